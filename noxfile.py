@@ -100,6 +100,14 @@ def newest(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Do the nearest tests see small changes? `nox -s mutants -- src/kernbrook/atomic.py`."""
+    _install(session)
+    session.install("cosmic-ray>=8.4")
+    session.run("python", "tests/mutants.py", *session.posargs)
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """The attack on files, models, parameters and programs: `nox -s fuzz -- --minutes 60`."""
     _install(session)

@@ -87,7 +87,7 @@ def learn(model: Any, split: Split, rows: int, weight: float = 1.0) -> Cost:
 
 def counter(model: Any) -> int:
     """Examples learned from since the model last summed its norm afresh."""
-    return int(model._run.states[0].slots.memory[0, 2]) if hasattr(model, "_run") else 0
+    return int(model._model.states[0].slots.memory[0, 2]) if hasattr(model, "_model") else 0
 
 
 def resident() -> float:

@@ -12,7 +12,7 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 
 PAGE = Path(__file__).with_name("parameters.md")
 ESTIMATORS = [
-    *(kb.OnlineMKClassifier, kb.OnlineMKRegressor, kb.LateLabels, kb.NamedColumns),
+    *(kb.OnlineMKClassifier, kb.OnlineMKRegressor, kb.LateLabels, kb.NamedColumns, kb.TableModel),
     *(kb.KernelFeatures, kb.VotedKernelClassifier, kb.VotedKernelClassifierCV),
     *(kb.TableEncoder, TrivialClassifier, TrivialRegressor),
 ]

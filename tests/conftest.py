@@ -8,31 +8,6 @@ import hard_streams
 import pytest
 from thinned import is_left_out
 
-# What takes longest, and whose kind is tested beside it: run by `pytest -n 2`, which is all, and
-# left out by `-m "not long"`.
-LONG = {
-    "test_a_benchmark_on_few_rows", "test_a_curve_ends_as_a_run_of_that_length_does",
-    "test_a_full_disk_keeps_the_last_checkpoint", "test_a_person_at_a_terminal",
-    "test_a_short_list_and_all", "test_a_worker_killed_in_mid_run_costs_no_result",
-    "test_before_any_line_of_one_row", "test_both_forms_are_kept_on_disk",
-    "test_a_kill_while_predicting_leaves_no_half_file", "test_labels_on_a_terminal",
-    "test_progress_on_a_terminal",
-    "test_a_training_that_was_killed_ends_in_the_same_bytes", "test_another_process_answers",
-    "test_cells_are_means_over_the_draws", "test_checks_of_every_recipe",
-    "test_commands_in_blocks_run_as_they_are_written",
-    "test_code_beside_a_kernel_goes_with_a_change_elsewhere", "test_drawn_data_cut_short",
-    "test_errors_and_sparsity_come_out_as_printed", "test_killed_and_gone_on_with",
-    "test_killed_at_eight_moments",
-    "test_memory_does_not_grow_with_the_rows", "test_memory_is_constant", "test_memory",
-    "test_a_program_mends_a_damaged_cache", "test_numbers_may_be_given_for_numbers",
-    "test_one_kernel_at_the_steps_and_widths_that_were_found", "test_outputs_that_take_no_more",
-    "test_raker_beside_what_is_printed", "test_results_do_not_depend_on_jobs_and_are_plain",
-    "test_rows_are_written_for_the_peers",
-    "test_stopped_by_hand", "test_the_page_on_clusters", "test_what_is_compiled_is_said_once",
-    "test_the_cache_on_disk_serves_who_cannot_import_them",
-    "test_the_defaults_pass_too", "test_the_script_from_end_to_end", "test_with_keys_alone",
-}  # fmt: skip
-
 
 @pytest.hookimpl(tryfirst=True)  # before the processes start
 def pytest_sessionstart(session):
@@ -75,14 +50,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_itemcollected(item):
-    """Tables of papers and kills of processes are marked here, everything else beside the test."""
+    """What is known of an item by its place, its fixtures or another marker, as markers."""
     printed = item.path.parent.name == "papers"
-    if printed or "kill" in item.name:
+    if item.get_closest_marker("long") or printed or "kill" in item.name:
         item.add_marker("slow")
     if is_left_out(item):
-        item.add_marker("long")
-    if getattr(item, "originalname", None) in LONG:
-        item.add_marker("slow")
         item.add_marker("long")
     if printed or "data_folder" in getattr(item, "fixturenames", ()):
         item.add_marker("data")

@@ -265,7 +265,8 @@ def test_the_page_on_recipes_names_recipes():
 def test_the_page_on_drift(run):
     pytest.importorskip("river")
     said, names = run("docs/drift.md")
-    assert [1000 < row < 1200 for row in names["record"].drift()] == [True]
+    worse, better = names["record"].drift()  # the short memory mends it soon
+    assert 1000 < worse < better < 1200
     assert names["record"].mistakes[1200:1300].mean() < 0.1
     assert names["model"].expert_weights_[0] > 0.8
     assert said.splitlines()[-1] == "50.0 0.0"
@@ -357,6 +358,7 @@ def test_the_page_on_papers(run):
     assert abs(own.loc["OMKC(D,D)", "mean"] - own.loc["OMKC(D,D)", "printed"]) < 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_on_clusters(run):
     _, names = run("docs/cluster.md")
@@ -372,7 +374,8 @@ def test_every_page_with_code_is_run_or_is_of_the_package():
     source = Path(__file__).read_text("utf-8")
     learners = Path(kb.learners.__file__).parent.glob("*.py")
     written = {line.strip() for path in learners for line in path.read_text("utf-8").splitlines()}
-    for page in filter(blocks, pages):
+    with_commands = {"docs/first_table.md"}  # run with its commands, by test_pages.py
+    for page in filter(blocks, sorted({*pages} - with_commands)):
         if page != "docs/adding_a_learner.md":
             assert f'run("{page}")' in source
             continue
@@ -416,6 +419,7 @@ def script(monkeypatch):
     return run
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", FEW_ROWS)
@@ -452,6 +456,7 @@ def test_the_stored_shards_are_drawn(script, tmp_path):
             assert f">{name}</text>" in drawing
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.data
 def test_rows_are_written_for_the_peers(script, tmp_path):
@@ -492,3 +497,11 @@ def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
     for found, labels in learned:
         np.testing.assert_array_equal(labels, y)
         np.testing.assert_allclose(found, (X - X.mean(axis=0)) / X.std(axis=0))
+
+
+@pytest.mark.slow
+def test_the_page_on_when_not_to_take_it(run):
+    errors = {
+        line.split()[0]: float(line.split()[1]) for line in run("docs/when_not.md")[0].splitlines()
+    }
+    assert errors["kernbrook-small"] < min(errors["sklearn-sgd"], errors["majority"])

@@ -8,6 +8,7 @@ import threading
 import time
 from types import ModuleType
 
+import numpy as np
 import pandas
 import pytest
 import typer
@@ -31,6 +32,12 @@ def test_the_pages_of_results_are_up_to_date(written):
     for path, text in written.pages().items():
         said = f"{path.name}: write it anew: python docs/write_results.py"
         assert path.read_text(encoding="utf-8") == text, said
+
+
+def test_the_page_of_commands_is_up_to_date():
+    written = module_of("docs/write_commands.py")
+    said = "write it anew: python docs/write_commands.py"
+    assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
 
 
 def test_blocks_are_filled_and_the_rest_is_left(written):
@@ -129,19 +136,20 @@ def pages():
     return ["README.md", *(str(path.relative_to(docs.parent)) for path in sorted(found))]
 
 
-def commands():
-    """(commands in blocks, commands within lines) of all pages."""
-    in_blocks, in_lines = set(), set()
-    for page in pages():
+def commands(some=None):
+    """(commands in blocks, commands within lines) of all pages, or of some."""
+    in_blocks, in_lines = {}, {}  # in their order
+    for page in some or pages():
         text = beside_the_tests(page).read_text("utf-8")
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
             whole = block.replace("\\\n", "")
-            in_blocks.update(re.findall(r"^kernbrook .*", whole, re.M))
+            in_blocks |= dict.fromkeys(re.findall(r"^kernbrook .*", whole, re.M))
         prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-        in_lines.update(re.findall(r"`(kernbrook [^`]*)`", prose))
-    clean = [{" ".join(one.split()) for one in found} for found in (in_blocks, in_lines)]
-    assert all(len(found) > 8 for found in clean)
-    return clean
+        in_lines |= dict.fromkeys(re.findall(r"`(kernbrook [^`]*)`", prose))
+    return [
+        dict.fromkeys(" ".join(one.split()) for one in found).keys()
+        for found in (in_blocks, in_lines)
+    ]
 
 
 def arguments(command):
@@ -149,10 +157,14 @@ def arguments(command):
 
 
 def test_every_command_on_the_pages_is_understood():
+    assert all(len(found) > 8 for found in commands())
     """It is parsed, not run: options and their values are known."""
     program = typer.main.get_command(app)
-    for command in set.union(*commands()):
+    for command in set().union(*commands()):
         name, *rest = arguments(command)
+        if name.startswith("-"):  # an option of the program itself
+            assert name in {given for one in program.params for given in one.opts}, command
+            continue
         one = program.commands[name]
         if rest or name in ("data", "recipes", "warm"):
             with one.make_context(name, list(rest)) as context:
@@ -168,6 +180,7 @@ PASSENGERS = """PassengerId,Survived,Name,Sex,Age,Ticket,Cabin,Embarked
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd):
     """But for those of published tables, which take minutes and are tested in `tests/papers`."""
@@ -181,16 +194,49 @@ def test_commands_in_blocks_run_as_they_are_written(tmp_path, monkeypatch, capfd
     (tmp_path / "titanic.csv").write_text(PASSENGERS)
     known = pandas.read_csv(tmp_path / "titanic.csv").drop(columns="Survived")
     known.to_parquet(tmp_path / "new.parquet")
-    wanted = [one for one in commands()[0] if not one.startswith("kernbrook reproduce")]
+    for day, name in enumerate(("monday", "tuesday"), start=1):
+        flights = [f"2024-01-0{day} {i % 24:02d}:00,{i},{['no', 'yes'][i % 2]}" for i in range(40)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["when,seats,late", *flights]))
+    own = commands(["docs/first_table.md"])[0]  # with tables of its own
+    left_out = [*own, *(one for one in commands()[0] if one.startswith("kernbrook reproduce"))]
+    wanted = [one for one in commands()[0] if one not in left_out]
     assert len(wanted) >= 4
     after = "kernbrook predict", "kernbrook explain"
-    for command in sorted(wanted, key=lambda one: one.startswith(after)):
+    for command in sorted(wanted, key=lambda one: (one.startswith(after), "--go-on" in one)):
         monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments(command)])
         with pytest.raises(SystemExit) as end:
             run()
         assert end.value.code in (None, 0), f"{command}: {capfd.readouterr().err}"
     assert len((tmp_path / "predictions.txt").read_text().split()) == 100
     assert "<h1>Online learning on wdbc" in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_page_of_a_first_table(tmp_path, monkeypatch, capfd):
+    """Its tables, its commands in their order, what they print, and its code."""
+    monkeypatch.chdir(tmp_path)
+    text = beside_the_tests("docs/first_table.md").read_text("utf-8")
+    make, use = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    exec(make, {})
+    said = []
+    for command in [
+        "kernbrook train march.csv --model exams.kb",
+        *commands(["docs/first_table.md"])[0],
+    ]:
+        monkeypatch.setattr(sys, "argv", ["kernbrook", *arguments(command)])
+        with pytest.raises(SystemExit) as end:
+            run()
+        said += ["\n".join(capfd.readouterr())]
+        assert bool(end.value.code) == (len(said) == 1), f"{command}: {said[-1]}"
+    assert re.search(r"```text\n(.*?)```", text, re.S)[1] in said[0]
+    for line in (
+        "majority so far    38.25    0.6646  0.500",
+        "always 'benign', as learned      38.46",
+    ):
+        assert line in text
+        assert any(line in one for one in said)
+    exec(use, {})
+    assert capfd.readouterr().out.count("]") == 3
 
 
 def test_programs_and_tables_that_pages_name_are_there():
@@ -380,6 +426,32 @@ def test_keys_of_show(said, tmp_path, capfd):
     capfd.readouterr()  # what the solver says of itself
     found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
     check_keys(documented("show"), *found)
+
+
+def test_keys_of_since_when(said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            "when": pandas.date_range("2024-01-01", periods=600, freq="h"),
+            "x": rng.normal(size=600),
+            "level": rng.choice(["a", "b"], 600),
+            "hashed": rng.choice(["a", "b"], 600),
+        }
+    )
+    late = np.where(frame["x"] > 0, "yes", "no")
+    late[300:] = rng.choice(["yes", "no"], 300)
+    columns = "--label y --dates when --categorical level=a --categorical hashed"
+    found = []
+    for y, recipe in ((late, "bpas"), (frame["x"] ** 2, "kernbrook-regression")):
+        frame.assign(y=y).to_csv("t.csv", index=False)
+        trained = said(f"kernbrook train t.csv --recipe {recipe} --model {recipe} {columns}")
+        shown = said(f"kernbrook show {recipe}")
+        since = ("windows", "n_changes", "changes", "inputs")
+        assert all(shown[key] == trained[key] for key in since)
+        found.append({key: shown[key] for key in ("past", *since)})
+    assert found[0]["changes"]
+    check_keys(documented("since"), *found)
 
 
 def test_keys_of_explain(said, tmp_path):

@@ -117,6 +117,7 @@ def test_z_values(benchmark):
     assert shootout.z_value(one, one, 1) == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_script_from_end_to_end(tmp_path):
     """A cell that is kept is not run again, and errors are those of the library."""

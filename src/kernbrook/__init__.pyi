@@ -21,11 +21,13 @@ from .estimators.classifier import OnlineMKClassifier as OnlineMKClassifier
 from .estimators.late import LateLabels as LateLabels
 from .estimators.named import NamedColumns as NamedColumns
 from .estimators.regressor import OnlineMKRegressor as OnlineMKRegressor
+from .estimators.table_model import TableModel as TableModel
 from .estimators.transformer import KernelFeatures as KernelFeatures
 from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
 from .evaluation.comparing import compare as compare
 from .evaluation.prequential import prequential as prequential
+from .evaluation.table_fitting import fit_table as fit_table
 from .explaining.contributions import explain as explain
 from .explaining.importance import importance as importance
 from .features import *

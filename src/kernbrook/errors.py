@@ -6,6 +6,7 @@
     ├── InputError (ValueError)        an argument or an array is not what was expected
     │   └── NonFiniteError             NaN or infinity, in the data or from an overflowing kernel
     ├── DataFileError (ValueError)     a data file that cannot be read; names the file and the line
+    │   └── UndeclaredColumnsError     columns of a table that are neither numbers nor declared
     ├── ModelFileError (ValueError)    a saved model that cannot be read; names the file
     └── UnknownNameError (ValueError)  a recipe, dictionary or data name that does not exist
 
@@ -52,6 +53,25 @@ class DataFileError(KernbrookError, ValueError):
 
     def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
         return type(self), (self.path, self.problem, self.line)
+
+
+class UndeclaredColumnsError(DataFileError, InputError):
+    """Columns of a table that are neither numbers nor declared.
+
+    Parameters
+    ----------
+    path : of the file, or what a table in memory is called
+    listing : what each column seems to be, a line each
+    options : the words that a command line needs besides
+    call : the encoder in Python
+    """
+
+    def __init__(self, path: str | PathLike[str], listing: str, options: Iterable[str], call: str):
+        super().__init__(path, f"{listing}\n{call}")
+        self.listing, self.options, self.call = listing, tuple(options), call
+
+    def __reduce__(self) -> tuple[type[UndeclaredColumnsError], tuple[object, ...]]:
+        return type(self), (self.path, self.listing, self.options, self.call)
 
 
 class ModelFileError(KernbrookError, ValueError):

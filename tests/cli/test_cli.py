@@ -106,6 +106,7 @@ def forget(cache: Path, function: str) -> None:
         path.unlink()
 
 
+@pytest.mark.long
 def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     """In one line, and with everything in the disk cache not at all."""
     command = ["compare", "friedman:60", "--recipes", "omkl-b,mean", "--jobs", "1", "--json", "-"]
@@ -168,6 +169,7 @@ def test_rows_appear_on_a_terminal_as_they_are_ready(csv_file: Path) -> None:
     assert b"\x1b" not in table
 
 
+@pytest.mark.long
 def test_a_short_list_and_all(kernbrook: Program, csv_file: Path) -> None:
     csv_file.write_text("\n".join(csv_file.read_text().splitlines()[:25]))
     command = ["compare", str(csv_file), "--in-order", "--json", "-"]
@@ -258,6 +260,7 @@ def test_recipes_are_checked_before_the_data(kernbrook: Program, tmp_path: Path)
         assert said in result.stderr
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_stopped_by_hand(jobs: str) -> None:

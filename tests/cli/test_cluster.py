@@ -71,6 +71,7 @@ def test_a_large_array_goes_to_the_cluster_once(monkeypatch):
     assert found == [200_000.0 + i for i in range(5)]
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_mid_run_costs_no_result():
     X, y = kb.open_stream("checkerboard:1500").read()
     recipes = ["omkc-dd", "spa", "bpas", "majority"]
@@ -238,7 +239,7 @@ def test_the_function_for_other_engines(folder, tmp_path):
     table = read_table(folder).drop_columns(["label"])
     model = tmp_path / "model"
     whole = predict_table(model, table, scores=True)
-    assert whole.column_names == ["prediction", "score of b"]
+    assert whole.column_names == ["prediction", "score of yes"]
     parts = [
         predict_table(model, pa.Table.from_batches([batch]), scores=True)
         for batch in table.to_batches(max_chunksize=128)

@@ -123,7 +123,8 @@ def test_resume_needs_no_options_again(trained):
     ("options", "said"),
     [
         (["--recipe", "rbp"], "learner was BPAS(budget=10) and is RBP()"),
-        (["--budget", "20"], "learner was"),
+        (["--recipe", "bpas", "--budget", "20"], "learner was BPAS(budget=10) and is BPAS(budget"),
+        (["--budget", "20"], "recipe kernbrook-classification: no parameter 'budget'"),
         (["--set", "kernels=amkl17"], "kernels was 'omkc16' and is"),
         (["--recipe", "x"], "unknown recipe 'x'"),
         (["--classes", "a,b"], "classes were no, yes and are a, b"),

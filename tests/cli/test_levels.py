@@ -13,7 +13,7 @@ ROWS = {
 }
 TOLD = (
     "'net': other values than the declared levels in 2 of 5 rows (40.0 %), such as 'Fiber optic', "
-    "'No'; 'Fiber' never came\n"
+    "'No'; 'Fiber' (is it 'Fiber optic'?) never came\n"
 )
 OPTIONS = ["--categorical", "net=DSL,Fiber", "--categorical", "c=1,2", "--missing", "last"]
 TRAIN = ["train", "t.parquet", "--model", "m", "--recipe", "majority", *OPTIONS]

@@ -425,6 +425,7 @@ def test_no_two_runs_have_the_same_numbers(sit, flowers, tmp_path):
 # -- the program -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @POSIX
 def test_killed_and_gone_on_with(flowers, tmp_path):
     """Killed, stopped by Ctrl-C, and ended: what was answered or taken back stays so."""

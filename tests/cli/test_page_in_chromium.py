@@ -73,6 +73,7 @@ def told(tab, text):
     tab.locator("#said").filter(has_text=start).wait_for(timeout=60_000)
 
 
+@pytest.mark.long
 def test_with_keys_alone(sit, flowers, tmp_path, tab):
     """Label, err, undo, skip and stop by keys; on the width of a phone nothing hangs over."""
     sitting = sit(flowers, image="photo", text="note")

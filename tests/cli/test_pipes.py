@@ -74,7 +74,8 @@ def test_train_predict_and_compare(kernbrook, folder, name):
     assert "standard input" in out
     (first, known), (second, other) = map(load_checkpoint, models)
     assert (known.last.name, other.last.name) == ("rows", "standard input")
-    assert replace(other, past=[replace(other.last, name="rows")]) == known
+    assert other.judge.described() == known.judge.described()
+    assert replace(other, past=[replace(other.last, name="rows")], judge=known.judge) == known
     for path, model in zip(models, (first, second), strict=True):
         kb.save(model, path)
     assert models[0].read_bytes() == models[1].read_bytes()

@@ -14,12 +14,15 @@ from sklearn.base import BaseEstimator
 import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.checks import ranges_of
+from kernbrook.errors import ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation import label, sessions, train
-from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.going_on import go_on
 from kernbrook.evaluation.labelling import with_policy
 from kernbrook.evaluation.locking import locked
+from kernbrook.persistence.saving import write
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe
 from kernbrook.reports.code import as_python
@@ -79,7 +82,9 @@ def test_a_training(kernbrook, show):
     assert {one["learner"] for one in found["experts"]} == {"kb.BPAS()"}
     assert repr(eval(found["machine"], {"kb": kb})) == repr(model)
     assert line(out, "trained on") == "wdbc, 30 features"
-    assert line(out, "online error") == f"{100 * record.error:.2f} % of 569 rows"
+    trivial = kb.prequential(kb.recipes.make("last-label"), kb.open_stream("wdbc"))
+    beside = f"{100 * trivial.error:.2f} % of repeating the last label"
+    assert line(out, "online error") == f"{100 * record.error:.2f} % of 569 rows; {beside}"
     assert f"of the first 64, {100 * parts[-1].mean():.2f} % of the last 57" in out
     assert line(out, "vectors") == f"{model.n_support_stored_:,} support vectors"
     row = next(text for text in out.splitlines() if text.startswith(str(best)))
@@ -122,7 +127,11 @@ def test_a_training_of_numbers_from_columns(kernbrook, show, tmp_path):
     assert found["source"]["features"] == ["sun", "wind", "rain"]
     assert line(out, "trained on") == "heat, 3 features, labels in 'heat'"
     assert line(out, "columns") == "sun, wind, rain"
-    assert line(out, "mean squared error") == f"{record.error:.4g} of 300 rows"
+    trivial = kb.prequential(kb.recipes.make("mean"), kb.open_stream("heat.csv"))
+    assert line(out, "mean squared error") == (
+        f"{record.error:.4g} of 300 rows; {trivial.error:.4g} of always saying the mean of the "
+        "labels so far"
+    )
     assert [one["squared_error"] for one in found["experts"]] == kb.load(
         "m"
     ).expert_errors_.tolist()
@@ -175,22 +184,67 @@ def test_one_data_set_after_the_other(show, tmp_path):
     assert line(out, "trained on") == "not recorded, then arrays, 3 features"
 
 
+def of_before(path, **changed):
+    """Write down of a training what an older kernbrook wrote of it."""
+    model, known = load_checkpoint(path)
+    account = known.described()
+    windows = {
+        "rows": known.windows.rows, "length": known.windows.length,
+        "sums": [span.sums["loss"] for span in known.windows.spans],
+    }  # fmt: skip
+    same = {name: account[name] for name in ("source", "rows", "finished", "seconds")}
+    last = {"loss": known.last.loss, "digest": known.last.digest, "data": [known.last.name]}
+    write(model, path, {**same, **last, "windows": windows, **changed})
+
+
 def test_files_of_before(show, tmp_path):
-    """They say nothing of the data, and go on without windows."""
+    """Their errors are shown; training goes on, and has trivial rules from then on."""
     stream = kb.open_stream(drawn())
     train(stream, kb.recipes.make("bpas", random_state=0), tmp_path / "m")
-    model, known = load_checkpoint(tmp_path / "m")
-    save_checkpoint(model, known, tmp_path / "m")
-    old = vars(known) | {"data": None, "windows": None}
-    save_checkpoint(model, type(known)(**old), tmp_path / "m")
+    known = load_checkpoint(tmp_path / "m")[1]
+    of_before(tmp_path / "m")
     out, found = show("m")
-    assert line(out, "trained on") == "not recorded, 3 features"
-    assert line(out, "online error") == "not recorded"
-    assert [found[name] for name in ("data", "error", "window_errors")] == [None] * 3
+    assert line(out, "trained on") == "arrays, 3 features"
+    error = 100 * known.last.loss / 300
+    assert line(out, "online error") == f"{error:.2f} % of 300 rows"
+    assert found["window_errors"] == pytest.approx([100 * x for x in known.windows.means("loss")])
     X, y = drawn(400)
     longer = kb.open_stream((np.vstack([drawn()[0], X]), np.r_[drawn()[1], y]))
     again = train(longer, kb.recipes.make("bpas", random_state=0), tmp_path / "m", resume=True)
-    assert (again.rows, again.windows) == (700, None)
+    assert (again.rows, again.judged, again.windows.rows, again.judge.before) == (
+        700,
+        700,
+        400,
+        300,
+    )
+    out, found = show("m")
+    assert found["windows"][0]["first_row"] == 301
+    assert (found["error_rows"], found["past"][0]["rules"]) == (700, {})
+    assert line(out, "online error") == f"{100 * again.error:.2f} % of 700 rows"
+
+
+def test_files_of_before_that_say_nothing(show, tmp_path):
+    train(kb.open_stream(drawn()), kb.recipes.make("bpas", random_state=0), tmp_path / "m")
+    of_before(tmp_path / "m", data=None, windows=None)
+    out, found = show("m")
+    assert line(out, "trained on") == "not recorded, 3 features"
+    assert line(out, "online error") == "not recorded"
+    assert found["data"] == [None]
+    assert [found[name] for name in ("error", "window_errors")] == [None] * 2
+    found = go_on(drawn(100), tmp_path / "m")
+    assert (found.rows, found.in_all.rows, found.in_all.judged) == (100, 400, 100)
+    for wrong in (
+        {"windows": {"rows": "5", "length": 16, "sums": [1]}},
+        {"data": 5},
+        {"rows": None},
+    ):
+        of_before(tmp_path / "m", **wrong)
+        with pytest.raises(ModelFileError, match="not an account of a training"):
+            load_checkpoint(tmp_path / "m")
+        train(
+            kb.open_stream(drawn()), kb.recipes.make("bpas", random_state=0), tmp_path / "m",
+            overwrite=True,
+        )  # fmt: skip
 
 
 # -- everything that can be saved -------------------------------------------------------------
@@ -228,6 +282,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*(n for n in recipes.names() if not recipes.batch(n)), *OTHERS])
 def test_every_saved_model(show, tmp_path, name):
     if name == "voted strings":

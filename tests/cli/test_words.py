@@ -64,6 +64,7 @@ def parameters_of(recipe):
     return [name for name in recipes.parameters(recipe) if name != "random_state"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recipe", [*recipes_for("classification"), *recipes_for("regression")])
 def test_settings_are_refused_in_a_line_or_work(recipe):
     rng = np.random.default_rng(0)
@@ -213,6 +214,7 @@ def test_names_in_tables_and_messages(kernbrook, tmp_path):
     assert err.count("\n") == 1
 
 
+@pytest.mark.long
 @POSIX
 def test_labels_on_a_terminal(kernbrook, tmp_path):
     name = odd_file(tmp_path)

@@ -107,6 +107,7 @@ def run(folder, program=PROGRAM, **environment):
     return [line for line in done.stderr.splitlines() if "Warning: " in line]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_program_mends_a_damaged_cache(tmp_path, damage):
     assert run(tmp_path) == run(tmp_path) == []
@@ -169,6 +170,7 @@ def test_the_digest_is_of_folders_with_compiled_code(tmp_path):
     assert digests[4] == digests[3]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_code_beside_a_kernel_goes_with_a_change_elsewhere(tmp_path):
     """In the folders of all sources: here what `Monomials` compiles, after a change of `pairs`."""

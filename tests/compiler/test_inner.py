@@ -67,6 +67,7 @@ print(float(Z.sum()))
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_both_forms_are_kept_on_disk(tmp_path):
     def run():

@@ -125,6 +125,7 @@ def restarting_twin(
     )  # fmt: skip
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("restart", [1, 7, 32, 1000])
 @pytest.mark.parametrize("name", RESTARTING)
@@ -161,6 +162,7 @@ def test_restarts_of_classes(loss, C):
 FRESH = {"as printed": (True, False), "as published": (False, True), "weights": (True, True)}
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("fresh", FRESH)
 @pytest.mark.parametrize("levels", [1, 3, 6])
 @pytest.mark.parametrize("stream", STREAMS)
@@ -188,6 +190,7 @@ def test_steps_losses_weights_and_caps(loss, fresh):
     assert_same(model, says(model, X, y, size=50, importance=importance), expected, y)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("fresh", FRESH)
 @pytest.mark.parametrize("C", [2, 4])
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
@@ -265,6 +268,7 @@ def test_the_recipe_on_energy(restart):
 # -- blocks, labels, files ---------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("C", [None, 3])
 def test_chunks_change_nothing(C, selection):

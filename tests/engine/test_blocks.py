@@ -49,6 +49,7 @@ def assert_equal_runs(one, other):
             np.testing.assert_array_equal(a, b, err_msg=name)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("stream", "pool", "tie"), pairwise(STREAMS, POOLS, ["margin", "label"]))
 def test_chunks_and_sparsity(stream, pool, tie):
     """Chunks of 1, 7, 101 and all at once, dense and CSR: five runs, one result."""
@@ -60,6 +61,7 @@ def test_chunks_and_sparsity(stream, pool, tie):
         assert_equal_runs(run(form, y, size, POOLS[pool], tie=tie), whole)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("recipe", ["omkc-dd", "omkc-ds", "omkc-ss", "omkc-u", "perceptron-u"])
 @pytest.mark.parametrize("stream", ["binary_features", "duplicates_afar", "wdbc"])
 def test_chunks_of_other_recipes(stream, recipe):
@@ -88,6 +90,7 @@ def test_an_inner_product_does_not_depend_on_its_place(d):
     assert len(found) == 1, found
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("d", [3, 20, 45, 123])
 @pytest.mark.parametrize("seed", range(3))
 def test_duplicates_with_both_labels(seed, d):

@@ -150,6 +150,7 @@ def pools(learner):
     )
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("learner", "combiner", "selection"), pairwise(LEARNERS, COMBINERS, SELECTIONS)
 )
@@ -162,6 +163,7 @@ def test_against_the_twin(learner, combiner, selection):
     assert_same(model, says(model, X, y, SIGNS, 133), expected, X)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     "learner", [name for name in LEARNERS if name.startswith(("rbp", "forg", "bogd"))]
 )
@@ -297,6 +299,7 @@ def state(model, predictions):
     return [array.tobytes() for array in [*held, model.kernel_weights_]]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("stream", "learner", "combiner"),
     pairwise(
@@ -316,6 +319,7 @@ def test_chunks_and_sparsity(stream, learner, combiner):
         assert found == wanted, (size, type(form))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("budget", [1, 2, 7, 20])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_budget_is_never_exceeded(learner, budget):
@@ -335,6 +339,7 @@ def test_the_budget_is_never_exceeded(learner, budget):
     assert (most == budget).any()
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_is_held_decides(learner, storage):

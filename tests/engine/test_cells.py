@@ -61,7 +61,7 @@ def learned(C, n=600, size=100, learner=BOTH, **choices):
 
 def one_by_one(model, X, y, C):
     for row, label in zip(X, y, strict=True):
-        model.learn_one(row, label, **({} if hasattr(model, "_run") else named(C)))
+        model.learn_one(row, label, **({} if hasattr(model, "_model") else named(C)))
     return model
 
 
@@ -74,7 +74,7 @@ def held(model):
 def scores(model, X):
     """(n, c) of the expert."""
     views, raw = model._seen(X)
-    return read(model._run, views, raw, slice(0, len(views[0]))).scores[:, 0]
+    return read(model._model, views, raw, slice(0, len(views[0]))).scores[:, 0]
 
 
 def assert_same(one, other):
@@ -230,7 +230,7 @@ def test_any_chunks(C, maps):
     for size in (1, 7, 128):
         assert_same(learned(C, 700, size, learner), whole)
     rows = one_by_one(machine(C, learner), X, y, C)
-    assert rows._run.session is not None
+    assert rows._model.session is not None
     assert rows.why_not_quick_ is None
     assert_same(rows, whole)
     mixed = machine(C, learner)
@@ -273,7 +273,7 @@ def test_rows_that_teach_nothing(C):
     found[0].learn(X, y, sample_weight=weights, **named(C))
     found[1].learn(X, labels, **named(C))
     for row, label in zip(X, labels, strict=True):
-        found[2].learn_one(row, label, **({} if hasattr(found[2], "_run") else named(C)))
+        found[2].learn_one(row, label, **({} if hasattr(found[2], "_model") else named(C)))
     without = machine(C)
     learn(without, X[keep], y[keep], C, 100)
     wanted = named_arrays(without)
@@ -289,7 +289,7 @@ def test_predictions_change_nothing():
         np.testing.assert_array_equal(model.predict(X), other.predict(X))
         assert model.predict_one(X[3]) == other.predict(X[3:4])[0]
     np.testing.assert_array_equal(
-        RowSession.of(model._run).decide(X[9])[0][0], model._decide(X[9:10])[0]
+        RowSession.of(model._model).decide(X[9])[0][0], model._decide(X[9:10])[0]
     )
     assert_same(model, learned(2))
 
@@ -433,7 +433,7 @@ def test_rows_far_from_the_last_label(C, monkeypatch):
     for model, size in zip(models, (60, 128, 900), strict=False):
         learn(model, X[:800], y[:800], C, size)
     one_by_one(models[3], X[:800], y[:800], C)
-    assert models[0]._run.horizons.soon.rows[0] > 0
+    assert models[0]._model.horizons.soon.rows[0] > 0
     said = models[0].predict(X)
     for model in models[1:]:
         assert_same(model, models[0])

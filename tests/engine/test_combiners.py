@@ -216,6 +216,7 @@ games = given(
 few = settings(max_examples=12, deadline=None)
 
 
+@pytest.mark.thinned
 @bounded
 @pytest.mark.parametrize("discount", [0.3, 0.8, 0.99])
 @few
@@ -227,6 +228,7 @@ def test_bound_of_hedge(adversary, discount, m, T, seed):
     assert (losses * weights).sum() <= bound + 1e-9
 
 
+@pytest.mark.thinned
 @bounded
 @pytest.mark.parametrize("scales", [(1.0,), (1e6,), (1e-3, 1.0, 1e3)])
 @few
@@ -243,6 +245,7 @@ def test_bound_of_adahedge(adversary, scales, m, T, seed):
     assert regret <= 2 * math.sqrt(V * math.log(m)) + second + 1e-9 * losses.max()
 
 
+@pytest.mark.thinned
 @bounded
 @pytest.mark.parametrize("scales", [(1.0,), (1e6,), (1e-3, 1.0, 1e3)])
 @few
@@ -260,6 +263,7 @@ def test_bound_of_ml_poly(adversary, scales, m, T, seed):
         assert (printed * (1 + 1e-9) >= R).all()
 
 
+@pytest.mark.thinned
 @bounded
 @pytest.mark.parametrize(("discount", "share"), [(0.5, 0.02), (0.8, 0.3), (0.99, 1e-4)])
 @few
@@ -294,6 +298,7 @@ def learned(combiner, learner, X, y, size, selection=None):
     return model, says(model, X, y, SIGNS, size)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("loss", ["mistakes", "hinge"])
 @pytest.mark.parametrize("update", ["all", "drawn"])
 @pytest.mark.parametrize("vote", ["all", "drawn"])

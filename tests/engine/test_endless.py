@@ -11,6 +11,7 @@ import kernbrook as kb
 ROUNDS = 50_000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["spa", "bpas"])
 def test_memory_is_constant(recipe):

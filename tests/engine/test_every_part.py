@@ -34,16 +34,19 @@ def test_every_export_is_on_its_list():
     assert exported(kb.labels) == kinds(POLICIES)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", LEARNERS)
 def test_properties_of_learners(name):
     kb.testing.check_learner(LEARNERS[name][0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*COMBINERS, *SELECTIONS])
 def test_properties_of_combiners(name):
     kb.testing.check_combiner({**COMBINERS, **SELECTIONS}[name][0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", POLICIES)
 def test_properties_of_policies(name):
     kb.testing.check_policy(POLICIES[name][0])
@@ -153,6 +156,7 @@ def loss_for(C):
     return "absolute" if C is None else "hinge"
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("C", "name"), [(C, name) for C in TASKS for name in with_twins(C is None)]
 )

@@ -205,6 +205,7 @@ def assert_same_learned(model, expected, rtol):
 # -- one learner -------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name, stream):
@@ -226,6 +227,7 @@ def test_classes(name, C):
     assert_same(model, learn(model, X, y, C, 50), expected, y, C)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("stream", ["wdbc", "digits", "iris"])
 def test_classes_of_real_streams(stream, name):
@@ -277,6 +279,7 @@ def losses_and_selections(*losses):
     return [(loss, "all") for loss in losses] + [(losses[0], each) for each in SELECTIONS][1:]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("loss", "selection"), losses_and_selections("squared", "absolute", "linearized")
 )
@@ -290,6 +293,7 @@ def test_combiners_of_numbers(combiner, loss, selection):
     assert_same(model, learn(model, X, y, size=50), expected, y, rtol=1e-8)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [2, 3])
 @pytest.mark.parametrize(
     ("loss", "selection"), losses_and_selections("mistakes", "hinge", "logistic")
@@ -429,6 +433,7 @@ def test_ridge_is_equivariant_to_the_scale_of_the_target(power, sign, forgetting
 # -- blocks, sparsity, threads -----------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", ["all", "drawn update", "adaptive"])
 @pytest.mark.parametrize("C", [None, 2, 3])
 def test_chunks_and_sparsity_change_nothing(C, selection):

@@ -124,6 +124,7 @@ def test_classes(name, C):
     assert_same(model, says(model, X, y, C, 60), expected, X, y, C)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("logistic")])
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
@@ -197,6 +198,7 @@ def test_an_example_whose_margin_is_met_is_not_added_again():
 # -- the scale ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [None, 2, 3])
 @pytest.mark.parametrize("shrink", [0.9, 0.5, 0.03])
 def test_a_scale_that_shrinks_for_ever(shrink, C):
@@ -228,6 +230,7 @@ def test_a_scale_that_shrinks_for_ever(shrink, C):
         np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [None, 2, 4])
 @pytest.mark.parametrize("update", ["all", "drawn"])
 def test_chunks_change_nothing(C, update):
@@ -288,7 +291,7 @@ def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9, importa
         np.testing.assert_array_equal(predictions, expected.predictions)
     labelled = expected.asked & (np.asarray(importance) > 0)
     held = np.flatnonzero(labelled)[-expected.experts[0].budget :]
-    learners = len(model._run.stores)
+    learners = len(model._model.stores)
     np.testing.assert_array_equal(model.support_vectors_, np.tile(X[held], (learners, 1)))
     coefficients = coefficients_of(expected, len(y))
     others = np.delete(coefficients, held, axis=0)
@@ -301,6 +304,7 @@ def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9, importa
     np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("policy", [None, "random"], ids=["all labels", "some labels"])
 @pytest.mark.parametrize("C", [None, 2, 4])
 @pytest.mark.parametrize("budget", [1, 12, 140])

@@ -28,7 +28,7 @@ def machine(learner, **choices):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return read(model._run, views, raw, slice(0, len(X))).scores
+    return read(model._model, views, raw, slice(0, len(X))).scores
 
 
 @pytest.mark.parametrize(

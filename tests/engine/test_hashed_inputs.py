@@ -47,7 +47,7 @@ def assert_same(one, other):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return read(model._run, views, raw, slice(0, len(views[0]))).scores[:, 0]
+    return read(model._model, views, raw, slice(0, len(views[0]))).scores[:, 0]
 
 
 @pytest.mark.parametrize("C", TASKS)

@@ -17,7 +17,7 @@ from kernbrook.compiler.links import new_link
 from kernbrook.engine.passes import COMPILED
 from kernbrook.engine.stores import helper, slots
 from kernbrook.engine.stores.meetings import link_meeting, meeting_of
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.acquire_release import heard, tell
 
@@ -66,6 +66,7 @@ def helped(monkeypatch):
     return told
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("learner", "kernel"), CASES)
@@ -155,7 +156,7 @@ def test_a_learner_that_fails_ends_its_helper(helped, monkeypatch):
 
     with monkeypatch.context() as within:
         passes = COMPILED._replace(learner_pass=fails)
-        within.setattr(type(model._run), "passes", property(lambda self: passes))
+        within.setattr(type(model._model), "passes", property(lambda self: passes))
         with pytest.raises(ArithmeticError, match="in the middle"):
             model.learn(X[500:], y[500:])
     assert helped == [helper.END]

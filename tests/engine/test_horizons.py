@@ -59,7 +59,7 @@ def learned(C, n=FROM, size=128, **choices):
 
 
 def far_of(model):
-    return model._run.horizons
+    return model._model.horizons
 
 
 def all_said(model, X, C):
@@ -86,10 +86,10 @@ def test_naive_twin(C):
 
     def said(one, x):
         views, raw = one._seen(x[None])
-        return read(one._run, views, raw, slice(0, 1)).scores[0, :, 0]
+        return read(one._model, views, raw, slice(0, 1)).scores[0, :, 0]
 
     def decided(one, x):
-        return lean(one._run, *one._seen(x[None])).decisions[0, 0]
+        return lean(one._model, *one._seen(x[None])).decisions[0, 0]
 
     twin = naive.Horizons(m, C is None, said, decided)
     compared = {"next": 0, "soon": 0, "late": 0}
@@ -98,7 +98,7 @@ def test_naive_twin(C):
             rows = X[:200:7]
             places = np.arange(1, 201)[::7]
             views, raw = model._seen(rows)
-            ours = lean(model._run, views, raw, places)
+            ours = lean(model._model, views, raw, places)
             for i, place in enumerate(places):
                 expected = twin.decides(near, rows[i], place)
                 np.testing.assert_allclose(
@@ -230,7 +230,7 @@ def test_delays(C):
     for delay, places in ((5, 6), (np.inf, 2**53)):
         model.delay = delay
         views, raw = model._seen(X[:300])
-        expected = lean(model._run, views, raw, np.full(300, places)).decisions
+        expected = lean(model._model, views, raw, np.full(300, places)).decisions
         np.testing.assert_array_equal(model._lean(X[:300]).decisions, expected)
         order = np.arange(300)[::-1]
         np.testing.assert_array_equal(model.predict(X[:300])[order], model.predict(X[:300][order]))
@@ -321,23 +321,23 @@ def test_what_learning_cannot_lead_to(name, change, said):
     with np.errstate(all="ignore"):
         arrays[name] = change(arrays[name])
     with pytest.raises(InputError, match=said):
-        far_of(model).restore(model._run, arrays)
+        far_of(model).restore(model._model, arrays)
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 2.0, 1e9])
 def test_labels_that_are_none(label):
     """Compiled code would look for them in memory."""
     model = learned(2, 300)
-    arrays = far_of(model).arrays(model._run)
+    arrays = far_of(model).arrays(model._model)
     arrays["lap.labels"] = np.full_like(arrays["lap.labels"], label)
     with pytest.raises(InputError, match="labels: expected some that there are"):
-        far_of(model).restore(model._run, arrays)
+        far_of(model).restore(model._model, arrays)
 
 
 def test_a_file_of_before():
     """It has none of all this, which begins with the next lap."""
     model = learned(None, 300)
-    far_of(model).restore(model._run, {})
+    far_of(model).restore(model._model, {})
     assert far_of(model).start == 256
     X, y = stream(None)
     model.partial_fit(X[300:], y[300:])
@@ -377,7 +377,7 @@ def test_a_lap_that_an_interruption_left_open():
             model.learn_one(X[i], y[i])
     whole.learn_one(X[127], y[127])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(cut._run), "settle", interrupt)
+        patch.setattr(type(cut._model), "settle", interrupt)
         with pytest.raises(KeyboardInterrupt):
             cut.learn_one(X[127], y[127])
     assert cut.n_rounds_ == 128

@@ -83,14 +83,14 @@ def learn(model: Any, X: Any, y: Any) -> None:
 
 def learned(model: Any) -> int:
     """Rows learned; none where a first call was undone."""
-    return int(model.n_rounds_) if hasattr(model, "_run") or hasattr(model, "last_") else 0
+    return int(model.n_rounds_) if hasattr(model, "_model") or hasattr(model, "last_") else 0
 
 
 def everything(model: Any, X: Any) -> list[Any]:
     """All that was learned, and what follows from it."""
-    if not hasattr(model, "_run"):
+    if not hasattr(model, "_model"):
         return [{k: v for k, v in vars(model).items() if k.endswith("_")}, model.predict(X)]
-    arrays = {**arrays_of(model), **model._run.scaler.arrays()}
+    arrays = {**arrays_of(model), **model._model.scaler.arrays()}
     return [arrays, model.predict(X), model.n_support_stored_, getattr(model, "offset_", None)]
 
 
@@ -127,6 +127,7 @@ def interrupted_at(line: int, where: str = OURS) -> Iterator[list[tuple[str, int
         sys.settrace(None)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
 def test_before_any_line(store):
@@ -171,6 +172,7 @@ def test_before_any_line(store):
         assert partly > 2 or store in ("majority", "last label", "mean")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "features", [FEATURES, kb.Nystroem(landmarks=np.eye(3)), kb.TensorSketch(8)], ids=str
 )
@@ -203,12 +205,13 @@ def test_before_any_line_of_one_row(features):
             line, interrupted = line + 1, interrupted + 1
         assert learned(model) in (done, done + 1)
         done = learned(model)
-    assert model._run.session is not None
+    assert model._model.session is not None
     assert all_of_it > 3
     assert interrupted > 60
     assert_equal(everything(model, X), everything(whole, X))
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that raise signals")
 @pytest.mark.skipif(
     threading.current_thread() is not threading.main_thread(), reason="signals go to main"

@@ -14,7 +14,7 @@ import kernbrook as kb
 from kernbrook.compiler.links import new_link, through
 from kernbrook.engine.stores import meetings, slots
 from kernbrook.gram import points
-from kernbrook.gram.points import Block, DenseRows, SparseRows
+from kernbrook.gram.rows import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 
 POOL = [kb.Gaussian(gamma=0.3), kb.Laplacian(gamma=0.2), kb.Polynomial(2, offset=1)]
@@ -44,6 +44,7 @@ def learned(name, X, y, selection=None):
     return model.learn(X, y)[0], state_of(model)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", LEARNERS)

@@ -272,6 +272,7 @@ def test_the_partner_among_many(C, printed):
     assert_twins_choice(Slots(C, 120, C, new=1.0, copies=0.9), printed)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("special", [0.0, 1e-310, 1.0])
 @pytest.mark.parametrize("C", [1, 2, 7])
 def test_kernel_values_of_0_and_1(C, special):

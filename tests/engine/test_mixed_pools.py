@@ -74,6 +74,7 @@ def test_everyone_learns_as_if_alone(name):
         np.testing.assert_allclose(own, progress_of(alone).losses, rtol=1e-9)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("update", ["all", "drawn"])
 @pytest.mark.parametrize("name", POOLS)
 def test_chunks_sparsity_and_files_change_nothing(name, update, tmp_path):
@@ -203,6 +204,7 @@ RUNS = {
 }
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("run", "combiner"),
     [
@@ -272,6 +274,7 @@ def losses_and_weights(name, combiner, rows=500):
     return np.diff(mistakes, axis=0), np.array(weights)
 
 
+@pytest.mark.thinned
 @pytest.mark.data
 @pytest.mark.parametrize("combiner", BOUNDED)
 @pytest.mark.parametrize("name", ORDERS)

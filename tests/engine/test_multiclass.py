@@ -22,7 +22,7 @@ from kernbrook.engine.learning import Told, learn_block
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.calibration import Calibration
 from kernbrook.estimators.making import make_model, pool_of
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 
 SEED = 5
 B = 9
@@ -180,6 +180,7 @@ ON_STREAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("learner", "stream", "loss", "selection"), ON_STREAMS)
 def test_against_the_twin(learner, stream, loss, selection):
     """A pool, a budget that is soon full; three classes to ten; drawn streams, and others."""
@@ -227,6 +228,7 @@ def test_random_streams(learner, loss, selection, C, n, size, seed):
     assert_same(model, says(model, X, y, C, size, importance), expected, X, C, 1e-7)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("learner", ["perceptron", "perceptron, label", "rbp", "rbp, label"])
 @pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
 def test_perceptrons_on_hard_streams(stream, learner):
@@ -269,6 +271,7 @@ def test_bpas_removes_what_costs_least(stream):
     assert followed > 20
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("q", [None, 2, 10])
 @pytest.mark.parametrize("stream", ["gaussian_clouds", "binary_features", "with_zero_rows", "iris"])
 def test_om2(stream, q):
@@ -500,6 +503,7 @@ def state(model, predictions, X):
 HARD = ["binary_features", "near_duplicates", "wdbc"]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("stream", "learner", "loss", "selection"),
     [
@@ -541,6 +545,7 @@ def test_more_than_a_block(learner, monkeypatch):
         assert sums_of(model).threads(support_of(model).n * 512) == 2
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("size", [1, 2, 7])
 @pytest.mark.parametrize("learner", BUDGETED)
 def test_the_budget_is_never_exceeded(learner, size):

@@ -76,6 +76,7 @@ def scores_by_loop(model, every, window, C, X, y, asked):
     return np.array(out)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "CSR"])
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.4)], ids=str)
 @pytest.mark.parametrize("name", OUTSIDE)
@@ -97,6 +98,7 @@ def test_against_a_plain_loop(name, labels, storage):
     assert (scores[every:] != 0).any()
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("labels", ["all", kb.Disagreement(0.2, 4)], ids=str)
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_chunks_change_nothing(name, labels):
@@ -123,11 +125,11 @@ def test_predictions_and_learning_leave_the_model_given_as_it_is():
     learn(model, X, y, 2)
     assert not hasattr(given, "classes_")
     first = model.predict(X)
-    inner = model._run.states[0].model
+    inner = model._model.states[0].model
     before = inner.coef_.copy()
     np.testing.assert_array_equal(model.predict(X), first)
     model.should_ask(X)
-    assert model._run.states[0].model is inner
+    assert model._model.states[0].model is inner
     np.testing.assert_array_equal(inner.coef_, before)
 
 
@@ -191,7 +193,7 @@ def test_predictions_that_are_not_finite():
     model = make(kb.External(Infinite()), None)
     with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
         learn(model, X, y, None)
-    assert not hasattr(model, "_run")
+    assert not hasattr(model, "_model")
 
 
 def test_no_file_can_hold_one(tmp_path):

@@ -94,6 +94,7 @@ def squares_of(X, kernels, learner):
     return np.where((squares > 1e-12) & (not learner.unit_diagonal), squares, 1.0)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("stream", STREAMS)
 def test_twins_on_hard_streams(stream, name):
@@ -119,6 +120,7 @@ def wdbc_by_the_twin(name):
     )
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", ["PA-I", "PA-II", "SPA", "SPA, unit"])
 @pytest.mark.parametrize("size", [1, 7, 256, 569])
 def test_twins_on_wdbc(name, size):
@@ -221,6 +223,7 @@ def test_twins_on_random_streams(
     assert chunked.n_support_active_ == model.n_support_active_
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("stream", STREAMS)
 def test_chunks_and_sparsity(stream, name):
@@ -260,6 +263,7 @@ def test_a3a():
 # -- what the steps promise -------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("kernel", [0, 1, 2, 3, 6, 9, 12, 15])  # each power, and some widths
 @pytest.mark.parametrize("stream", ["gaussian_clouds", "duplicates", "with_zero_rows", "wdbc"])
 def test_pa_meets_the_margin(stream, kernel):
@@ -283,6 +287,7 @@ def test_pa_meets_the_margin(stream, kernel):
     assert met > 10
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("aggressiveness", [1e-3, 0.05, 1.0, 1e3])
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
 @pytest.mark.parametrize("kernel", [kb.Linear(), kb.Polynomial(2), kb.Gaussian(sigma=1)], ids=repr)

@@ -84,6 +84,7 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
 # -- whole runs -------------------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.data
 @pytest.mark.parametrize(("upkeep", "C", "ball"), pairwise(ALL, [2, 3, 26], [True, False]))
 def test_letter(upkeep, C, ball):
@@ -94,6 +95,7 @@ def test_letter(upkeep, C, ball):
     assert_same(model, says(model, X, y, C, 90), expected, ball)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("upkeep", "C", "regularization"), pairwise(ALL, [2, 4], [1e-4, 0.1]))
 def test_wdbc(upkeep, C, regularization):
     X, y = hard_streams.wdbc(200)
@@ -105,6 +107,7 @@ def test_wdbc(upkeep, C, regularization):
     assert_same(model, says(model, X, y, C, 90), expected)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("stream", "upkeep", "C"), pairwise(hard_streams.DRAWN, ALL, [2, 5]))
 def test_hard_streams(stream, upkeep, C):
     X, y = hard_streams.many_classes(stream, 90, C)
@@ -216,6 +219,7 @@ def test_what_is_kept_of_the_slots(upkeep, C):
         assert {tuple(row) for row in points} <= rows
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [2, 4])
 @pytest.mark.parametrize("upkeep", ALL)
 def test_the_scale_never_underflows(upkeep, C):
@@ -262,6 +266,7 @@ def test_a_budget_of_all_rounds_changes_nothing(upkeep):
     np.testing.assert_allclose(model.dual_coef_, free.dual_coef_, rtol=1e-9)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("upkeep", ALL)
@@ -297,6 +302,7 @@ def state(model, predictions, X):
     return [array.tobytes() for array in parts]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("stream", "upkeep", "C"),
     pairwise(["binary_features", "near_duplicates", "offset_duplicates", "wdbc"], ALL, [2, 5]),
@@ -330,6 +336,7 @@ def test_blocks_of_a_longer_stream(upkeep):
         assert found == wanted, size
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("C", [2, 5])
 @pytest.mark.parametrize("upkeep", ALL)
@@ -442,6 +449,7 @@ def assert_pool(pool, twins, X, y, C, upkeep, budget, combiner, selection, size=
     return model
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("upkeep", "pool", "combiner", "selection"), pairwise(ALL, POOLS, COMBINERS, SELECTIONS)
 )
@@ -453,6 +461,7 @@ def test_pools(upkeep, pool, combiner, selection):
         assert (filled_of(model) == 12).sum() >= len(model.kernels_) - 1
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("upkeep", ALL)
 def test_pools_of_two_classes(upkeep, selection):
@@ -461,6 +470,7 @@ def test_pools_of_two_classes(upkeep, selection):
     assert_pool(*POOLS["mixed"], X, labels, 2, upkeep, 9, "mistakes", selection)
 
 
+@pytest.mark.sampled
 @pytest.mark.data
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_covtype(upkeep):

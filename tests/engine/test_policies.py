@@ -83,6 +83,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("name", "policy", "loss", "C"), CASES)
 def test_classes_against_the_twin(name, policy, loss, C):
     X, y = stream(C, 80)
@@ -99,6 +100,7 @@ def test_classes_against_the_twin(name, policy, loss, C):
     assert expected.asked.sum() < 75 or policy.startswith("disagreement")
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("name", "C", "scaling", "policy"),
     [
@@ -454,6 +456,7 @@ def assert_equal(first, second, but=()):
             assert array.tobytes() == second[name].tobytes(), name
 
 
+@pytest.mark.sampled
 @every_machine(0)
 def test_chunks_change_nothing(name, tmp_path):
     """Chunks of one row are those of an oracle, below."""
@@ -472,6 +475,7 @@ def test_chunks_change_nothing(name, tmp_path):
         assert_equal(held(model, tmp_path), state)
 
 
+@pytest.mark.sampled
 @every_machine(1)
 def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     """And is called for the labels that are asked for, no others."""
@@ -487,6 +491,7 @@ def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     assert_equal(held(told, tmp_path), held(usual, tmp_path))
 
 
+@pytest.mark.sampled
 @every_machine(0)
 def test_should_ask_is_what_the_round_does(name, tmp_path):
     """And changes nothing."""
@@ -506,6 +511,7 @@ def test_should_ask_is_what_the_round_does(name, tmp_path):
         assert wanted[0] == asked[t]
 
 
+@pytest.mark.sampled
 @every_machine(1)
 def test_an_oracle_that_has_no_label(name, tmp_path):
     """Nothing is learned; the rounds are counted, and with them those without a label."""

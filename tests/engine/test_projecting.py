@@ -100,6 +100,7 @@ def assert_same(model, predictions, expected, rtol=1e-9):
     np.testing.assert_allclose(model.expert_mistakes_, expected.mistakes, rtol=1e-12)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("loss", HEDGES)
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -111,6 +112,7 @@ def test_against_the_twin(learner, loss, selection):
     assert_same(model, says(model, X, y, SIGNS, 133), expected)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(
     "stream", ["sparse_counts", "binary_features", "offset", "one_class_prefix", "wdbc"]
@@ -124,6 +126,7 @@ def test_whole_streams(stream, learner):
     assert_same(model, says(model, X, y, SIGNS, 50), expected, 1e-5 if stream == "wdbc" else 1e-8)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("stream", STREAMS)
 def test_every_step_of_hard_streams(stream, learner):
@@ -208,6 +211,7 @@ def state(model, predictions):
     return [array.tobytes() for array in [*parts, model.kernel_weights_]]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("selection", ["all", "drawn"])
 @pytest.mark.parametrize("learner", PLAIN)
 @pytest.mark.parametrize(
@@ -225,6 +229,7 @@ def test_chunks_and_sparsity(stream, learner, selection):
         assert found == wanted, (size, type(form))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("size", [1, 2, 7, 20])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_budget_is_never_exceeded(learner, size):
@@ -270,6 +275,7 @@ def test_what_is_kept_of_the_slots(learner):
             np.testing.assert_allclose(R.T @ R / scale, K / scale, atol=1e-12)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_is_held_decides(learner, storage):

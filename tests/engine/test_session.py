@@ -60,14 +60,14 @@ def _chunks_are_blocks(monkeypatch):
 
 def decision(model, x):
     """What decides on a row that is taken by itself."""
-    return RowSession.of(model._run).decide(x)[0][0]
+    return RowSession.of(model._model).decide(x)[0][0]
 
 
 def assert_same(one, other):
-    for a, b in zip(one._run.progress, other._run.progress, strict=True):
+    for a, b in zip(one._model.progress, other._model.progress, strict=True):
         np.testing.assert_array_equal(a, b)
-    for name, array in one._run.calibration.arrays().items():
-        np.testing.assert_array_equal(array, other._run.calibration.arrays()[name])
+    for name, array in one._model.calibration.arrays().items():
+        np.testing.assert_array_equal(array, other._model.calibration.arrays()[name])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.n_support_stored_ == other.n_support_stored_
 
@@ -81,15 +81,16 @@ def both(learner, y, **choices):
     return [model.partial_fit(X[:10], y[:10], classes=np.unique(y)) for model in models]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_row_is_a_chunk_of_one(learner, y):
     quick, slow = both(learner, y)
     for i in range(10, ROWS):
         before = quick.learn_one(X[i], y[i])
-        assert before == slow.predict(X[i : i + 1])[0] or quick._run.n_experts > 1
+        assert before == slow.predict(X[i : i + 1])[0] or quick._model.n_experts > 1
         slow.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert quick._run.session is not None
+    assert quick._model.session is not None
     assert_same(quick, slow)
 
 
@@ -111,6 +112,7 @@ def test_numbers(learner):
     assert quick.predict_one(X[3]) == slow.predict(X[3:4])[0]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_prediction_is_that_of_a_chunk(learner, y):
@@ -146,7 +148,7 @@ def test_kernels_that_are_sums_are_predicted_with_otherwise():
     for i in range(10, 60):
         assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
         model.learn_one(X[i], TWO[i])
-    assert RowSession.of(model._run).decide(X[0]) is None
+    assert RowSession.of(model._model).decide(X[0]) is None
 
 
 def test_maps_that_are_not_compiled():
@@ -157,7 +159,7 @@ def test_maps_that_are_not_compiled():
         assert quick.predict_one(X[i]) == quick.predict(X[i : i + 1])[0]
         quick.learn_one(X[i], TWO[i])
     slow.partial_fit(X[10:40], TWO[10:40])
-    assert quick._run.session.by_parts
+    assert quick._model.session.by_parts
     assert_same(quick, slow)
 
 
@@ -180,7 +182,7 @@ def test_what_is_saved_is_the_same(learner):
     for i in range(10, 40):
         quick.learn_one(X[i], TWO[i])
         slow.partial_fit(X[i : i + 1], TWO[i : i + 1])
-    ours, theirs = quick._run.arrays(), slow._run.arrays()
+    ours, theirs = quick._model.arrays(), slow._model.arrays()
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
@@ -227,7 +229,7 @@ def test_what_is_not_quick_is_learned_all_the_same():
         for i in range(10, 40):
             quick.learn_one(X[i], TWO[i])
         slow.partial_fit(X[10:40], TWO[10:40])
-        assert quick._run.session is None
+        assert quick._model.session is None
         assert_same(quick, slow)
 
 
@@ -284,7 +286,7 @@ def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
         weight = float(i % 4)
         for model in models:
             model.learn_one(X[i], TWO[i] if i % 7 else None, sample_weight=weight)
-        ours, theirs = ({**m._run.arrays(), **m._run.scaler.arrays()} for m in models)
+        ours, theirs = ({**m._model.arrays(), **m._model.scaler.arrays()} for m in models)
         for name, array in ours.items():
             np.testing.assert_array_equal(array, theirs[name], err_msg=name)
     assert_same(*models)
@@ -335,9 +337,9 @@ def test_a_verb_that_raises_changes_nothing():
             models[0].learn_one(X[i + 1], TWO[i], sample_weight=7.0)
         for model in models:
             model.learn_one(X[i], TWO[i])
-    assert models[0]._run.session is not None
+    assert models[0]._model.session is not None
     assert_same(*models)
-    ours, other = (model._run.arrays() for model in models)
+    ours, other = (model._model.arrays() for model in models)
     for name, array in ours.items():
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
@@ -351,10 +353,10 @@ def test_the_default(y):
     for i in range(10, 80):
         np.testing.assert_array_equal(decision(quick, X[i]), slow._decide(X[i : i + 1])[0])
         assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
-    assert len(quick._run.views) == 2
+    assert len(quick._model.views) == 2
     assert_same(quick, slow)
-    ours = {**quick._run.arrays(), **quick._run.scaler.arrays()}
-    for name, array in {**slow._run.arrays(), **slow._run.scaler.arrays()}.items():
+    ours = {**quick._model.arrays(), **quick._model.scaler.arrays()}
+    for name, array in {**slow._model.arrays(), **slow._model.scaler.arrays()}.items():
         np.testing.assert_array_equal(ours[name], array, err_msg=name)
 
 
@@ -369,8 +371,8 @@ def test_ranks_of_the_last_rows_alone():
         quick.learn_one(many[i], y[i])
     slow.partial_fit(many[960:], y[960:])
     assert_same(quick, slow)
-    for name, array in slow._run.scaler.arrays().items():
-        np.testing.assert_array_equal(quick._run.scaler.arrays()[name], array, err_msg=name)
+    for name, array in slow._model.scaler.arrays().items():
+        np.testing.assert_array_equal(quick._model.scaler.arrays()[name], array, err_msg=name)
 
 
 def test_others_read_while_rows_are_learned():
@@ -380,7 +382,7 @@ def test_others_read_while_rows_are_learned():
 
     def read():
         while True:
-            points, coefficients = quick._run.expansion()
+            points, coefficients = quick._model.expansion()
             said.append((quick.predict(X[:20]), len(points) == len(coefficients)))
             if over.is_set():
                 return
@@ -426,6 +428,7 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
 @pytest.mark.parametrize("learner", [*LEARNERS, None], ids=str)
 @pytest.mark.parametrize("choices", [{}, *WAYS[1:], {"threshold": "f1"}], ids=str)
@@ -460,8 +463,8 @@ def test_few_rows_are_a_block(learner, y, choices):
                 said.append(np.concatenate([np.ravel(part) for part in (*own[0], *own[1:])]))
         np.testing.assert_array_equal(*said)
         assert_equal(*models)
-    assert models[0]._run.session is not None
-    assert models[1]._run.session is None or turn > 3
+    assert models[0]._model.session is not None
+    assert models[1]._model.session is None or turn > 3
 
 
 @pytest.mark.parametrize("journal", [0, 1, 7, 256])
@@ -512,7 +515,7 @@ def test_a_row_that_makes_a_deviation_leap_is_named(most):
                 else:
                     model.learn(wrong[rows], TWO[rows])
                 at += n
-        assert (model._run.session is not None) == (most > 0)
+        assert (model._model.session is not None) == (most > 0)
 
 
 def test_a_leap_is_said_of_one_row_too():
@@ -529,12 +532,12 @@ def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
     monkeypatch.setattr(sessions, "SOME", 8)
     before = set(vars(model))
     for i in range(20, 40):
-        assert (model._run.session is not None) == (i >= 20 + sessions.SOME)
+        assert (model._model.session is not None) == (i >= 20 + sessions.SOME)
         model.predict(X[i : i + 1])
     assert set(vars(model)) == before  # of the estimator nothing changes
     assert model.predict(X[:0]).tolist() == []
     other = pickle.loads(pickle.dumps(model))
-    assert other._run.session is None
+    assert other._model.session is None
     with pytest.raises(ValueError, match="3 features"):
         model.predict(X[:2, :3])
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 import kernbrook as kb
 from kernbrook.engine.stores import slots
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Block, DenseRows, SparseRows
+from kernbrook.gram.rows import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.values import add_points
 
@@ -44,6 +44,7 @@ def model_of(name, dtype="float32", **named):
     return plain.classifier(kernels, learner, combiner, random_state=0, dtype=dtype, **named)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("name", LEARNERS)
@@ -73,6 +74,7 @@ def test_dense_and_sparse_rows(name):
     assert_array_equal(dense.decision_function(X), sparse.decision_function(sp.csr_matrix(X)))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_decisions_are_equal_but_where_the_margin_is_rounding(name, load):

@@ -241,6 +241,7 @@ def test_the_check_says_the_same(slip):
         kb.testing.check_learner(make())
 
 
+@pytest.mark.long
 def test_numbers_may_be_given_for_numbers():
     """A step of 1 is one of 1.0, where compiled as where not."""
     found = [

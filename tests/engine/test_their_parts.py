@@ -113,9 +113,9 @@ def test_one_plain_part_makes_all_of_them_run_as_python(choice):
     choices = {"learner": kb.RBP(9), "combiner": COMBINER, "labels": POLICY}
     own = {"learner": theirs.PlainForgetful(9), "combiner": COMBINERS[1], "labels": POLICIES[1]}
     model = plain.classifier(KERNELS, **choices).fit(X, y)
-    assert model._run.passes is COMPILED
+    assert model._model.passes is COMPILED
     model = plain.classifier(KERNELS, **{**choices, choice: own[choice]}).fit(X, y)
-    assert model._run.passes is PLAIN
+    assert model._model.passes is PLAIN
 
 
 @pytest.mark.parametrize("learner", [*next(iter(LEARNERS.values())), *THEIRS_OF_NUMBERS], ids=str)

@@ -41,6 +41,7 @@ def assert_same(model, predictions, expected, X):
     assert model.n_support_active_ == counts[expected.used].sum()
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("tie", ["margin", "label"])
 @pytest.mark.parametrize(("update", "vote"), VARIANTS)
 @pytest.mark.parametrize("stream", hard_streams.DRAWN)
@@ -169,6 +170,7 @@ def test_mean_kernel_perceptron(stream, tie):
     np.testing.assert_array_equal(model.dual_coef_[:, 0], coefficients[kept])
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("rounds", [1, 40, 256, 1000])
 @pytest.mark.parametrize("stream", ["wdbc", "binary_features", "one_class_prefix"])
 def test_best_of_prefix(stream, rounds):
@@ -202,6 +204,7 @@ def test_best_of_a_known_fraction():
     assert record.n_support_stored == np.count_nonzero(coefficients)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("q", [None, 2, 10, 1000])
 @pytest.mark.parametrize("stream", ["gaussian_clouds", "binary_features", "with_zero_rows", "wdbc"])
 def test_om2(stream, q):

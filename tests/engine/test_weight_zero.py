@@ -100,5 +100,5 @@ def test_a_class_of_weight_0_teaches_the_experts_nothing_and_is_counted():
     weighed.learn(X, THREE, classes=[0, 1, 2])
     without.learn(X, np.where(THREE == 0, None, THREE), classes=[0, 1, 2])
     np.testing.assert_array_equal(weighed.decision_function(X), without.decision_function(X))
-    assert weighed._run.calibration.counts.tolist() == np.bincount(THREE).tolist()
+    assert weighed._model.calibration.counts.tolist() == np.bincount(THREE).tolist()
     assert weighed.predict_proba(X)[:, 0].mean() > without.predict_proba(X)[:, 0].mean()

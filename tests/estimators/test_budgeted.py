@@ -23,6 +23,7 @@ def make(learner):
     return plain.classifier(POOL, learner, kb.Hedge(loss="hinge"), selection, random_state=0)
 
 
+@pytest.mark.sampled
 @checks_of(
     {
         "BOGD": plain.classifier(

@@ -13,6 +13,7 @@ import kernbrook as kb
 RECIPES = {check: own.recipes for own in FAILURES for check in own.checks}
 
 
+@pytest.mark.long
 @checks_of(of_recipes())
 def test_checks_of_every_recipe(estimator, check):
     check(estimator)

@@ -193,6 +193,7 @@ def test_not_fitted(verb):
         getattr(plain.classifier(), verb)([[0.0]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", kb.recipes.names())
 def test_library_mode(name):
     """`mode="library"` is the constructors' defaults: the printed tie rule."""

@@ -168,7 +168,7 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
     def none_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("kernbrook.estimators.machine.make_model", none_left)
+    monkeypatch.setattr("kernbrook.estimators.setting_up.make_model", none_left)
     with pytest.raises(ModelFileError, match="model: it asks for more memory than there is"):
         kb.load(tmp_path / "model")
 

@@ -66,7 +66,7 @@ def learned(model, X, y, weights, one_by_one):
 
 
 def state_of(model):
-    if not hasattr(model, "_run"):
+    if not hasattr(model, "_model"):
         return None
     return {name: array.tobytes() for name, array in model.state().items()}
 
@@ -82,7 +82,7 @@ def check(model, stream, tmp_path, sparse=False, one_by_one=False, great=False):
         for start in range(0, 120, CHUNK):
             where = slice(start, start + CHUNK)
             learned(model, X[where], y[where], weights[where], one_by_one)
-        if not hasattr(model, "_run"):
+        if not hasattr(model, "_model"):
             return  # every chunk was refused
         kb.save(model, tmp_path / "model")
         loaded = kb.load(tmp_path / "model")
@@ -94,6 +94,7 @@ def check(model, stream, tmp_path, sparse=False, one_by_one=False, great=False):
 LEARNING = pairwise(OF_CLASSES, SCALINGS, STREAMS)
 
 
+@pytest.mark.thinned
 @pytest.mark.slow
 @pytest.mark.parametrize(("learner", "scaling", "stream"), LEARNING)
 def test_every_learner(learner, scaling, stream, tmp_path):
@@ -106,6 +107,7 @@ def test_every_learner(learner, scaling, stream, tmp_path):
 OF_EACH = pairwise(WEIGHING["classes"], ["bpas", "ridge", "perceptron"], STREAMS[::2])
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("combiner", "learner", "stream"), OF_EACH)
 def test_every_combiner(combiner, learner, stream, tmp_path):
     number = OF_EACH.index((combiner, learner, stream))
@@ -113,6 +115,7 @@ def test_every_combiner(combiner, learner, stream, tmp_path):
     check(model, stream, tmp_path, one_by_one=number % 2 == 0, great=number % 3 == 0)
 
 
+@pytest.mark.thinned
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "combiner", "stream"), pairwise(OF_NUMBERS, WEIGHING["numbers"], STREAMS)

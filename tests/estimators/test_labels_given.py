@@ -82,6 +82,7 @@ def state_of(model, folder):
 # -- missing labels ----------------------------------------------------------------------------
 
 
+@pytest.mark.thinned
 @each
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
 @pytest.mark.parametrize("size", [120, 7])
@@ -189,6 +190,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.thinned
 @each
 @pytest.mark.parametrize("form", EMPTY)
 def test_a_chunk_without_rows_is_nothing(name, form, tmp_path):

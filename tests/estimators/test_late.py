@@ -14,7 +14,6 @@ from sklearn.metrics import log_loss
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
-from kernbrook.persistence.wrapped_saving import check_around
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
 UP = np.where(Y > 0, "up", "down")
@@ -100,6 +99,7 @@ def test_without_delay_it_is_learn(case):
     assert_same_state(late.model, model, rows)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("seed", range(3))
 def test_any_delay_and_any_order(case, seed, tmp_path):
     """Against the naive twin: in chunks, some labels never come, and files between."""
@@ -345,5 +345,5 @@ def test_an_array_for_a_number_is_refused_in_one_line():
     late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
     late.n_dropped_ = np.ones(40, dtype=np.int64)
     with pytest.raises(InputError, match="n_dropped_: expected an integer from 0") as refused:
-        check_around(late)
+        late.read_kept({"run": None, "fitted": {}}, None)
     assert str(refused.value).isprintable()

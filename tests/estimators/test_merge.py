@@ -164,6 +164,7 @@ def test_the_rest_is_projected_on_the_greatest_coefficients(learner):
     np.testing.assert_allclose(both.decision_function(NEW), expected, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_every_learner_goes_on_and_is_saved(learner, sparse, tmp_path, monkeypatch):

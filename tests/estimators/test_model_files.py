@@ -123,7 +123,7 @@ WRONG = [
     (say("fitted", value={}), "classes_"),
     (say("fitted", "predict", value=1), "'predict' is nothing that OnlineMKClassifier learns"),
     (say("fitted", "labels_asked_", value=1), "'labels_asked_' is nothing"),
-    (say("fitted", "_run", value=1), "'_run' is nothing"),
+    (say("fitted", "_model", value=1), "'_model' is nothing"),
     (say("fitted", "__class__", value=1), "'__class__' is nothing"),
     (say("fitted", "n_features_in_", value=3), "expected 4 features, as the run has"),
     (

@@ -52,6 +52,7 @@ def state(model):
     return [array.tobytes() for array in parts]
 
 
+@pytest.mark.thinned
 @checks_of(
     {
         "PA-I": plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
@@ -153,6 +154,7 @@ def test_predict_is_what_learn_would_say(name):
         assert model.learn(X[t : t + 1], Y[t : t + 1])[0] == foreseen
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):

@@ -23,6 +23,7 @@ def stream(C, n=200):
     return X, NAMES[(y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [2, 3, 0])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_a_model_of_scikit_learn_is_tested_then_trained(C, storage):

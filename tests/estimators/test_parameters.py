@@ -180,6 +180,7 @@ def test_every_part_is_tried():
             assert (kind, name) in PARAMETERS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kind", "name"), PARAMETERS, ids=[f"{kind.__name__}-{name}" for kind, name in PARAMETERS]
 )

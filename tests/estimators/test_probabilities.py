@@ -80,18 +80,18 @@ def test_chunks_make_no_difference(way, labels):
 def test_before_each_label_they_are_what_is_predicted():
     """What is learned from is what would have been said."""
     model = in_chunks(learned(selection=kb.Selection(update="drawn", vote="drawn")), y, 50, 100)
-    twin = Calibration(1, model._run.inputs)
-    twin.restore(model._run.calibration.arrays())
+    twin = Calibration(1, model._model.inputs)
+    twin.restore(model._model.calibration.arrays())
     for i in range(100, 160):
         before = model._lean(X[i : i + 1])[1]
         said, _ = twin.learn(
             before, np.array([y[i] > 0], dtype=float), np.ones(1), np.ones(1, dtype=bool)
         )
-        mine = model._run.calibration.probabilities(before)
+        mine = model._model.calibration.probabilities(before)
         np.testing.assert_allclose(mine, said, rtol=1e-12)
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     leanings = model._lean(X)[1]
-    mine = model._run.calibration.probabilities(leanings)
+    mine = model._model.calibration.probabilities(leanings)
     np.testing.assert_allclose(mine, twin.probabilities(leanings), rtol=1e-12)
 
 
@@ -115,10 +115,10 @@ def test_a_second_pass_makes_nobody_surer():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.random(300) < 0.5
     model = learned(learner=kb.BPAS(400)).fit(X, y)
-    counted = model._run.calibration.arrays()["slope"].copy()
+    counted = model._model.calibration.arrays()["slope"].copy()
     for _ in range(3):
         model.partial_fit(X, y)
-    np.testing.assert_array_equal(model._run.calibration.arrays()["slope"], counted)
+    np.testing.assert_array_equal(model._model.calibration.arrays()["slope"], counted)
 
 
 def test_extremes_stay_probabilities():
@@ -137,7 +137,7 @@ def test_extremes_stay_probabilities():
 def test_files_without_votes_go_on(tmp_path):
     """As before the calibration had votes: their slope begins at 0."""
     model = in_chunks(learned(), y, 50, 100)
-    known = model._run.calibration.arrays()
+    known = model._model.calibration.arrays()
     known["vote"][:] = [0.0, 1.0, 0.0, 0.0]
     kb.save(model, tmp_path / "model")
     rewrite(
@@ -148,7 +148,7 @@ def test_files_without_votes_go_on(tmp_path):
     for one in (model, loaded):
         one.partial_fit(X[100:], y[100:])
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded._run.calibration.arrays()["vote"][0] != 0
+    assert loaded._model.calibration.arrays()["vote"][0] != 0
 
 
 def test_shape_and_order():

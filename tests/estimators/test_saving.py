@@ -102,6 +102,7 @@ def assert_same_state(first, second):
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "storage"), [*zip(VARIANTS, cycle(STORAGE), strict=False)])
 def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
     whole, saved = VARIANTS[name](), VARIANTS[name]()
@@ -191,6 +192,7 @@ def test_names_of_features(tmp_path):
         model.predict(frame[["b", "a", "ç", ""]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", VARIANTS)
 def test_not_fitted_yet(name, tmp_path):
     model = through_a_file(VARIANTS[name](), tmp_path)
@@ -376,7 +378,7 @@ def test_only_what_is_in_use_is_written(tmp_path):
         model = plain.classifier(POOL)
         for a, b in CUTS[:-1]:
             model.learn(data[a:b], labels[a:b], classes=[-1, 1])
-        parts = support_of(model), model._run.calibration
+        parts = support_of(model), model._model.calibration
         used = sum(array.nbytes for part in parts for array in part.arrays().values())
         kb.save(model, tmp_path / "model")
         assert used < (tmp_path / "model").stat().st_size < used + 4_000

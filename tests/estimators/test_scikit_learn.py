@@ -31,6 +31,7 @@ def custom():
     return kb.OnlineMKClassifier(pool, kb.Perceptron("label"), kb.Uniform())
 
 
+@pytest.mark.thinned
 @checks_of(
     {"kernbrook-classification": kb.OnlineMKClassifier(), "drawn": drawn(), "custom": custom()}
 )
@@ -57,6 +58,7 @@ def test_clone_and_pickle(make):
     np.testing.assert_array_equal(blank.fit(X, y).predict(X), make().fit(X, y).predict(X))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", kb.recipes.names())
 def test_every_recipe_clones_and_fits(name):
     X, y = hard_streams.gaussian_clouds()

@@ -174,6 +174,7 @@ def fitted(name):
     return model.fit(sp.csr_matrix(X), Y) if hasattr(model, "fit") else model
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_damaged_matrices(case):
     """Refused in words, and not by a signal, whether or not the model has learned before."""
@@ -227,6 +228,7 @@ FORMS = {
 }
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["perceptron", "scaled", "budget", "features"])
 def test_whole_matrices_of_any_form(form, name):

@@ -17,12 +17,13 @@ from sklearn.preprocessing import StandardScaler
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 5))
 
 
+@pytest.mark.thinned
 @checks_of(
     {
         "plain": kb.KernelFeatures(),

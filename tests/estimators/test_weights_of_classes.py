@@ -73,7 +73,7 @@ def test_balanced_by_the_labels_that_were_asked_for():
     for i in range(len(X)):
         rows.learn(X[i : i + 1], [y[i]], classes=[0, 1])
     np.testing.assert_array_equal(rows.decision_function(X), told.decision_function(X))
-    assert told._run.calibration.counts.tolist() == [np.sum(hidden == 0), np.sum(hidden == 1)]
+    assert told._model.calibration.counts.tolist() == [np.sum(hidden == 0), np.sum(hidden == 1)]
 
 
 @pytest.mark.parametrize("threshold", [0.2, "f1", [[0, 1], [10, 0]]])
@@ -92,7 +92,7 @@ def test_what_is_said_by_probabilities(threshold, tmp_path):
     np.testing.assert_array_equal(kept, said)
     p = whole.predict_proba(X)[:, 1]
     if threshold == "f1":
-        cut = whole._run.calibration.cut
+        cut = whole._model.calibration.cut
         assert cut == pytest.approx(f1_score(y, said) / 2, abs=0.1)
     else:
         cut = 1 / 11 if isinstance(threshold, list) else threshold

@@ -8,7 +8,7 @@ import kernbrook as kb
 from kernbrook.engine.deciding import read
 from kernbrook.estimators.making import pool_of
 from kernbrook.features.pools import draw, widen
-from kernbrook.gram.points import DenseRows
+from kernbrook.gram.rows import DenseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 5))
@@ -42,6 +42,7 @@ def halves(model, y, quick):
     return model
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("scaling", [None, "moments", "maximum", "ranks"])
@@ -106,12 +107,12 @@ def test_others_begin_anew_beside_what_goes_on(learner):
     model.partial_fit(X[:70, :3], SCORE[:70])
     model._widen(5)
     views, raw = model._seen(X[70:])
-    board = read(model._run, views, raw, slice(None))
+    board = read(model._model, views, raw, slice(None))
     assert (board.scores[:, 1:] == 0).all()
     assert (board.scores[:, 0] == SCORE[69] - model.offset_).all()
     model.partial_fit(X[70:], SCORE[70:])
     assert np.isfinite(model.predict(X)).all()
-    assert read(model._run, views, raw, slice(None)).scores[:, 1:].any()
+    assert read(model._model, views, raw, slice(None)).scores[:, 1:].any()
 
 
 @pytest.mark.parametrize("kernel", [kb.Gaussian(sigma=2.0), kb.Laplacian(sigma=9.0)], ids=str)

@@ -16,6 +16,7 @@ from kernbrook.errors import (
     ModelFileError,
     NonFiniteError,
 )
+from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.going_on import go_on
 from kernbrook.evaluation.past import MOST, Past, shortened
@@ -25,6 +26,7 @@ from kernbrook.evaluation.training import train
 from kernbrook.evaluation.watching import Watched
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import Stream
+from kernbrook.streams.label_spelling import as_classes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -324,7 +326,7 @@ def _two(n, seed):
     ],
 )
 def test_labels_as_the_classes_are_written(classes, labels, expected):
-    found = kb.evaluation.classes.as_classes(np.array(labels), np.array(classes))
+    found = as_classes(np.array(labels), np.array(classes))
     assert found.tolist() == expected
 
 
@@ -337,7 +339,7 @@ def test_labels_as_the_classes_are_written(classes, labels, expected):
 )
 def test_labels_that_no_class_of_numbers_can_be(labels, said):
     with pytest.raises(InputError, match=said):
-        kb.evaluation.classes.as_classes(np.array(labels), np.array([0, 1]), before=10)
+        as_classes(np.array(labels), np.array([0, 1]), before=10)
 
 
 def test_labels_that_cannot_be_learned(tmp_path):
@@ -392,7 +394,7 @@ def test_what_is_refused_before_work(tmp_path):
     begun(rows_of(300), path)
     refused("expected labels to learn from in a column 'late', found none", day.drop(["late"]))
     refused("unknown column 'laet': did you mean late", label="laet", kind=Exception)
-    refused("missing value", day.set_column(4, "late", pa.nulls(300, pa.string())))
+    refused("in a column 'late', found none", day.set_column(4, "late", pa.nulls(300, pa.string())))
     refused("label: goes with a path or a table", (np.zeros((5, 8)), np.zeros(5)), label="late")
     whole = kb.open_stream(day, label="late", encoder=encoder())
     refused("expected the table itself, which is encoded as the model's was", whole)
@@ -444,18 +446,16 @@ def test_another_writer_meanwhile(tmp_path):
     assert kb.load(tmp_path / "m").n_rounds_ == 30
 
 
-class Diverging(kb.OnlineMKRegressor):
+def diverging(model, X, y):
     """Predicts what cannot be squared."""
-
-    def learn(self, X, y):
-        return np.full(len(y), 1e200), np.ones(len(y), dtype=bool)
+    return Learned(np.full(len(y), 1e200), np.ones(len(y), dtype=bool))
 
 
 def test_squared_errors_that_overflow(tmp_path, monkeypatch):
     X, y = kb.open_stream("friedman:300").read()
     train(kb.open_stream((X, y)), kb.recipes.make("omkl", random_state=0), tmp_path / "m")
     before = (tmp_path / "m").read_bytes()
-    monkeypatch.setattr(kb.OnlineMKRegressor, "learn", Diverging.learn)
+    monkeypatch.setattr(kb.OnlineMKRegressor, "_learn_scored", diverging)
     with pytest.raises(NonFiniteError, match="the squared errors of 300 rows overflow"):
         go_on((X + 1, y), tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before

@@ -1,5 +1,6 @@
 """Labelling: which labels are asked for, what is learned, and what a kill may not cost."""
 
+import dataclasses
 import json
 import shutil
 
@@ -89,6 +90,7 @@ def begun(tmp_path):
 # -- what is asked, and what is learned -------------------------------------------------------
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     "changes",
     [
@@ -268,6 +270,7 @@ class Struck(BaseException):
     """A kill: nothing that comes after it is done."""
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("moment", "every"),
     [
@@ -584,6 +587,7 @@ def test_undone_after_a_stop(tmp_path, whole, every):
     assert (path.read_bytes(), answers_beside(path).read_bytes()) == before
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("every", [0.0, 1e9])
 @pytest.mark.parametrize("moment", ["replaying", "saved", "undone", "asked"])
 def test_killed_while_an_answer_is_taken_back(tmp_path, monkeypatch, begun, moment, every):
@@ -861,16 +865,24 @@ def test_what_was_predicted_of_a_number(tmp_path, predicted):
         AnswerLog(tmp_path / "log", Begun(0, 0, "", None))
 
 
+def of_data(source):
+    """A source but for what the columns become."""
+    return dataclasses.replace(source, encoder=None)
+
+
 def test_data_without_labels(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b\n1,2\n3,4\n")
     data, source = opened(str(path))
-    assert (data.read()[0].tolist(), source) == ([[1, 2], [3, 4]], Source(2, None, ["a", "b"]))
+    assert (data.read()[0].tolist(), of_data(source)) == (
+        [[1, 2], [3, 4]],
+        Source(2, None, ["a", "b"]),
+    )
     data, source = opened(str(path), label="a")
-    assert (data.read()[0].tolist(), source) == ([[2], [4]], Source(1, None, ["b"], "a"))
+    assert (data.read()[0].tolist(), of_data(source)) == ([[2], [4]], Source(1, None, ["b"], "a"))
     path.write_text("a,label,b\n1,x,2\n3,y,4\n")
     data, source = opened(str(path), n_features=2)
-    assert (data.n_features, source) == (2, Source(2, None, ["a", "b"], "label"))
+    assert (data.n_features, of_data(source)) == (2, Source(2, None, ["a", "b"], "label"))
     with pytest.raises(DataFileError, match="expected 3 features, found 2"):
         opened(str(path), n_features=3)
     (tmp_path / "data.svm").write_text("0 2:1\n")

@@ -14,7 +14,7 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, ru
 from kernbrook.evaluation.accounts import Account
 from kernbrook.evaluation.measures import Measures, measure_named, shortfall
 from kernbrook.evaluation.roc import BINS, Roc
-from kernbrook.reports.measured import measures_json, measures_table, no_better
+from kernbrook.reports.measured import left_out, measures_json, measures_table, no_better
 
 CLASSES = np.array(["late", "none", "ontime"])
 
@@ -130,7 +130,7 @@ def test_rows_that_are_not_counted():
     assert costs["model"]["error"].tolist() == [False, True]
     assert (measures.model.rows, measures.unlabelled, measures.unknown) == (2, 1, 1)
     assert measures.add([None], what(CLASSES[:1])) == {}
-    assert measures_table(measures).notes == (
+    assert left_out(measures) == (
         "not counted: 2 rows without a label",
         "not counted: 1 row with a label that the model does not know",
     )

@@ -32,6 +32,7 @@ def assert_same_records(one, other):
         assert getattr(one, name) == getattr(other, name), name
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "n"), [*((name, 120) for name in NAMES), *(("omkc-dd", n) for n in (1, 2, 99, 350))]
 )
@@ -74,6 +75,7 @@ def test_a_record_is_consistent(name, n):
         assert history.kernels == tuple(str(kernel) for kernel in estimator.kernels_)
 
 
+@pytest.mark.sampled
 @few_samples
 @pytest.mark.parametrize("name", NAMES)
 def test_an_order_is_the_rows_in_that_order(name):
@@ -118,6 +120,7 @@ def machine(name):
     return kb.recipes.make(name, mode="library", random_state=1)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("n", [1, 2, 99, 350])
 def test_a_record_of_numbers_is_consistent(name, n):
@@ -143,6 +146,7 @@ def test_a_record_of_numbers_is_consistent(name, n):
     assert record.labels_asked == asked.sum()
 
 
+@pytest.mark.sampled
 @few_samples
 @pytest.mark.parametrize("name", NUMBERS)
 def test_orders_and_streams_of_numbers(name):
@@ -361,6 +365,7 @@ def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
 CLASSIFIERS = [name for name in NAMES if hasattr(kb.recipes.make(name), "predict_proba")]
 
 
+@pytest.mark.thinned
 @few_samples
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)

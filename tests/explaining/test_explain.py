@@ -365,7 +365,7 @@ def test_what_a_model_does_not_have(trained):
     for options in ({"of_class": 1}, {"score": "decision"}):
         with pytest.raises(InputError, match=r"of_class: OnlineMKRegressor predicts numbers"):
             kb.explain(numbers, X[0], **options)
-    trivial = learned(kb.recipes.make("majority"), LABELS)
+    trivial = learned(kb.recipes.make("last-label"), LABELS)
     with pytest.raises(InputError, match=r"^model: .* has neither probabilities nor dec"):
         kb.explain(trivial, X[0], background=X[:3])
     with pytest.raises(InputError, match=r"^row: expected a column 'wind', found none"):

@@ -55,7 +55,7 @@ class Drive:
             width = vars(model).get("n_features_in_", 3)
             plain = type(width) is int and width == 3
             X = rows(150) if plain else np.random.default_rng(0).normal(size=(150, min(width, 99)))
-            sparse = getattr(vars(model).get("_run"), "sparse", False)
+            sparse = getattr(vars(model).get("_model"), "sparse", False)
             self.learning(rows(150, True) if sparse and plain else X, model)
         self.attributes()
         self.again("save after learning")
@@ -152,7 +152,7 @@ class Drive:
             return
         if isinstance(self.model, (kb.LateLabels, kb.NamedColumns)):
             return
-        X = rows(20, getattr(vars(self.model).get("_run"), "sparse", False))
+        X = rows(20, getattr(vars(self.model).get("_model"), "sparse", False))
         was = self.step(f"{what}, predict", lambda: self.model.predict(X))
         now = self.step(f"{what}, predict", lambda: twin.predict(X))
         if was is not None and (now is None or not np.array_equal(was, now)):
@@ -162,6 +162,6 @@ class Drive:
         self.step("merge", lambda: copy.deepcopy(self.model).merge(copy.deepcopy(self.good)))
         both = copy.deepcopy(self.good)
         if self.step("merge into", lambda: both.merge(self.model)) is not None:
-            X = rows(20, both._run.sparse)
+            X = rows(20, both._model.sparse)
             verb = "decision_function" if hasattr(both, "decision_function") else "predict"
             self.numbers("merged", lambda: getattr(both, verb)(X))

@@ -23,7 +23,6 @@ from sklearn.datasets import load_svmlight_file
 
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
-from kernbrook.streams.csv_files import CsvStream
 from kernbrook.streams.csv_header import MISSING, find_separator, is_number
 from kernbrook.streams.text_cells import csv_lines
 
@@ -172,8 +171,8 @@ def check_csv(rng: np.random.Generator, path: Path) -> str:
     found = read(rng, path)
     if found is None:
         return REFUSED
-    stream, X, y = found
-    mark = "," if isinstance(stream, CsvStream) else find_separator(path)
+    _, X, y = found
+    mark = find_separator(path)
     text = csv_lines(path, 1, plain_lines(path.read_bytes()), mark).decode("utf-8")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     header = rows[0]

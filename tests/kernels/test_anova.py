@@ -16,7 +16,7 @@ from sklearn.base import clone
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 
 rng = np.random.default_rng(0)
@@ -211,6 +211,7 @@ MEANS = [
 ]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("kernel", "inputs", "exact"), MEANS)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_mean_of_maps_approaches_the_mean_over_sets(kernel, inputs, exact, way):

@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, restore
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels import amkl17
 
 rng = np.random.default_rng(0)
@@ -96,6 +96,7 @@ def test_orthogonal_in_blocks():
     assert np.abs(np.mean(np.sign(first), axis=0)).max() < 0.25
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(("kernel", "frequencies"), PAIRS, ids=str)
 def test_frequencies_have_the_spectrum_of_the_kernel(kernel, frequencies):
     """Quartiles of |v_1|, against the law of one coordinate."""

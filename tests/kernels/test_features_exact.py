@@ -10,7 +10,7 @@ from naive import features as naive
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(25, 4))

@@ -34,6 +34,7 @@ def test_formula_and_values(case):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.kernel))
 def test_properties(case):
     kb.testing.check_kernel(case.kernel, case.X)

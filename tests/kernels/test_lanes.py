@@ -26,6 +26,7 @@ def one_by_one(values, where, columns):
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("b", [1, 7, 8, 9, 64, 100, 127, 260])
 def test_any_number_of_examples_from_any_on(b, number):
@@ -42,6 +43,7 @@ def test_any_number_of_examples_from_any_on(b, number):
             assert np.isnan(out[[0, 2]]).all()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("d", [0, 1, 11])
 @pytest.mark.parametrize("b", [1, 7, 9, 31, 33, 64, 100, 260])

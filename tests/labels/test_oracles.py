@@ -218,6 +218,7 @@ while True:
 """
 
 
+@pytest.mark.long
 def test_another_process_answers(files, tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.where(X[:, 0] < 0, "left", "right")

@@ -26,6 +26,7 @@ DRAWN = {"raker", "omkl-aks", "amkl", "amkl-aks", "kernbrook-regression", "kernb
 
 
 # Ours over printed: on tomshardware, whose scaling is not known, ours errs far less.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "ratio"), [("energy", 1.0), ("twitter", 1.05), ("tomshardware", 0.72)]
 )
@@ -42,6 +43,7 @@ def test_raker_beside_what_is_printed(name, ratio):
     assert (other in result.remarks) == (name == "twitter")
 
 
+@pytest.mark.long
 def test_one_kernel_at_the_steps_and_widths_that_were_found():
     """The steps are not printed; those that were found give all six rows within 2 %."""
     hard_streams.real("twitter")
@@ -87,6 +89,7 @@ def check(cell, lost, labels):
         assert ours.std == (pytest.approx(own.std(ddof=1)) if len(own) > 1 else None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "jobs", "rows"), [("amkl-table-2", 1, None), ("amkl-table-3", 2, 90)]
 )

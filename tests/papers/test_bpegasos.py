@@ -45,6 +45,7 @@ def test_letter():
     assert "letter: 15,000 rows to learn from here, 16,000 in the paper" in result.remarks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "rows", "least"), [("waveform", 10_000, 82), ("checkerboard", 20_000, 95)]
 )
@@ -132,6 +133,7 @@ def test_where_curves_are_tested():
     assert many == sorted(set(many))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", FIGURES)
 def test_a_curve_ends_as_a_run_of_that_length_does(table):
     result = reproduce(table, rows=400, permutations=2, jobs=1)

@@ -31,6 +31,7 @@ def pairs(found, name):
     return (ours.mean, printed.mean), (ours.std, printed.std)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("data", "recipe"),
     [
@@ -76,6 +77,7 @@ def test_om2(data):
     assert found.agrees("error", 2), found
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("recipe", DRAWN)
 @pytest.mark.parametrize("data", [*SMALL, pytest.param("a3a", marks=LONG)])
 def test_drawn_rows(data, recipe):

@@ -39,6 +39,7 @@ SMALL = {
 ROWS = 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "sparse"), [("ionosphere", ("vkr-pdim", "vkr-trace")), ("pima", ("vkr-pdim",))]
 )
@@ -160,6 +161,7 @@ def check_frontier(frontier, draws):
     assert all((p["n_support"], p["validation"], p["error"]) in known for p in frontier)
 
 
+@pytest.mark.long
 def test_results_do_not_depend_on_jobs_and_are_plain(small, told):
     alone, together = run(announce=told.announce), run(jobs=2)
     assert same(alone) == same(together)

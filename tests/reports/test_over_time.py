@@ -34,6 +34,7 @@ def with_runs(comparison, runs, **changes):
     return replace(comparison, rows=(row, *comparison.rows[1:]), **changes)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize(
     ("make", "plot", "permutations", "samples"),
     pairwise([make_comparison, make_numbers], FIGURES, [1, 3], [1, 2, 40]),

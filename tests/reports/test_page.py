@@ -99,6 +99,7 @@ def test_how_to_run_it_again():
     assert "No manifest" in again({}).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("runs", [1, 3])
 @pytest.mark.parametrize("table", tables())
 def test_every_published_table_has_a_page(target, table, runs):
@@ -123,6 +124,7 @@ def test_every_published_table_has_a_page(target, table, runs):
         assert target.read_bytes() == first
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("table", tables())
 @pytest.mark.parametrize("data", [1, 7])

@@ -109,6 +109,7 @@ def ticks(scale, low, high, panels):
     return [after.x0 - before.x1 for before, after in pairwise(boxes)]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("panels", [1, 3])  # the widest and the narrowest
 @pytest.mark.parametrize(
     ("scale", "low", "high"),

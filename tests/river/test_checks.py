@@ -21,6 +21,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("model", "check"), CHECKS)
 def test_a_check_of_river(model, check):
     check(model.clone())
@@ -37,6 +38,7 @@ def test_there_are_checks_of_what_is_promised():
     assert all(not cls(**next(iter(cls._unit_test_params())))._unit_test_skips() for cls in CLASSES)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", [kb.river.MKClassifier, kb.river.MKRegressor])
 def test_the_defaults_pass_too(cls):

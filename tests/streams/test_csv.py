@@ -1,15 +1,28 @@
 """CSV files: columns, label types, and errors that name column and line."""
 
+import bz2
 import csv
+import gzip
 import io
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.streams import data_files, open_stream
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
+from kernbrook.evaluation import open_like
+from kernbrook.streams import TableEncoder, data_files, open_stream
+from kernbrook.streams.csv_header import read_header
+from kernbrook.streams.encoded_columns import EncodedColumns
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    """Files are read again each time."""
+    monkeypatch.setattr("kernbrook.streams.data_files._IN_MEMORY", 0)
+    monkeypatch.setattr("kernbrook.streams.table_reader._KEPT_BYTES", 0)
 
 
 def test_label_column(write):
@@ -39,7 +52,7 @@ def test_label_types(write, monkeypatch, labels, dtype, expected):
     path = write("l.csv", "x,label\n" + "".join(f"0,{label}\n" for label in labels))
     for block_bytes, kept in ((1 << 20, 1 << 20), (5, 1 << 20), (5, 0), (5, 20)):
         monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
-        monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", kept)
+        monkeypatch.setattr("kernbrook.streams.table_reader._KEPT_BYTES", kept)
         stream = open_stream(path)
         assert stream.read()[1].tolist() == expected
         assert {y.dtype for _, y in stream.chunks(1)} == {np.dtype(dtype)}
@@ -47,8 +60,26 @@ def test_label_types(write, monkeypatch, labels, dtype, expected):
         assert (found.dtype, found.tolist()) == (np.dtype(dtype), sorted(expected))
 
 
-def read(monkeypatch):
-    """A list of the lengths of all blocks that are read from now on."""
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.svm", "rows.csv.gz", "rows"])
+def test_a_small_file_is_opened_once(write, monkeypatch, name):
+    """Its format, separator, header, columns and labels are found in what was read then."""
+    opened, ordinary = [], open
+    monkeypatch.setattr(data_files, "open", lambda *a: opened.append(a) or ordinary(*a), False)
+    text = "a,b,label\n" + "1,2,x\n3,4,y\n" * 500
+    if ".jsonl" in name:
+        text = '{"a": 1, "b": 2, "label": "x"}\n{"a": 3, "b": 4, "label": "y"}\n' * 500
+    if ".svm" in name:
+        text = "1 1:1 2:2\n-1 1:3 2:4\n" * 500
+    stream = open_stream(write(name, gzip.compress(text.encode()) if ".gz" in name else text))
+    for _ in range(2):
+        assert stream.read()[0][:2].tolist() == [[1, 2], [3, 4]]
+    assert len(opened) == 1
+
+
+def test_how_often_the_rows_of_a_long_file_are_read(write, monkeypatch, nothing_kept):
+    """Once when it is opened, and by each pass; and the beginning for the format, the separator
+    and the header."""
+    monkeypatch.setattr(data_files, "BLOCK_BYTES", 100)
     lengths, blocks = [], data_files.DataFile.blocks
 
     def counted(self):
@@ -57,24 +88,12 @@ def read(monkeypatch):
             yield block
 
     monkeypatch.setattr(data_files.DataFile, "blocks", counted)
-    return lengths
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_how_often_a_file_is_read(write, monkeypatch, kept):
-    """Once if it is short, else once more for each pass; and the beginning each for the format, the
-    separator and the header."""
-    if not kept:
-        monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
-    monkeypatch.setattr(data_files, "BLOCK_BYTES", 100)
     path = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 500)
-    lengths = read(monkeypatch)
     stream = open_stream(path)
     for _ in range(2):
         stream.read()
     assert stream.classes().tolist() == ["x", "y"]
-    size = path.stat().st_size
-    assert sum(lengths) - size * (1 if kept else 3) in range(1, 1501)
+    assert sum(lengths) - 3 * path.stat().st_size in range(1, 1501)
 
 
 def test_who_writes_to_a_chunk_does_not_change_the_stream(write):
@@ -132,14 +151,37 @@ def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
     assert y.tolist() == [label for _, label in rows]
 
 
-def test_slow_and_fast_reading_agree(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
-    stream = open_stream(write("both.csv", "a,b,label\n1,2.5,x\n\n-3e4, 4 ,long\n"))
-    fast = stream.read()
-    monkeypatch.setattr(type(stream), "_rows", type(stream)._read_slowly)
-    slow = stream.read()
-    np.testing.assert_array_equal(fast[0], slow[0])
-    assert fast[1].tolist() == slow[1].tolist()
+ODD = ["+3", " 4 ", '"5"', "6.", "", "NA", '" 7 "', " NA ", "5-", "−8"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_numbers_as_programs_write_them_and_as_people_do_agree(write, monkeypatch, odd):
+    """A column that holds something else somewhere comes as text from there on."""
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 20)
+    lines = ["1,2.5,x"] * 9 + [f"-3e4,{odd},y"] + ["3,1e-3,y"] * 9
+    path = write("both.csv", "a,b,label\n" + "\n".join(lines) + "\n")
+    encoder = TableEncoder(missing="last")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataFileWarning)
+        X, y = open_stream(path, encoder=encoder).read()
+        monkeypatch.setattr(EncodedColumns, "plain_numbers", lambda self: [])
+        again, labels = open_stream(path, encoder=encoder).read()
+    np.testing.assert_array_equal(X, again)
+    assert y.tolist() == labels.tolist()
+    value = {" 4 ": 4, '"5"': 5, '" 7 "': 7, "5-": -5, "−8": -8}
+    gap = odd.strip() in ("", "NA")
+    assert X[9, 1] == (2.5 if gap else value.get(odd) or float(odd))
+
+
+@pytest.mark.parametrize("first", ["numbers", "words"])
+def test_a_column_has_numbers_or_true_and_false_in_all_blocks(write, monkeypatch, first):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 20)
+    parts = {"numbers": "1,x\n0,y\n" * 9, "words": "true,x\nfalse,y\n" * 9}
+    then = next(part for part in parts if part != first)
+    X, _ = open_stream(write("one.csv", "a,label\n" + parts[first])).read()
+    assert X[:2].tolist() == [[1], [0]]
+    with pytest.raises(DataFileError, match=r"line 20: column 'a': expected (a number|true or f)"):
+        open_stream(write("two.csv", "a,label\n" + parts[first] + parts[then]))
 
 
 BAD_LINES = [
@@ -159,8 +201,6 @@ BAD_LINES = [
     ("1,inf,x", "column 'b': 'inf' is not finite"),
     ("1,-Infinity,x", "is not finite"),
     ("1,1e999,x", "'1e999' is not finite"),
-    ("1,2,", "column 'label': missing value"),
-    ("1,2,NA", "column 'label': missing value; fill it in, or leave out the row or the column"),
     ("1,2," + "x" * 1001, "column 'label': a label of over 1,000 characters"),
     ("1,2," + "1" * 1001, "column 'label': a label of over 1,000 characters"),
     ("1,2", "expected 3 values, found 2"),
@@ -229,8 +269,8 @@ def test_numbers_and_an_infinite_label(write):
         ("a\n1\n", r"line 1: .* parted by commas, found one column, 'a'; .* sep \(--sep\)$"),
         ('a,"b\n1,2\n', "line 1: a quoted value does not end here"),
         ("a,b,a\n1,2,3\n", "line 1: two columns are called 'a'"),
-        ("a,label\n", "a header row and no data"),
-        ("a,label", "a header row and no data"),
+        ("a,label\n", "no row of data"),
+        ("a,label", "no row of data"),
         ("\n\n", "the file has no line"),
     ],
 )
@@ -242,23 +282,21 @@ def test_headers(write, text, problem):
 def test_wrong_width(write):
     path = write("w.csv", "a,b,label\n1,2,3\n")
     assert open_stream(path, n_features=2).n_features == 2
-    with pytest.raises(DataFileError, match="line 1: expected 5 features, found 2"):
+    with pytest.raises(DataFileError, match=r"w\.csv, line 1: expected 5 features, found 2"):
         open_stream(path, n_features=5)
     with pytest.raises(InputError, match="n_features must be a positive integer"):
         open_stream(path, n_features=0)
 
 
 @pytest.mark.parametrize("now", ["1,7\n", "1,7\n2,8.5\n", "1,7\n2,x\n"])
-def test_a_file_changed_between_readings(write, monkeypatch, now):
-    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
+def test_a_file_changed_between_readings(write, nothing_kept, now):
     stream = open_stream(write("moving.csv", "a,label\n1,7\n2,8\n"))
     write("moving.csv", "a,label\n" + now)
     with pytest.raises(DataFileError, match="changed after it was opened"):
         stream.read()
 
 
-def test_a_longer_label_after_opening(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.csv_files._KEPT_BYTES", 0)
+def test_a_longer_label_after_opening(write, nothing_kept):
     stream = open_stream(write("moving.csv", "a,label\n1,x\n2,y\n"))
     write("moving.csv", "a,label\n1,x\n2,long\n")
     with pytest.raises(DataFileError, match="changed after it was opened"):
@@ -287,3 +325,44 @@ def test_what_r_writes_and_comments_are_named(tmp_path, text, message, separator
     path.write_text(text.format(separator))
     with pytest.raises(DataFileError, match=message):
         open_stream(path, sep=separator).read()
+
+
+# -- without a label -------------------------------------------------------------------------------
+
+
+def test_every_column_is_a_feature(write, assert_chunks_agree):
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    X[:, 1] = np.arange(150)
+    for last in (1, 2):  # whole numbers, or not
+        Z = X[:, [0, 3 - last, last]]
+        text = "a,c,b\n" + "".join(",".join(map(repr, row)) + "\n" for row in Z.tolist())
+        stream = open_like(None, write("rows.csv", text))
+        assert (stream.name, stream.n_features, stream.n_rows) == ("rows", 3, 150)
+        assert not stream.labelled
+        assert stream.classes() is None
+        read, y = stream.read()
+        np.testing.assert_array_equal(read, Z)
+        assert read.flags.c_contiguous
+        assert y.tolist() == [0] * 150
+        assert_chunks_agree(stream)
+
+
+def test_one_column(write):
+    assert open_like(None, write("a.csv", "a\n1\n2\n"), n_features=1).read()[0].tolist() == [
+        [1], [2]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("a.csv", text) for text in ("\n\n\n", "\ufeff", "\ufeff\n\r\n", "\r\r")),
+        ("a.csv.gz", gzip.compress(b"", mtime=0)),
+        ("a.csv.bz2", bz2.compress(b"")),
+    ],
+)
+def test_a_file_without_a_line(write, name, content):
+    path = write(name, content)
+    for read in (read_header, lambda path: open_like(None, path), open_stream):
+        with pytest.raises(DataFileError, match=r": the file has no line$"):
+            read(path)

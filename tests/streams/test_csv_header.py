@@ -8,9 +8,9 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
+from kernbrook.evaluation import open_like
 from kernbrook.streams import csv_header, open_stream
 from kernbrook.streams.csv_header import read_header
-from kernbrook.streams.unlabelled import UnlabelledCsv
 
 DATA = "numbers where names were expected: taken as data, the columns as x1 to x3"
 NAMES = "are taken as the names of the columns, not as data"
@@ -85,9 +85,16 @@ def test_the_label_of_a_file_without_a_header(write):
         open_stream(path, label="species")
 
 
+def test_names_in_the_header(write):
+    named = read_header(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n'))
+    assert named.names == ["a", "b, c", "\u00e7"]
+    assert read_header(write("b.csv", "\ufeffa,b")).names == ["a", "b"]
+    assert read_header(write("d.csv", "1.5,2,3\n4,5,6\n")).names == ["x1", "x2", "x3"]
+
+
 def test_no_header_and_no_label(write, assert_chunks_agree):
     with pytest.warns(DataFileWarning, match="taken as data"):
-        stream = UnlabelledCsv(write("bare.csv", "5,2,1\n3,4,1\n"))
+        stream = open_like(None, write("bare.csv", "5,2,1\n3,4,1\n"))
     assert stream.read()[0].tolist() == [[5, 2, 1], [3, 4, 1]]
     assert_chunks_agree(stream, (1, 2))
 

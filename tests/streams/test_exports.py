@@ -307,6 +307,7 @@ def assert_same(stream, expected):
     np.testing.assert_array_equal(y, expected[1])
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("name", EXPORTS)

@@ -54,7 +54,7 @@ def test_suffixes_of_svmlight(write, name):
     [
         ("data", "# words\n\n+1 1:2 3:4 # more\n", "SvmlightStream"),
         ("data.t", "1.5e3 qid:2 3:4\r\n", "SvmlightStream"),
-        ("data.train.v2", "a,label\n1,2\n", "CsvStream"),
+        ("data.train.v2", "a,label\n1,2\n", "TableStream"),
     ],
 )
 def test_unknown_suffixes_are_told_apart(write, name, text, kind):
@@ -171,6 +171,7 @@ def with_ends(text, end):
     return "".join(line + ("\r", "\n", "\r\n")[i % 3] for i, line in enumerate(lines))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("block_bytes", [1 << 20, 1000, 7])
 @pytest.mark.parametrize("suffix", TEXTS)
 @pytest.mark.parametrize("end", ENDS, ids=ENDS.values())

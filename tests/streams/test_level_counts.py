@@ -23,7 +23,7 @@ ROWS = {
 ENCODER = kb.TableEncoder({"net": ["DSL", "Fiber"], "c": [1, 2]}, missing="last")
 TOLD = (
     "'net': other values than the declared levels in 2 of 5 rows (40.0 %), such as 'Fiber optic', "
-    "'No'; 'Fiber' never came"
+    "'No'; 'Fiber' (is it 'Fiber optic'?) never came"
 )
 
 

@@ -130,6 +130,7 @@ def test_floats_are_rounded_correctly():
     assert [row[0][1] for row in rows] == [-x for x in expected]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
     [

@@ -104,6 +104,7 @@ def test_no_label_column(write):
 @pytest.mark.parametrize("now", ["1 1:1\n", "1 1:1\n0.5 2:1\n", "1 1:1\n0 2:1\n1 2:1\n"])
 def test_a_file_changed_between_readings(write, monkeypatch, now):
     monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
+    monkeypatch.setattr("kernbrook.streams.data_files._IN_MEMORY", 0)
     stream = open_stream(write("moving.libsvm", "1 1:1\n0 2:1\n"))
     write("moving.libsvm", now)
     with pytest.raises(DataFileError, match="changed after it was opened"):

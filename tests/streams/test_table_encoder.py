@@ -190,7 +190,7 @@ def test_moments_of_any_type():
         ),
         (["f", None], {"categorical": ["a"]}, "row 1 .*missing value"),
         ([1.0, np.inf], {}, "row 1 .*inf is not finite"),
-        (["1", "1e999"], {}, "row 1 .*inf is not finite"),
+        (["1", "1e999"], {}, "row 1 .*'1e999' is not finite"),
         (["31/01/2024"], {"dates": ["a"]}, "a date such as 2024-01-31 .*, found '31/01/2024'"),
         ([5], {"dates": ["a"]}, "expected a date, found int64"),
         ([[1, 2]], {}, r"found list<.*>; drop \(--drop a\)$"),

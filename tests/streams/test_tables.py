@@ -133,8 +133,8 @@ def test_tables_in_memory(frame, expected):
         assert_rows(stream, expected)
     assert open_stream(frame[["size", "count"]].dropna()).label_name == "count"
     assert open_stream(pa.Table.from_pandas(frame), encoder=ENCODER).name == "table"
-    with pytest.raises(InputError, match="row 1, counted from 0: column 'kind': expected a number"):
-        open_stream(frame[["kind", "count"]])
+    with pytest.raises(InputError, match="row 0, counted from 0: column 'kind': expected a number"):
+        open_stream(frame[["kind", "count"]].fillna("b"))
 
 
 def test_polars(frame, expected):
@@ -207,7 +207,7 @@ def test_a_separator_that_is_given(write):
         ("t.csv", "a;b\n1;2\n\n1;2;3\n", r"t.csv, line 4: expected 2 values, found 3"),
         ("t.csv", "a;b\n1;2\n\nx;2\n", r"line 4: column 'a': .* 'x'; .* label\? --label a$"),
         ("t.csv", "a;b\n1;2\n,5;2\n", r"line 3: .* ',5'; categorical"),
-        ("t.csv", "a;b\n1;\n", "line 2: column 'b': missing value; fill it in"),
+        ("t.csv", "a;b\n1;\n2;?\n", "t.csv: column 'b': no row has a label"),
         ("t.csv", "a;b\n;1\n", r"line 2: column 'a': missing value; missing \(--missing mean"),
         ("t.csv", "a;b\n1;9007199254740993\n", "column 'b': a 64-bit float does not hold"),
         ("t.csv", "a;b\n1;inf\n", "column 'b': 'inf' is not finite"),

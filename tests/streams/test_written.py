@@ -219,6 +219,7 @@ def in_format(written):
     return [datetime.date.fromisoformat(day).strftime(written) for day in DAYS]
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("written", COMMON)
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
 def test_a_format_that_leaves_no_doubt_is_found_and_kept(tmp_path, written, ending):

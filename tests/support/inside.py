@@ -27,17 +27,17 @@ SLOTS = {
 
 def store_of(model, i=0):
     """The i-th store, and its state."""
-    return model._run.stores[i], model._run.states[i]
+    return model._model.stores[i], model._model.states[i]
 
 
 def progress_of(model):
     """What the model has learned beside what its experts hold."""
-    return model._run.progress
+    return model._model.progress
 
 
 def arrays_of(model):
     """Everything that was learned, by name, but for the scaler's; of slots, those in use."""
-    return in_use(model._run.arrays())
+    return in_use(model._model.arrays())
 
 
 def in_use(arrays):
@@ -61,7 +61,7 @@ def in_use(arrays):
 
 def counts_of(model):
     """(e,) support vectors of each expert."""
-    return model._run.counts
+    return model._model.counts
 
 
 def slots_of(model, i=0):
@@ -72,7 +72,7 @@ def slots_of(model, i=0):
 
 def expert_slots(model, e):
     """The slots of one expert, and (n, d) the points that their `place` counts."""
-    for store, state in zip(model._run.stores, model._run.states, strict=True):
+    for store, state in zip(model._model.stores, model._model.states, strict=True):
         if e in store.experts:
             i = int(np.argmax(store.experts == e))
             own = state.slots._make(array[i] for array in state.slots)
@@ -82,12 +82,12 @@ def expert_slots(model, e):
 
 def filled_of(model):
     """(e,) slots in use of each expert, whatever its store."""
-    return np.array([expert_slots(model, e)[0].filled[0] for e in range(model._run.n_experts)])
+    return np.array([expert_slots(model, e)[0].filled[0] for e in range(model._model.n_experts)])
 
 
 def threads_of(model, rows):
     """The most threads that some store takes for learning from so many rows."""
-    pairs = zip(model._run.stores, model._run.states, strict=True)
+    pairs = zip(model._model.stores, model._model.states, strict=True)
     return max(
         store.sums.threads(2 * rows * int(state.slots.filled.sum())) for store, state in pairs
     )

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from inside import sums_of, support_of
 
-from kernbrook.gram.points import DenseRows, SparseRows, SupportVectors
+from kernbrook.gram.rows import DenseRows, SparseRows
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels.planning import Layout
 
@@ -17,7 +18,7 @@ def sums(kernels, Z, coefficients, X):
     """(m, n) sums over the points Z of coefficients[:, i] * kernel i, and of their sizes."""
     kernels = tuple(kernels)
     layout = Layout(kernels)
-    support = SupportVectors(len(kernels), Z.shape[1], sp.issparse(Z))
+    support = StoredPoints(len(kernels), Z.shape[1], sp.issparse(Z))
     coefficients = np.asarray(coefficients, float)
     support = support.appended(rows_of(Z), np.arange(Z.shape[0]), coefficients)
     return KernelSums(kernels, layout).sums(support, rows_of(X))

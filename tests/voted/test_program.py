@@ -50,6 +50,7 @@ def check_certificate(solution, grams, y, prices):
     assert (np.diff(solution.columns) > 0).all()
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("lam", "beta"), PRICES)
 def test_the_least_objective(name, lam, beta):

@@ -21,6 +21,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.thinned
 @checks_of({repr(model): model for model in MODELS})
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -24,10 +24,10 @@ from kernbrook.cli.options import (
     SeveralData,
     check_outputs,
     parameters,
-    takes_tables,
     workers,
 )
 from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:

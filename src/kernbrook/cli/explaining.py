@@ -16,9 +16,9 @@ from kernbrook.cli.options import (
     Seed,
     Sep,
     check_outputs,
-    takes_tables,
 )
 from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:

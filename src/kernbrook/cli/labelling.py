@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,11 +20,11 @@ from kernbrook.cli.options import (
     check_outputs,
     labels,
     parameters,
-    takes_tables,
 )
 from kernbrook.cli.output import say
 from kernbrook.cli.signals import Stopping
 from kernbrook.cli.sitting import Opened, face_of, sit
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ Export = Annotated[
 ]
 
 
-@takes_tables
+@partial(takes_tables, lags=False)
 def label_data(
     model: Model,
     data: Data,

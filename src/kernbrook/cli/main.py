@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,11 +21,11 @@ from kernbrook.cli.comparing import compare, reproduce
 from kernbrook.cli.explaining import explain
 from kernbrook.cli.labelling import label_data
 from kernbrook.cli.options import Jobs
-from kernbrook.cli.output import progress, say
+from kernbrook.cli.output import progress, say, say_all
 from kernbrook.cli.predicting import predict
 from kernbrook.cli.showing import recipes, show
 from kernbrook.cli.training import train
-from kernbrook.errors import KernbrookError, KernbrookWarning
+from kernbrook.errors import KernbrookError, KernbrookWarning, UndeclaredColumnsError
 
 
 class _Commands(TyperGroup):
@@ -116,6 +117,10 @@ def run() -> None:
             app()
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except UndeclaredColumnsError as error:
+        say_all(f"kernbrook: {error.path}: {error.listing}")
+        say(f"so they are read: {shlex.join(['kernbrook', *sys.argv[1:], *error.options])}")
         sys.exit(1)
     except KernbrookError as error:
         say(f"kernbrook: {error}")

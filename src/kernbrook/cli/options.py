@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kernbrook.cli.table_options import listed
 from kernbrook.errors import InputError
 
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
@@ -92,175 +90,12 @@ Sep = Annotated[
     str | None,
     typer.Option(metavar="CHARACTER", help="What parts a CSV file's values; else it is found."),
 ]
-_IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
-_LISTED = re.compile(_IN_QUOTES.format(",="))
-_LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
-# Those that make a TableEncoder together, by its parameters.
-_ENCODER: dict[str, Any] = {
-    "categorical": Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[=A,B]",
-            help="A table's column of levels, declared or hashed (NAME=hash:16); repeatable.",
-        ),
-    ],
-    "dates": Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[=PARTS,FORMAT]",
-            help="A table's column of dates: days,hour,weekday,yearday, a format such as %d.%m.%Y; "
-            "repeatable.",
-        ),
-    ],
-    "drop": Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A table's column to leave out; repeatable."),
-    ],
-    "missing": Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW", help="Gaps are an error, or filled by: mean, last or indicator."
-        ),
-    ],
-    "decimal": Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="A comma, where numbers have one for a point."),
-    ],
-    "thousands": Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="What is between groups of digits: . , ' or blank."),
-    ],
-    "units": Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=UNIT",
-            help="What is beside the numbers of a table's column, such as % or EUR; repeatable.",
-        ),
-    ],
-}
-_WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
-
-
-def takes_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose `encoder` comes from the options that make one; None where none is given.
-
-    Or whose `written` comes from those that say how values are written, for `open_like`.
-    """
-    own = signature(command, eval_str=True)
-    shown: list[Parameter] = []
-    takes: dict[str, tuple[str, ...]] = {"encoder": (*_ENCODER,), "written": _WRITTEN}
-    for parameter in own.parameters.values():
-        if parameter.name in takes:
-            name, options = parameter.name, takes[parameter.name]
-            shown += [parameter.replace(name=k, annotation=_ENCODER[k]) for k in options]
-        else:
-            shown.append(parameter)
-    make = _encoder if name == "encoder" else _as_written
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        command(**{name: make(**{option: given.pop(option) for option in options})}, **given)
-
-    run.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    return run
-
-
-def _encoder(
-    categorical: list[str] | None,
-    dates: list[str] | None,
-    drop: list[str] | None,
-    missing: str | None,
-    decimal: str | None,
-    thousands: str | None,
-    units: list[str] | None,
-) -> Any:
-    if not (categorical or dates or drop or units) and missing is decimal is thousands is None:
-        return None
-    from kernbrook.checks import check
-    from kernbrook.streams.table_encoder import HASHED, TableEncoder
-    from kernbrook.streams.written_numbers import check_marks
-
-    levels: dict[str, Any] = {}
-    for name, values in _declared(categorical):
-        levels[name] = HASHED if values is None else values
-        if values is not None and len(values) == 1 and values[0].startswith("hash:"):
-            columns = values[0].removeprefix("hash:")
-            if not (columns.isascii() and columns.isdigit() and len(columns) < 9):
-                raise InputError(
-                    f"--categorical: expected {name}=hash:N with a number, got {values[0]!r}"
-                )
-            levels[name] = int(columns)
-    dropped = [name for text in drop or [] for name in _listed(text)]
-    encoder = TableEncoder(
-        levels, _dates(dates), dropped, missing or "error", decimal or ".", thousands, _units(units)
-    )
-    check(encoder)
-    check_marks(encoder.decimal, thousands)
-    return encoder
-
-
-def _as_written(
-    dates: list[str] | None,
-    decimal: str | None,
-    thousands: str | None,
-    units: list[str] | None,
-) -> dict[str, Any] | None:
-    """What `TableEncoder.rewritten` takes; None where nothing is given."""
-    formats: dict[str, str] = {}
-    for name, values in _dates(dates).items():
-        if len(values) != 1 or "%" not in values[0]:
-            raise InputError(
-                f"--dates: expected {name}=FORMAT, such as %d.%m.%Y; the model knows the parts"
-            )
-        formats[name] = values[0]
-    given = {"decimal": decimal, "thousands": thousands, "units": _units(units), "dates": formats}
-    return given if any(given.values()) else None
-
-
-def _dates(given: list[str] | None) -> dict[str, list[str]]:
-    """Parts and formats by column; of one that is named twice together."""
-    from kernbrook.streams.column_problems import CYCLES
-
-    columns: dict[str, list[str]] = {}
-    for name, values in _declared(given):
-        columns.setdefault(name, []).extend(values or ())
-    return {name: values or list(CYCLES) for name, values in columns.items()}
-
-
-def _units(given: list[str] | None) -> dict[str, str]:
-    units = {}
-    for name, values in _declared(given):
-        if values is None or len(values) != 1:
-            raise InputError(f"--units: expected {name}=UNIT, such as {name}=EUR")
-        units[name] = values[0]
-    return units
-
-
-def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]:
-    """Columns with what stands after =, or None."""
-    for text in given or []:
-        named = _LISTED.match(text)
-        assert named is not None  # nothing at all is a name
-        if named[3] == "=":
-            yield _name(named), _listed(text[named.end() :])
-        else:
-            yield from ((one, None) for one in _listed(text))
-
-
-def _listed(text: str) -> list[str]:
-    """What stands between commas; as it is in double quotes, where these are doubled in it."""
-    names, place, more = [], 0, True
-    while more:
-        found = _LISTED_VALUE.match(text, place)
-        assert found is not None
-        names.append(_name(found))
-        place, more = found.end(), found[3] == ","
-    return names
-
-
-def _name(found: re.Match[str]) -> str:
-    return found[2].strip() if found[1] is None else found[1].replace('""', '"')
+OnBadRows = Annotated[
+    str,
+    typer.Option(
+        metavar="error|skip", help="Rows of a table that cannot be read: an error, or left out."
+    ),
+]
 
 
 def workers(jobs: int | None, scheduler: str | None) -> int | str | None:
@@ -310,7 +145,7 @@ def labels(text: str | None) -> list[str] | None:
     """Labels with commas between them, as --classes has them."""
     if text is None:
         return None
-    names = _listed(text) if text else []
+    names = listed(text) if text else []
     for name in names:
         if name.startswith('"') and '"' + name.replace('"', '""') + '"' not in text:
             raise InputError(

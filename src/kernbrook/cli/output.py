@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from kernbrook.evaluation.warming import Compiling, Tell
+    from kernbrook.streams.bad_rows import BadRows
 
 COMPILING = "compiling, once for this machine"
 
@@ -23,6 +24,20 @@ COMPILING = "compiling, once for this machine"
 def say(text: str) -> None:
     """A message, in a line on standard error; names in it cannot command the terminal."""
     typer.echo(printable(text), err=True)
+
+
+def say_all(text: str) -> None:
+    """A message of several lines."""
+    for line in text.split("\n"):
+        say(line)
+
+
+def say_of_rows(unlabelled: int, bad: BadRows | None) -> None:
+    """How many rows have no label, and which were left out."""
+    if unlabelled:
+        say(f"{unlabelled:,} row{'s' * (unlabelled > 1)} without a label")
+    for line in () if bad is None else bad.lines():
+        say(line)
 
 
 def show_result(

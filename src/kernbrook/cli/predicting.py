@@ -15,14 +15,15 @@ from kernbrook.cli.options import (
     IgnoreExtra,
     Json,
     MaxBytes,
+    OnBadRows,
     Scheduler,
     Seed,
     Sep,
     as_value,
     check_outputs,
-    takes_tables,
 )
-from kernbrook.cli.output import progress, say, terminal, write_json
+from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.cli.written import written as written_to
 from kernbrook.errors import InputError, printable
 
@@ -73,6 +74,7 @@ def predict(
     sep: Sep = None,
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
     json: Json = None,
     ignore_extra: IgnoreExtra = False,
     scheduler: Scheduler = None,
@@ -90,12 +92,15 @@ def predict(
     With --scheduler the files of a folder are predicted by the workers of a Dask cluster, who must
     see the folder and the model at the same place.
 
+    With --on-bad-rows skip rows of a table that cannot be read have an empty line.
+
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
     from kernbrook.evaluation.predicting import Wanted, load_learned
     from kernbrook.evaluation.sources import open_like
     from kernbrook.evaluation.warming import watched
+    from kernbrook.streams.bad_rows import BadRows
     from kernbrook.streams.table_levels import told_of
 
     to_file = str(output) != "-"
@@ -110,29 +115,39 @@ def predict(
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
     options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options |= {"written": written, "ignore_extra": ignore_extra}
+    options |= {"written": written, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows}
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:
+        bad = BadRows()
         if scheduler is None:
             stream = open_like(source, data, **options)
+            bad = stream.bad_rows or bad
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
         else:
+            source.check_parts()
+            if on_bad_rows != "error":
+                raise InputError("--on-bad-rows: goes without --scheduler")
             calls = [(model, path, options, asked) for path in _files(data)]
             name, n_rows = data, None
             pieces = _of_workers(calls, scheduler, tally)
         with written_to(output, printable if to_terminal else _in_a_line) as write:
             for said, y in pieces:
-                write(asked.wanted.columns(machine, said))
+                columns, own = asked.wanted.columns(machine, said), len(said.predictions)
+                write(columns, bad.before(rows, own))
                 tally.add(y, said)
-                rows += len(said.predictions)
+                rows += own
                 shown.reading(f"{name}: {rows:,} rows", rows, n_rows)
+            if after := len(bad.places) - sum(bad.before(0, rows)):
+                write({name: values[:0] for name, values in columns.items()}, [after])
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     for line in told_of(tally.level_counts):
         say(line)
+    if scheduler is None:
+        say_of_rows(0, bad)
     _show(tally)
     if json is not None:
         from kernbrook.reports.measured import predictions_json

@@ -74,7 +74,8 @@ class Rows:
         self._columns = source.features if encoder is None else encoder.sources()
         self._plain = set(self._columns or ())  # whose values are numbers
         if encoder is not None:
-            self._plain = {name for name in self._plain if encoder.place_of(name) is not None}
+            place_of = encoder.encoded.place_of
+            self._plain = {name for name in self._plain if place_of(name) is not None}
 
     def of(self, question: Question, first: int, most: int, letters: int) -> Shown:
         """What is shown of a question's row.

@@ -16,6 +16,7 @@ from kernbrook.cli.options import (
     Json,
     Label,
     MaxBytes,
+    OnBadRows,
     Positive,
     Scheduler,
     Seed,
@@ -24,10 +25,10 @@ from kernbrook.cli.options import (
     check_outputs,
     labels,
     parameters,
-    takes_tables,
 )
-from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
+from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def train(
     sep: Sep = None,
     n_features: Features = None,
     max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
     checkpoint_every: Every = 60.0,
     go_on: GoOn = False,
     resume: Resume = False,
@@ -136,6 +138,7 @@ def train(
         alone = {
             "--go-on": go_on, "--resume": resume, "--positive": positive,
             "--n-features": n_features, "--sep": sep, "--max-bytes": max_bytes,
+            "--on-bad-rows": on_bad_rows != "error",
         }  # fmt: skip
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
@@ -145,6 +148,7 @@ def train(
     if rounds is not None:
         raise InputError("--rounds: goes with --scheduler")
     reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
+    reading["on_bad_rows"] = on_bad_rows
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         watched: dict[str, Any] = {
@@ -232,6 +236,7 @@ def _show(result: Training, recipe: str | None, model: Path, json: Path | None) 
     already = result.rows == result.resumed_at
     for line in (*result.told, *told_of(result.level_counts), *_new_classes(result)):
         say(line)
+    say_of_rows(result.n_unlabelled, result.bad_rows)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
 
 

@@ -6,12 +6,10 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-
-import numpy as np
 
 from kernbrook.errors import InputError
 
@@ -19,13 +17,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Columns = Mapping[str, NDArray[Any]]
+    Write = Callable[[Columns, Sequence[int]], None]
 
 ROWS = 1 << 16  # that a Parquet file has together
 
 
 @contextmanager
-def written(output: Path, shown: Callable[[str], str]) -> Iterator[Callable[[Columns], None]]:
+def written(output: Path, shown: Callable[[str], str]) -> Iterator[Write]:
     """What takes columns of predictions, chunk by chunk, and leaves them in a file at the end.
+
+    It also takes how many empty rows stand before each row, and after the last one.
 
     A file is replaced as a whole. Parquet where its name ends so. Else one column is one line for
     each row, and several are CSV with a header.
@@ -59,18 +60,20 @@ class _Text:
     def __init__(self, file: BinaryIO, shown: Callable[[str], str]):
         self.file, self.shown, self.begun = file, shown, False
 
-    def add(self, columns: Columns) -> None:
+    def add(self, columns: Columns, blanks: Sequence[int] = ()) -> None:
         """Write more rows."""
         if len(columns) == 1:
             (only,) = map(self._texts, columns.values())
-            self.file.write("".join(f"{value}\n" for value in only).encode())
+            lines = _with_blanks(only, blanks, "")
+            self.file.write("".join(f"{value}\n" for value in lines).encode())
             return
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         if not self.begun:
             writer.writerow(map(self.shown, columns))
             self.begun = True
-        writer.writerows(zip(*map(self._texts, columns.values()), strict=True))
+        rows = zip(*map(self._texts, columns.values()), strict=True)
+        writer.writerows(_with_blanks(rows, blanks, ("",) * len(columns)))
         self.file.write(text.getvalue().encode())
 
     def _texts(self, values: NDArray[Any]) -> list[Any]:
@@ -85,34 +88,49 @@ class _Parquet:
     def __init__(self, file: BinaryIO):
         self.file, self.rows = file, 0
         self.kept: list[Columns] = []
+        self.places: list[int | None] = []  # of the rows that are kept, None of empty ones
         self.writer: Any = None
 
     def __enter__(self) -> _Parquet:
         return self
 
-    def add(self, columns: Columns) -> None:
+    def add(self, columns: Columns, blanks: Sequence[int] = ()) -> None:
         """Take in more rows."""
+        own = len(next(iter(columns.values())))
+        self.places += _with_blanks(range(self.rows, self.rows + own), blanks, None)
         self.kept.append(columns)
-        self.rows += len(next(iter(columns.values())))
+        self.rows += own
         if self.rows >= ROWS:
             self._write()
 
     def _write(self) -> None:
+        import numpy as np
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
         together = {name: np.concatenate([one[name] for one in self.kept]) for name in self.kept[0]}
         table = pa.table({name: pa.array(_plain(own)) for name, own in together.items()})
+        table = table.take(pa.array(self.places, pa.int64()))
         if self.writer is None:
             self.writer = ParquetWriter(self.file, table.schema)
         self.writer.write_table(table)
-        self.kept, self.rows = [], 0
+        self.kept, self.places, self.rows = [], [], 0
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             if self.kept:
                 self._write()
             self.writer.close()
+
+
+def _with_blanks(rows: Iterable[Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
+    """The rows, with so many blanks before each, and after the last one."""
+    left = iter(blanks)
+    for row in rows:
+        yield from [blank] * next(left, 0)
+        yield row
+    for more in left:
+        yield from [blank] * more
 
 
 def _plain(values: NDArray[Any]) -> Any:

@@ -37,6 +37,7 @@ class Fitted:
     ----------
     model : the estimator
     rows : that were learned
+    judged : those of them with a label
     loss : on them, each predicted by its shard before it was learned: mistakes, or squared errors
     rounds : merged so far
     seconds : from the first round on
@@ -45,6 +46,7 @@ class Fitted:
 
     model: Any
     rows: int = 0
+    judged: int = 0
     loss: float = 0
     rounds: int = 0
     seconds: float = 0.0
@@ -176,7 +178,7 @@ def fit_parts(
 def _begun(model: Any, X: Any, classes: Any) -> Any:
     """A copy that has met no row yet, or goes on: all shards begin with the same draws."""
     copied = deepcopy(model)
-    if not hasattr(copied, "_run"):
+    if not hasattr(copied, "_model"):
         begin(copied, X[:1], classes)
     return copied
 
@@ -212,26 +214,26 @@ def _round(fitted: Fitted, dealt: Sequence[Sequence[Part]], crew: Crew, classes:
     if len(models) > 1:
         models[0].merge(*models[1:], since=since)
     fitted.model, fitted.rounds = models[0], fitted.rounds + 1
-    for _, rows, loss, counts in results:
-        fitted.rows += rows
+    for _, rows, judged, loss, counts in results:
+        fitted.rows, fitted.judged = fitted.rows + rows, fitted.judged + judged
         fitted.loss = added(fitted.loss, np.array([loss]))
         fitted.level_counts = together(fitted.level_counts, counts)
 
 
 def _go_on(
     model: Any, classes: Any, parts: Sequence[Part]
-) -> tuple[Any, int, float, Sequence[LevelCounts]]:
-    """A copy of the model once it has learned some parts, its rows, its loss, and their levels."""
-    model, rows, loss = deepcopy(model), 0, 0.0
+) -> tuple[Any, int, int, float, Sequence[LevelCounts]]:
+    """A copy of the model once it has learned some parts: with rows, labels, loss, and levels."""
+    model, rows, judged, loss = deepcopy(model), 0, 0, 0.0
     met: list[Sequence[LevelCounts]] = []
     named = {} if classes is None else {"classes": classes}
     for X, y in chain.from_iterable(pieces(part, met) for part in parts):
         y = spelled_as(y, getattr(model, "classes_", ()) if classes is None else classes)
         predicted, _ = model.learn(X, y, **named)
         known = present(y)
-        rows += len(y)
+        rows, judged = rows + len(y), judged + int(known.sum())
         loss = added(loss, losses(predicted[known], y[known], task_of(model)))
-    return model, rows, loss, reduce(together, met, ())
+    return model, rows, judged, loss, reduce(together, met, ())
 
 
 def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:

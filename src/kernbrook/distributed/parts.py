@@ -16,7 +16,7 @@ from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.evaluation.sources import Source, open_like, open_source
 from kernbrook.evaluation.tasks import CHUNK
-from kernbrook.gram.points import canonical, sound
+from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream
 from kernbrook.streams.arrow_records import parquet_file
 from kernbrook.streams.base import Piece
@@ -68,6 +68,8 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
 
     data, label, encoder : as `fit` has them
     """
+    if getattr(encoder, "lags", None) is not None:
+        raise InputError("lags: rows go in their own order, which the workers of a cluster do not")
     if isinstance(data, (str, PathLike)):
         return _of_files(data, label, encoder)
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):

@@ -16,6 +16,7 @@ from kernbrook.evaluation.past import Past
 from kernbrook.evaluation.tasks import check_settings, task_of_labels
 from kernbrook.evaluation.training import Training, check_target
 from kernbrook.streams import open_stream
+from kernbrook.streams.base import has_label
 
 
 def train_parts(
@@ -46,11 +47,11 @@ def train_parts(
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
         result = Training(
             estimator, name=parts.name, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss,
-            judged=fitted.rows, finished=True, windows=None, seconds=fitted.seconds,
-            level_counts=fitted.level_counts,
+            judged=fitted.judged, finished=True, windows=None, seconds=fitted.seconds,
+            level_counts=fitted.level_counts, n_unlabelled=fitted.rows - fitted.judged,
         )  # fmt: skip
         assert parts.source is not None
-        past = [Past(fitted.rows, fitted.rows, {"loss": fitted.loss}, name=parts.name)]
+        past = [Past(fitted.rows, fitted.judged, {"loss": fitted.loss}, name=parts.name)]
         checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
         save_checkpoint(estimator, checkpoint, path)
         return result
@@ -58,4 +59,6 @@ def train_parts(
 
 def task_of_parts(parts: Parts) -> Task:
     """Numbers where a label of the first rows has a fraction, else classes."""
-    return task_of_labels(open_stream(parts.first))
+    X, y = parts.first
+    there = has_label(y)
+    return task_of_labels(open_stream((X[there], y[there]))) if there.any() else "classification"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, SEED, WEIGHED, Progress
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
-from kernbrook.gram.points import Floats, Rows
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Rows
 
 LARGE = 50_000  # examples kept
 Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way

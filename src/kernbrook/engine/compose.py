@@ -12,7 +12,7 @@ from kernbrook.engine import guards as guards  # of the verbs of others
 from kernbrook.engine.loss_codes import SQUARED
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
-from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, views_of
+from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, scalings_of
 from kernbrook.engine.progress import Choices, Terms
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
@@ -76,7 +76,7 @@ def compose(
         setting,
         everything,
         np.array(kernel_of),
-        views=views_of(members),
+        views=scalings_of(members),
         interleaved=interleaved,
         asks=policy.asks,
         compiled=compiled,

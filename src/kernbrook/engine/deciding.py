@@ -17,16 +17,8 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Board
 from kernbrook.engine.state import copied
 from kernbrook.engine.verbs import Clock
-from kernbrook.gram.points import (
-    RANGES,
-    DenseRows,
-    Flags,
-    Floats,
-    Labels,
-    Rows,
-    SparseRows,
-    check_range,
-)
+from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.rows import RANGES, DenseRows, Rows, SparseRows, check_range
 
 
 class Leant(NamedTuple):

@@ -12,7 +12,7 @@ from kernbrook.engine.state import flat
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Labels
+from kernbrook.gram.arrays import Labels
 
 
 def take_over(model: Model, old: Model, positions: Labels) -> None:

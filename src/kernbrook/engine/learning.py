@@ -25,7 +25,7 @@ from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.base import Prepared, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats
+from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.gram.sums import share
 
 

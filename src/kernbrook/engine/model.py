@@ -30,11 +30,7 @@ from kernbrook.engine.state import copied, flat, under
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.verbs import expect
 from kernbrook.errors import InputError
-from kernbrook.gram.points import (
-    Floats,
-    Labels,
-    within,
-)
+from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
 

@@ -71,14 +71,14 @@ def kernels_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[
     return tuple(found)
 
 
-def views_of(members: Sequence[Member]) -> tuple[str | None, ...]:
+def scalings_of(members: Sequence[Member]) -> tuple[str | None, ...]:
     """The scalings of a pool, each once; first None, that of the machine."""
     return tuple(dict.fromkeys([None, *(own.scaling for own in members)]))
 
 
 def parts_of_pool(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> list[Part]:
     """The parts of a pool; its kernels are `kernels`, or those of `kernels_of`."""
-    everything, views, parts, first = kernels_of(kernels, members), views_of(members), [], 0
+    everything, views, parts, first = kernels_of(kernels, members), scalings_of(members), [], 0
     for learner, own, scaling in members:
         numbered = not hasattr(learner, "n_experts")
         its = (kernels if own is None else own) if numbered else ()
@@ -98,7 +98,7 @@ def experts_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[
     """The experts of a pool, in the order of their numbers."""
     if not members:
         return tuple(Expert(None, kernel, None) for kernel in kernels)
-    views = views_of(members)
+    views = scalings_of(members)
     return tuple(
         Expert(part.learner, kernel, views[part.view])
         for part in parts_of_pool(kernels, members)

@@ -24,7 +24,7 @@ from kernbrook.engine.verbs import (
     update,
     wants,
 )
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 
 EVERY = 1 << 30  # no store has so many parts
 

@@ -30,7 +30,7 @@ from kernbrook.engine.rounds import EVERY, Scratch, check_some, go_through, roun
 from kernbrook.engine.stores.base import bounded, most_of
 from kernbrook.engine.stores.in_rows import Row, keep, meet, read, settle
 from kernbrook.engine.verbs import Clock
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import NO_LEAP, RANKS, rank_each, rank_rows, scale_each, scale_rows

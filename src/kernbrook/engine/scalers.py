@@ -13,7 +13,7 @@ from kernbrook.checks import shown
 from kernbrook.engine.state import Field, Table, copied, flat, padded_to, under
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats, Labels, within
+from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
 

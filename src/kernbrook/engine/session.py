@@ -46,7 +46,8 @@ from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own, together
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import RANGES, Floats, Labels, range_of
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.rows import RANGES, range_of
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
 JOURNAL = 256  # rows between two copies of all that was learned

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats, check_array
+from kernbrook.gram.arrays import Floats, check_array
 
 State = TypeVar("State")
 Array = NDArray[Any]

@@ -17,7 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.gram.points import DenseRows, Floats, Labels, Rows, SupportVectors, keys_of
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.rows import DenseRows, Rows, keys_of
+from kernbrook.gram.stored_points import StoredPoints
 
 RIDGE = 5e-4  # of a projection, beside k(x, x): that of Liao et al. (2024), algorithm 2
 
@@ -115,14 +117,14 @@ class Union(NamedTuple):
     coefficients : (n, ...) averaged
     """
 
-    points: SupportVectors
+    points: StoredPoints
     places: list[Labels]
     coefficients: Floats
 
 
 def union(width: int, sparse: bool, apart: Apart) -> Union:
     """apart : (points, (n, ...) coefficients) of each model."""
-    points, known = SupportVectors(0, width, sparse), np.empty(0, dtype=np.int64)
+    points, known = StoredPoints(0, width, sparse), np.empty(0, dtype=np.int64)
     found = []
     for rows, _ in apart.each:
         keys = row_keys(rows)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
 
-from kernbrook.gram.points import Flags, sound
+from kernbrook.checks import COUNTED, check, counted, placed
+from kernbrook.errors import InputError
+from kernbrook.estimators.given import importance_of
+from kernbrook.estimators.labelled import as_labels, is_empty
+from kernbrook.estimators.tasks import Learned
+from kernbrook.gram.arrays import Flags, sound
 
 
 def good_rows(X: Any, most: float = np.inf) -> Flags:
@@ -46,3 +52,65 @@ def runs(good: Flags) -> Iterator[tuple[slice, bool]]:
     ends = np.flatnonzero(np.diff(good)) + 1
     for start, end in zip([0, *ends], [*ends, len(good)], strict=True):
         yield slice(int(start), int(end)), bool(good[start])
+
+
+class SkipsBadRows:
+    """What a machine does with such rows where they are to be skipped."""
+
+    on_bad_rows: str
+    n_rows_skipped_: int
+    _allowed: Any  # of these the machine says what they do
+    _learn_rows: Any
+
+    def _uninformed(self) -> Any:
+        """What is said of a row that says nothing."""
+        raise NotImplementedError
+
+    def _skip(self, X: Any) -> Flags | None:
+        """(n,) bool, the rows to learn from; None where they are all."""
+        check(self)
+        if self.on_bad_rows == "raise" or is_empty(X):
+            return None
+        self.__dict__.setdefault("n_rows_skipped_", 0)
+        good = good_rows(X, self._allowed(X).norms)
+        return None if good.ndim != 1 or good.all() else good
+
+    def _left_out(self, rows: int) -> None:
+        before: int = vars(self)["n_rows_skipped_"]
+        self.n_rows_skipped_ = counted("n_rows_skipped_", before, rows)
+
+    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Sequence[int]]:
+        """Of rows, labels and weights, those to learn from, and their places in the chunk."""
+        good = self._skip(X)
+        if good is None or y is None:
+            return X, y, sample_weight, range(COUNTED)
+        there, y = np.flatnonzero(good), as_labels(y)
+        if len(y) != len(good):
+            raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
+        weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
+        self._left_out(len(y) - len(there))
+        return _safe_indexing(X, there), y[there], weights, there.tolist()
+
+    def _learn_between(
+        self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None
+    ) -> Learned:
+        """`learn` where some rows are skipped, of which is said what says nothing of them."""
+        n = len(good)
+        weights, labels = importance_of(sample_weight, n), y
+        if y is not None and not callable(y):
+            labels = as_labels(y)
+            if len(labels) != n:
+                raise InputError(f"X has {n} rows but y has {len(labels)} labels")
+        parts = []
+        for where, is_good in runs(good):
+            if is_good:
+                own = labels if labels is None or callable(labels) else labels[where]
+                rows = _safe_indexing(X, np.arange(where.start, where.stop))
+                with placed(range(where.start, where.stop)):
+                    parts.append(self._learn_rows(rows, own, classes, weights[where])[:2])
+            else:
+                count = where.stop - where.start
+                self._left_out(count)
+                parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
+        predictions, asked = zip(*parts, strict=True)
+        return Learned(np.concatenate(predictions), np.concatenate(asked), None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.numerics.calibration_steps import (
     BINS,
     CELLS,

@@ -8,37 +8,28 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 
-from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.checks import Or, Other, placed
 from kernbrook.engine.deciding import Leant
-from kernbrook.engine.going_on import take_over
-from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
+from kernbrook.estimators.given import LARGEST_WEIGHT, importance_of
+from kernbrook.estimators.known_classes import KnowsClasses
 from kernbrook.estimators.labelled import (
     as_labels,
-    class_numbers,
-    distinct,
+    check_kept_classes,
     is_empty,
-    named,
-    present,
 )
-from kernbrook.estimators.machine import (
-    LARGEST_WEIGHT,
-    OnlineMachine,
-    answer_of,
-    importance_of,
-)
+from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, check_keys, factors
-from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.estimators.weighting import check_class_weight, factors
+from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
 
 
-class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
+class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
     """Online learning with many kernels: kernels x learner x combiner x selection x labels.
 
     One learner for each kernel learns from a stream; a combiner weighs their votes. Without
@@ -279,7 +270,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         index of the kernel with the fewest mistakes, the lowest if several
         """
-        if hasattr(self, "_run"):
+        if hasattr(self, "_model"):
             raise InputError("choose_kernel: the model has already learned from a stream")
         if not isinstance(self.selection, BestOfPrefix):
             raise InputError(
@@ -294,7 +285,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             self._set_classes(self._labels_of(y), classes)
             self._start(X)
         best = int(np.argmin(trial.expert_mistakes_))
-        self._run.choose(best)
+        self._model.choose(best)
         return best
 
     # -- prediction -------------------------------------------------------------------------
@@ -341,7 +332,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
         if self.threshold is None or probabilities is None:
             return self._predictions(leant.decisions)
-        cuts = np.full(len(leant.decisions), self._run.calibration.cut)
+        cuts = np.full(len(leant.decisions), self._model.calibration.cut)
         for own, calibration in self._by_horizon(leant):
             cuts[own] = calibration.cut
         return self._called(probabilities, cuts)
@@ -376,7 +367,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
-        found = self._run.calibration.probabilities(leant.leanings)
+        found = self._model.calibration.probabilities(leant.leanings)
         for own, calibration in self._by_horizon(leant):
             found[own] = calibration.probabilities(leant.leanings[own])
         return self._agreed(found, leant.decisions, leant.leanings)
@@ -389,7 +380,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     @property
     def expert_mistakes_(self) -> Floats:
-        return self._run.progress.losses.copy()
+        return self._model.progress.losses.copy()
 
     # -- labels -----------------------------------------------------------------------------
 
@@ -417,7 +408,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                     parts.append(super()._learn(X[own], y[own], weights[own], given))
             if end < len(y):
                 own = slice(end, end + 1)
-                looked = given or not self._run.asks or bool(self.should_ask(X[own])[0])
+                looked = given or not self._model.asks or bool(self.should_ask(X[own])[0])
                 if looked:
                     self._grow(y, unseen[:1])
                 label = y[own] if looked else np.array([None])
@@ -427,127 +418,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             unseen = at + self._unseen(y[at:])
         return joined(parts)
 
-    def _unseen(self, y: NDArray[Any]) -> Labels:
-        """Rows whose labels are of no class that is known."""
-        there = np.flatnonzero(present(y))
-        return there[class_numbers(self.classes_, y[there]) < 0]
-
-    def _grow(self, y: NDArray[Any], unseen: Labels) -> None:
-        """Learn of classes that appear later; what was learned of the others stays."""
-        found, run = self._grown(y, unseen)
-        self.__dict__.update(_run=run, classes_=found)
-        self.__dict__.pop("_number", None)
-
-    def _of_classes(self, found: NDArray[Any]) -> Model:
-        """The model with more classes; InputError where there is none."""
-        trial: Any = clone(self)
-        trial.classes_, old = found, self._run
-        checked(self.threshold, len(found))
-        run: Model = trial._new_run(old.setting.width, old.sparse, old.setting.seed)
-        take_over(run, old, class_numbers(found, self.classes_))
-        return run
-
-    def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
-        """All classes, and the model of them; unseen : rows of y with those that are new."""
-        try:
-            found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
-            self._check_classes(found)
-            run = self._of_classes(found)
-        except InputError as error:
-            raise InputError(
-                f"y: label {named(y[unseen[:1]])} ({row_of_chunk(unseen[0])}) is not one of the "
-                f"classes {named(self.classes_)}, and cannot be learned: {error}"
-            ) from error
-        return found, run
-
-    def _answer(self, oracle: Any, X: Any, i: int) -> Any:
-        label = self._labels_of(answer_of(oracle, X, i))
-        if len(unseen := self._unseen(label)):
-            self._grow(label, unseen)
-        return self._numbers(label)[0]
-
-    def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
-        if hasattr(self, "classes_"):
-            if classes is None:
-                return
-            found = distinct(as_labels(classes), "classes")
-            if found.tolist() != self.classes_.tolist():  # by Python: NumPy would compare floats
-                raise InputError(
-                    f"classes={found} is not the same as on last call to partial_fit, "
-                    f"was: {self.classes_}"
-                )
-            self._check_named(y, found)
-            return
-        if classes is None and callable(y):
-            raise InputError("classes: name all of them before the first answer of an oracle")
-        given, name = (y, "y") if classes is None else (as_labels(classes), "classes")
-        there = present(given)
-        if classes is not None and not there.all():
-            raise InputError("classes: None and NaN are none, they stand for a missing label")
-        if len(there) > 0 and not there.any():
-            raise InputError("y: no row has a label yet; name all classes with classes=")
-        found = distinct(given[there], name)
-        self._check_classes(found)
-        if len(found) < 2:
-            raise InputError(
-                f"y: expected two classes or more, found one class, {named(found)}; name "
-                "all of them with classes="
-            )
-        checked(self.threshold, len(found))
-        if classes is not None:
-            self._check_named(y, found)
-        self.classes_ = found
-
-    def _check_classes(self, labels: NDArray[Any]) -> None:
-        """InputError unless these can be classes, and the weights that are given are theirs."""
-        if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
-            try:
-                # Once each, many labels would look like the values of a number.
-                check_classification_targets(np.repeat(labels, 3))
-            except ValueError as error:
-                hint = "; numbers are for OnlineMKRegressor() (--recipe kernbrook-regression)"
-                of_numbers = np.asarray(labels).dtype.kind == "f"
-                raise InputError(
-                    f"y: expected classes, found {named(labels)}{hint if of_numbers else ''}. "
-                    f"{str(error).partition('. ')[0]}"
-                ) from None
-        check_keys(self.class_weight, labels)
-
-    def _check_named(self, y: Any, classes: NDArray[Any]) -> None:
-        """InputError where a label is none of those that the call names as all."""
-        if callable(y):
-            return
-        there = np.flatnonzero(present(y))
-        unknown = there[class_numbers(classes, y[there]) < 0]
-        if len(unknown):
-            raise InputError(
-                f"y: label {named(y[unknown[:1]])} ({row_of_chunk(unknown[0])}) is not one of "
-                f"the classes {named(classes)}"
-            )
-
-    def _of_these(self, oracle: Any) -> Any:
-        """The oracle, held to the classes that the call names as all."""
-        known = self.classes_
-
-        def ask(row: Any) -> Any:
-            label = oracle(row)
-            if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
-                given = self._labels_of([label])
-                if present(given)[0] and class_numbers(known, given)[0] < 0:
-                    raise InputError(
-                        f"y: label {named(given)} is not one of the classes {named(known)}"
-                    )
-            return label
-
-        return ask
-
-    def _numbers(self, y: NDArray[Any]) -> Labels:
-        """The number of each label's class."""
-        there = present(y)
-        numbers = np.full(len(y), self._nothing(), dtype=np.int64)
-        numbers[there] = class_numbers(self.classes_, y[there])
-        return numbers
-
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         return self.classes_[_leading(decisions)]
 
@@ -556,17 +426,26 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             # As `_leading`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
-        probabilities, cuts = self._run.calibration.said
+        probabilities, cuts = self._model.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
+    def kept_check(self) -> None:
+        super().kept_check()
+        if "classes_" in vars(self):
+            checked(self.threshold, len(self.classes_))
+
+    def _check_fitted(self, width: int) -> None:
+        check_kept_classes(vars(self).get("classes_"))
+        super()._check_fitted(width)
+
     def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
-        probabilities = self._run.calibration.said[0][-len(decisions) :]
+        probabilities = self._model.calibration.said[0][-len(decisions) :]
         return {"probabilities": self._agreed(probabilities, decisions, leanings)}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
         if self.threshold is None:
             return self._predictions(decisions)
-        probabilities, cuts = self._run.calibration.said
+        probabilities, cuts = self._model.calibration.said
         n = len(decisions)
         return self._called(probabilities[-n:], cuts[-n:])
 
@@ -582,7 +461,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if not self._weighs:
             return weights
         numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
-        counts = self._run.calibration.counts
+        counts = self._model.calibration.counts
         weights = weights * factors(self.class_weight, self.classes_, counts, numbers, weights)
         if not weights.max() < LARGEST_WEIGHT:
             raise InputError("class_weight: together with sample_weight it reaches 1e100")
@@ -599,7 +478,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return Calibration(self._scores, inputs)
 
     def _uninformed(self) -> Any:
-        counts = self._run.calibration.counts if "_run" in vars(self) else np.zeros(1)
+        counts = self._model.calibration.counts if "_model" in vars(self) else np.zeros(1)
         return self.classes_[counts.argmax()]
 
     def _nothing(self) -> int:

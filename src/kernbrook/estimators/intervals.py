@@ -15,7 +15,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.numerics.interval_widths import deviation, half_width
 
 WINDOW = 1000  # errors that are kept

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, shown
 from kernbrook.errors import InputError, printable
-from kernbrook.gram.points import Flags, Labels
+from kernbrook.gram.arrays import Flags, Labels
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
 
@@ -199,3 +201,22 @@ def _is_there(label: Any) -> bool:
         return False
     except ValueError:  # arrays are so number by number
         raise InputError(f"y: expected numbers or text, found {shown(label)}") from None
+
+
+def check_kept_classes(classes: Any, least: int = 2) -> None:
+    """Raise InputError unless these are the labels of a classifier, as learning finds them."""
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= least):
+        wanted = "two labels or more" if least == 2 else "labels"
+        raise InputError(f"classes_: expected {wanted}, got {shown(classes)}")
+    labels, problem = classes.tolist(), "expected labels of one kind, each once and sorted"
+    for label in labels:
+        if not (isinstance(label, str) or (is_number(label) and abs(label) < math.inf)):
+            raise InputError(f"classes_: expected numbers or text, got {shown(label)}")
+    try:
+        found = distinct(classes, "classes_")
+        if found.dtype != classes.dtype or found.tolist() != labels:
+            raise InputError(f"got {shown(labels)}")
+        if not all(isinstance(label, int) for label in classes):  # which no type of NumPy holds
+            check_classification_targets(np.repeat(classes, 3))
+    except ValueError as error:
+        raise InputError(f"classes_: {problem}: {error}") from None

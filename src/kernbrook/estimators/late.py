@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -14,22 +14,22 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
+from kernbrook.checks import Other, Whole, check, counted, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Flags, canonical, sound
+from kernbrook.estimators.waiting import Waiting, keys_of, read_waiting, together, write_waiting
+from kernbrook.gram.arrays import Flags, canonical, sound
+from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes
 
-Key = str | int | float
-Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
 
-
-class LateLabels(Snapshots, BaseEstimator):
+class LateLabels(Kept, Snapshots, BaseEstimator):
     """A model whose labels come late: it predicts now, and learns when they come.
 
     Rows wait under their keys. When a label comes its row is learned, and what was said then is
@@ -70,6 +70,8 @@ class LateLabels(Snapshots, BaseEstimator):
     }
     n_dropped_: int
     _waiting: Waiting
+    kept_around = True
+    kept_entries = ("waiting",)
 
     def __init__(self, model: Any, limit: int = 100_000, classes: Any = None):
         self.model = model
@@ -151,6 +153,17 @@ class LateLabels(Snapshots, BaseEstimator):
                 del there[key]
         return joined(said)._replace(asked=asked)
 
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        there = self._there()
+        return {"waiting": write_waiting(there, writer, place)} if there else {}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        if not is_count(dropped := vars(self).get("n_dropped_", 0)):
+            raise InputError(f"n_dropped_: expected an integer from 0, got {shown(dropped)}")
+        if "waiting" in body:
+            self._waiting = read_waiting(self.model, body["waiting"], reader)
+
     waiting_ = property(lambda self: self._there().keys())
 
     def _there(self) -> Waiting:
@@ -204,25 +217,3 @@ def so_many_wait(rows: int) -> Iterator[None]:
         yield
     finally:
         waiting.reset(token)
-
-
-def together(rows: Sequence[Any]) -> Any:
-    """Rows as a chunk."""
-    if isinstance(rows[0], dict):
-        return list(rows)
-    if any(sp.issparse(row) for row in rows):
-        return sp.vstack([sp.csr_matrix(row) for row in rows], format="csr")
-    return np.stack(rows)
-
-
-def keys_of(keys: Any) -> list[Key]:
-    """The keys as plain numbers and text; InputError where one is neither, or comes twice."""
-    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
-        raise InputError(f"keys: expected a list with one for each row, got {shown(keys)}")
-    found = [key.item() if isinstance(key, np.generic) else key for key in keys]
-    for key in found:
-        if not (isinstance(key, str) or is_number(key)) or key != key:
-            raise InputError(f"keys: expected numbers or text, got {shown(key)}")
-    if (most := Counter(found).most_common(1)) and most[0][1] > 1:
-        raise InputError(f"keys: {most[0][0]!r} comes {most[0][1]} times")
-    return found

@@ -11,7 +11,7 @@ from kernbrook.engine.compose import compose
 from kernbrook.engine.horizons.horizons import Horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_part, check_together, gives
-from kernbrook.engine.pool import Member, views_of
+from kernbrook.engine.pool import Member, scalings_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.defaults import ON_KERNELS, ON_KERNELS_OF_NUMBERS, default_pool
@@ -54,7 +54,7 @@ def pool_of(
         else:
             given = ON_KERNELS_OF_NUMBERS if regression else ON_KERNELS
     members = members_of(given, combiner, regression, scaling)
-    methods = tuple(scaling if method is None else method for method in views_of(members))
+    methods = tuple(scaling if method is None else method for method in scalings_of(members))
     return Pool(shared_kernels(kernels, regression), members, methods)
 
 

@@ -13,7 +13,7 @@ from kernbrook.engine.going_on import unite
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
-from kernbrook.gram.points import within
+from kernbrook.gram.arrays import within
 
 if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
@@ -25,17 +25,17 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     known = models if since is None else [*models, since]
     for one in known[1:]:
         check_alike(model, one)
-    classes, runs = None, [one._run for one in known]
+    classes, runs = None, [one._model for one in known]
     if hasattr(model, "classes_"):
         classes = distinct(as_labels([label for one in known for label in one.classes_.tolist()]))
         grows = [len(one.classes_) < len(classes) for one in known]
         runs = [
-            one._of_classes(classes) if new else one._run
+            one._of_classes(classes) if new else one._model
             for one, new in zip(known, grows, strict=True)
         ]
     skipped = [getattr(one, "n_rows_skipped_", 0) for one in known]
-    made = new_like(model, model._run, classes)
-    before, before_skipped = new_like(model, model._run, classes), 0
+    made = new_like(model, model._model, classes)
+    before, before_skipped = new_like(model, model._model, classes), 0
     if since is not None:
         before, before_skipped = runs.pop(), skipped.pop()
     if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
@@ -44,7 +44,7 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     _count_labels(model, models, made)
     with within("merge: "):
         made.verify()
-    attributes: dict[str, Any] = {"_run": made}
+    attributes: dict[str, Any] = {"_model": made}
     if classes is not None:
         attributes["classes_"] = classes
     if any(skipped):
@@ -58,7 +58,10 @@ def _count_labels(model: Any, models: Sequence[Any], made: Model) -> None:
     begun = [one for one in models if hasattr(one, "offset_")]
     if len({one.offset_ for one in begun}) > 1:
         made.calibration.count_labels(
-            [(one._run.calibration, one.offset_ - getattr(model, "offset_", 0.0)) for one in begun]
+            [
+                (one._model.calibration, one.offset_ - getattr(model, "offset_", 0.0))
+                for one in begun
+            ]
         )
 
 
@@ -67,7 +70,7 @@ def new_like(model: OnlineMachine, run: Model, classes: Any) -> Model:
     trial: Any = clone(model)
     trial.classes_ = classes
     setting = run.setting
-    made: Model = trial._new_run(setting.width, run.sparse, setting.seed)
+    made: Model = trial._new_model(setting.width, run.sparse, setting.seed)
     return made
 
 
@@ -75,7 +78,7 @@ def check_alike(model: OnlineMachine, other: Any) -> None:
     """InputError unless another model can be merged with one."""
     if type(other) is not type(model):
         raise InputError(f"merge: expected {type(model).__name__}, got {other!r:.80}")
-    if not hasattr(other, "_run"):
+    if not hasattr(other, "_model"):
         raise InputError("merge: a model has not learned anything")
     width, found = model.n_features_in_, other.n_features_in_
     if width != found:
@@ -83,10 +86,10 @@ def check_alike(model: OnlineMachine, other: Any) -> None:
     names = [list(getattr(one, "feature_names_in_", [])) for one in (model, other)]
     if all(names) and names[0] != names[1]:
         raise InputError("merge: the models have features of other names")
-    if model._run.sparse != other._run.sparse:
+    if model._model.sparse != other._model.sparse:
         raise InputError("merge: one model has learned from dense rows, another from sparse ones")
-    like = new_like(model, other._run, getattr(other, "classes_", None))
-    if not like.says_the_same(other._run):
+    like = new_like(model, other._model, getattr(other, "classes_", None))
+    if not like.says_the_same(other._model):
         raise InputError("merge: the models have other parameters")
 
 

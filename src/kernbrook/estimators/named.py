@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from kernbrook.checks import Other, Whole, check, counted, is_whole, shown
+from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import present
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats, check_array
+from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
 
@@ -31,7 +33,7 @@ def _has(verb: str) -> Any:
     return lambda self: hasattr(self.model, verb)
 
 
-class NamedColumns(Snapshots, BaseEstimator):
+class NamedColumns(Kept, Snapshots, BaseEstimator):
     """A model that is given frames or records: columns go by their names, in any order.
 
     The columns are those of the first chunk that is learned: of records all keys, as they come. A
@@ -71,6 +73,7 @@ class NamedColumns(Snapshots, BaseEstimator):
     }
     names_: list[Name]
     totals_: Floats
+    kept_around = True
 
     def __init__(self, model: Any, spare: int = 0):
         self.model = model
@@ -125,6 +128,29 @@ class NamedColumns(Snapshots, BaseEstimator):
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
 
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        if "names_" not in vars(self):
+            return
+        learned: list[Any] = [vars(self).get(f"{name}_") for name in ("names", "totals", "counts")]
+        names, totals, counts = learned
+        ignored: Any = vars(self).get("ignored_")
+        width = getattr(self.model, "n_features_in_", np.size(totals))
+        if not (type(width) is int and width >= 1):
+            raise InputError("totals_: expected one column or more")
+        check_array("totals_", totals, (width,), np.float64)
+        check_array("counts_", counts, (width,), np.int64)
+        expect("names_", names, list)
+        check_names("names_", names, width)
+        if counts.min() < 0 or counts.max() > COUNTED or counts[len(names) :].any():
+            raise InputError("counts_: expected numbers of values, 0 of columns without a name")
+        if not (np.abs(totals) <= 2 * LARGEST * counts).all():  # in spite of rounding
+            raise InputError("totals_: expected sums of as many values as counts_ says")
+        expect("ignored_", ignored, dict)
+        check_names("ignored_", list(ignored), len(ignored))
+        if not all(map(is_count, ignored.values())):
+            raise InputError("ignored_: expected numbers of rows")
+
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
 
@@ -167,6 +193,14 @@ class NamedColumns(Snapshots, BaseEstimator):
         if rows and not width:
             raise InputError("X: the first rows have no columns")
         return list(come), np.zeros(width), np.zeros(width, dtype=np.int64)
+
+
+def check_names(what: str, names: Sequence[Any], most: int) -> None:
+    """Raise InputError unless these are names, each once, of so many columns at most."""
+    if not all(type(name) in (str, int) for name in names) or len(set(names)) < len(names):
+        raise InputError(f"{what}: expected text or whole numbers, each once")
+    if len(names) > most:
+        raise InputError(f"{what}: {len(names)} names of {most} columns")
 
 
 def records_of(X: Any) -> list[Record]:

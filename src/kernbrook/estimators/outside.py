@@ -25,7 +25,7 @@ from kernbrook.estimators.labelled import (
 )
 from kernbrook.estimators.tasks import Learned, Task, is_batch
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Flags, sound
+from kernbrook.gram.arrays import Flags, sound
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
 from kernbrook.turns import changes

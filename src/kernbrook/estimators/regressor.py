@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import Flag, row_of_chunk
+from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
@@ -17,7 +17,7 @@ from kernbrook.estimators.labelled import as_numbers, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
-from kernbrook.gram.points import Flags, Floats
+from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.learners import Advice
 from kernbrook.turns import changes, in_turn
 
@@ -125,11 +125,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         )  # fmt: skip
         self.center = center
 
-    def _new_run(self, width: int, sparse: bool, seed: int) -> Model:
+    def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
         if self.center and any(isinstance(one, Advice) for one in pool):
             raise InputError("learner: Advice gives forecasts of the labels; set center=False")
-        return super()._new_run(width, sparse, seed)
+        return super()._new_model(width, sparse, seed)
 
     def _pool(self, width: int) -> Pool:
         pool = super()._pool(width)
@@ -224,7 +224,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions = self._predictions(leant.decisions) + self._offset()
         if not return_std:
             return predictions
-        deviations = np.full(len(predictions), self._run.calibration.deviation())
+        deviations = np.full(len(predictions), self._model.calibration.deviation())
         for own, calibration in self._by_horizon(leant):
             deviations[own] = calibration.deviation()
         return predictions, deviations
@@ -272,7 +272,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         leant = self._lean(X)
         predictions, half = self._predictions(leant.decisions) + self._offset(), None
         if (coverage := covering.get()) is not None:
-            half = np.full(len(predictions), self._run.calibration.half_width(float(coverage)))
+            half = np.full(len(predictions), self._model.calibration.half_width(float(coverage)))
             for own, calibration in self._by_horizon(leant):
                 half[own] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)
@@ -281,7 +281,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     @property
     @in_turn
     def expert_errors_(self) -> Floats:
-        return self._run.progress.losses / max(self._run.asked, 1)
+        return self._model.progress.losses / max(self._model.asked, 1)
 
     # -- labels -----------------------------------------------------------------------------
 
@@ -309,7 +309,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         try:
             learned = super()._learn(X, y, sample_weight, given)
         except BaseException:
-            if not centred and hasattr(self, "_run") and self._run.asked == 0:
+            if not centred and hasattr(self, "_model") and self._model.asked == 0:
                 self.__dict__.pop("offset_", None)  # the label that it came from was not learned
             raise
         asked = learned.asked
@@ -328,10 +328,16 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         number = float(y) - self._offset()
         return number if abs(number) < 1e100 else None
 
+    def _check_fitted(self, width: int) -> None:
+        super()._check_fitted(width)
+        offset = self._offset()
+        if not (type(offset) is float and abs(offset) < LARGEST):
+            raise InputError(f"offset_: expected a number of size below 1e100, got {shown(offset)}")
+
     def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
         if covering.get() is None:
             return {}
-        return {"half_widths": self._run.calibration.said[-len(decisions) :]}
+        return {"half_widths": self._model.calibration.said[-len(decisions) :]}
 
     def _new_calibration(self, inputs: int) -> Residuals:
         return Residuals()

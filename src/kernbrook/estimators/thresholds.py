@@ -9,7 +9,7 @@ import numpy as np
 from kernbrook.checks import is_number, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 
 _WANTED = "threshold: expected None, a number from 0 to 1, 'f1' or a matrix of costs"
 

@@ -17,7 +17,8 @@ from kernbrook.estimators.validating import in_words
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, widen
-from kernbrook.gram.points import DenseRows, Floats, Rows, SparseRows, canonical, sound
+from kernbrook.gram.arrays import Floats, canonical, sound
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.kernels import Gaussian, resolve
 
 ROWS = 512  # taken together

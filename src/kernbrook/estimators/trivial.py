@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernbrook.checks import LARGEST, OneOf, check, counted
+from kernbrook.checks import LARGEST, OneOf, check, counted, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import (
     as_labels,
+    check_kept_classes,
     check_present,
     class_numbers,
     distinct,
@@ -26,12 +29,13 @@ from kernbrook.estimators.labelled import (
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.thresholds import agreeing
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import Floats, sound
+from kernbrook.gram.arrays import Floats, check_array, sound
+from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn
 
 
-class _Trivial(Snapshots, BaseEstimator):
+class _Trivial(Kept, Snapshots, BaseEstimator):
     """What both kinds share: neither looks at X, though `fit` and `predict` check it."""
 
     n_support_stored_ = 0
@@ -54,6 +58,26 @@ class _Trivial(Snapshots, BaseEstimator):
                 self._forget()
             raise
         return self
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        self.check_learned({name: vars(self)[name] for name in body["fitted"]})
+
+    def check_learned(self, learned: Mapping[str, Any]) -> None:
+        """Raise InputError where these are attributes that no labels can have led to."""
+        if not learned:
+            return
+        for name in self._learned:
+            if name not in learned and not name.endswith("_in_"):  # `learn` looks at no features
+                raise InputError(f"{name} is missing")
+        if not is_count(learned["labels_asked_"]):
+            found = shown(learned["labels_asked_"])
+            raise InputError(f"labels_asked_: expected an integer from 0, got {found}")
+        self._check_sums(learned, learned["last_"], learned["labels_asked_"])
+
+    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
+        """The same of what the kinds have of so many labels, and of the last one."""
+        raise NotImplementedError
 
     def _forget(self) -> None:
         for name in self._learned:
@@ -187,6 +211,15 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         rows = self._rows(X)
         return np.tile(_majority(self.counts_[None, :])[1], (rows, 1))
 
+    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
+        classes, counts = learned["classes_"], learned["counts_"]
+        check_kept_classes(classes, 1)
+        check_array("counts_", counts, (len(classes),), np.int64)
+        if counts.min() < 0 or sum(counts.tolist()) != asked:
+            raise InputError(f"counts_: expected numbers from 0, {asked} together")
+        if not (type(last) is int and 0 <= last < len(classes)):
+            raise InputError(f"last_: expected the number of one of {len(classes)} classes")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
@@ -286,6 +319,20 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         half = _half_widths(count, np.array([mean - self.first_]), self.squares_, coverage)[0]
         return np.tile([mean - half, mean + half], (rows, 1))
 
+    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
+        total, first, squares = (learned[name] for name in ("total_", "first_", "squares_"))
+        numbers = type(total) is type(last) is float and abs(last) < LARGEST
+        if not (numbers and abs(total) <= asked * LARGEST):
+            raise InputError(
+                f"total_, last_: expected a sum of {asked} labels and the last of them, got "
+                f"{shown(total)} and {shown(last)}"
+            )
+        if not (type(first) is type(squares) is float and abs(first) < LARGEST and squares >= 0):
+            raise InputError(
+                "first_, squares_: expected the first label and a sum of squares, got "
+                f"{shown(first)} and {shown(squares)}"
+            )
+
     def _mean(self) -> float:
         mean: float = self.total_ / max(self.labels_asked_, 1)
         return mean
@@ -310,7 +357,7 @@ def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
     array([3.])
     """
     rule: Any = None
-    calibration = getattr(getattr(model, "_run", None), "calibration", None)
+    calibration = getattr(getattr(model, "_model", None), "calibration", None)
     if isinstance(model, _Trivial):
         learned = {name: vars(model)[name] for name in model._learned if name in vars(model)}
         rule = TrivialRegressor() if model._of_numbers else TrivialClassifier()

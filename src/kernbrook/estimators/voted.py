@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from reprlib import repr as shortened
 from typing import Any, ClassVar
@@ -26,8 +26,10 @@ from kernbrook.checks import (
     or_none,
 )
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.points import canonical, sound
+from kernbrook.estimators.voted_files import read_expansion, write_expansion
+from kernbrook.gram.arrays import canonical, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
@@ -36,7 +38,7 @@ from kernbrook.voted.expansion import Expansion
 from kernbrook.voted.pool import SCALING
 
 
-class VotedClassifier(ClassifierMixin, BaseEstimator):
+class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
     """What the classifiers of voted kernel regularization share: input, scores, attributes."""
 
     parameter_ranges: ClassVar[dict[str, Any]] = {
@@ -239,6 +241,8 @@ class VotedKernelClassifier(VotedClassifier):
         "beta": NON_NEGATIVE,
     }
 
+    kept_entries = ("expansion",)
+
     def __init__(
         self,
         kernels: Any = None,
@@ -258,6 +262,15 @@ class VotedKernelClassifier(VotedClassifier):
         self.tol = tol
         self.unit_length = unit_length
         self.cache_size = cache_size
+
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        fitted = "_expansion" in vars(self)
+        return {"expansion": write_expansion(self, writer)} if fitted else {}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        if self.check_has("expansion", body):
+            read_expansion(self, body["expansion"], reader)
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifier:
         """Solve for all coefficients.

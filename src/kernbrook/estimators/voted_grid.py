@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,7 +21,9 @@ from kernbrook.estimators.voted import (
     chosen,
     signs,
 )
-from kernbrook.kernels import Kernel
+from kernbrook.gram.arrays import check_array
+from kernbrook.kernels import Kernel, Linear
+from kernbrook.plain_values import expect
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.expansion import Expansion
@@ -123,6 +125,8 @@ class VotedKernelClassifierCV(VotedClassifier):
         "cv": Other("an integer from 2, a splitter, or pairs of training and test rows"),
     }
 
+    kept_entries = ("best",)
+
     def __init__(
         self,
         kernels: Any = None,
@@ -146,6 +150,48 @@ class VotedKernelClassifierCV(VotedClassifier):
         self.tol = tol
         self.unit_length = unit_length
         self.cache_size = cache_size
+
+    def kept_elsewhere(self) -> set[str]:
+        best = vars(self).get("best_estimator_")
+        inside = set() if best is None else set(vars(best))
+        return super().kept_elsewhere() | {"best_estimator_"} | inside
+
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        best = vars(self).get("best_estimator_")
+        return {} if best is None else {"best": writer.model(best, "best.")}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        if not self.check_has("best", body):
+            return
+        best = reader.model(body["best"])
+        if not (type(best) is VotedKernelClassifier and hasattr(best, "_expansion")):
+            raise InputError("best: expected a fitted VotedKernelClassifier within a grid of them")
+        self._check_grid()
+        self.best_estimator_ = best
+        self._take_over(best)
+
+    def _check_grid(self) -> None:
+        """Raise InputError where fitted attributes are not those of a grid."""
+        expect("grid_", vars(self).get("grid_"), list)
+        errors: Any = vars(self).get("errors_")
+        support: Any = vars(self).get("n_support_")
+        if not (isinstance(errors, np.ndarray) and errors.ndim == 2):
+            raise InputError(f"errors_: expected an array of two dimensions, got {shown(errors)}")
+        shape = len(self.grid_), errors.shape[1]
+        check_array("errors_", errors, shape, np.float64)
+        check_array("n_support_", support, shape, np.int64)
+        if not ((errors >= 0) & ((errors <= 1) | (errors == np.inf))).all():
+            raise InputError("errors_: expected shares, or infinity where nothing was found")
+        if not (support >= 0).all():
+            raise InputError("n_support_: expected numbers from 0")
+        chosen: Any = {"lam": vars(self).get("lam_"), "beta": vars(self).get("beta_")}
+        for point in (*self.grid_, chosen):
+            kernel = isinstance(point, dict) and isinstance(point.get("kernel", Linear()), Kernel)
+            if not (kernel and {"lam", "beta"} <= point.keys() <= {"lam", "beta", "kernel"}):
+                raise InputError(f"grid_, lam_, beta_: expected lam, beta, got {shown(point)}")
+            if not all(is_number(point[k]) and 0 <= point[k] < np.inf for k in ("lam", "beta")):
+                raise InputError(f"grid_, lam_, beta_: expected numbers from 0, got {shown(point)}")
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifierCV:
         """Choose (lam, beta), then solve for all the data.

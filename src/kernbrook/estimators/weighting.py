@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, named
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 
 
 def check_class_weight(class_weight: Any) -> None:

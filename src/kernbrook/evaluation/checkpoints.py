@@ -14,10 +14,9 @@ from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.past import Past, read_past
 from kernbrook.evaluation.sources import Source
-from kernbrook.evaluation.windows import Windows
-from kernbrook.persistence.encoding import expect
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.evaluation.windows import Span, Windows
 from kernbrook.persistence.saving import read, write
+from kernbrook.plain_values import expect, is_count
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,8 @@ def checkpoint_of(
     if found is None:
         return None
     try:
+        if "past" not in found:
+            found = _of_before(found)
         source = Source(**found["source"])
         _check_source(source)
         if source.encoder is not None:
@@ -109,6 +110,23 @@ def checkpoint_of(
         problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
         raise ModelFileError(path, problem)
     return checkpoint
+
+
+def _of_before(found: dict[str, Any]) -> dict[str, Any]:
+    """What an older kernbrook wrote of a training, as it is written now: the loss of all rows."""
+    names, windows = found.get("data") or [None], found.get("windows")
+    past = Past(found["rows"], digest=found["digest"], data=len(names))
+    past.name = names[0] if len(names) == 1 else None
+    if windows is not None:
+        length = windows["length"]
+        past.judged, past.sums = windows["rows"], {"loss": found["loss"]}
+        ends = [min(length * (i + 1), past.judged) for i in range(len(windows["sums"]))]
+        rows = [end - length * i for i, end in enumerate(ends)]
+        spans = [Span(n, n, {"loss": s}) for n, s in zip(rows, windows["sums"], strict=True)]
+        windows = Windows(length, spans).described()
+    same = {name: found[name] for name in ("source", "rows", "finished")}
+    seconds = found.get("seconds", 0.0)
+    return {**same, "seconds": seconds, "past": [asdict(past)], "windows": windows}
 
 
 def _check_source(source: Source) -> None:

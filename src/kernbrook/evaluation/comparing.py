@@ -28,13 +28,12 @@ from kernbrook.evaluation.choosing import (
     Choice,
     are_recipes,
     choices_of,
-    said_of,
     seeded,
     told_apart,
     wanted,
 )
 from kernbrook.evaluation.late import Lateness
-from kernbrook.evaluation.manifest import digest_of, manifest
+from kernbrook.evaluation.manifest import asked, digest_of, manifest
 from kernbrook.evaluation.measures import COVERAGE, measure_named
 from kernbrook.evaluation.orders import check_count, orders_of, state_of
 from kernbrook.evaluation.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
@@ -51,7 +50,9 @@ from kernbrook.evaluation.tasks import (
     task_of_labels,
 )
 from kernbrook.evaluation.warming import Family, Tell, Trials, family, trials_of
+from kernbrook.evaluation.watching import dates_of
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.base import LabelledRows
 from kernbrook.streams.opening import is_frame
 
 Progress = Callable[[int], None]
@@ -156,17 +157,20 @@ def compare(
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
     stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
+    if stream.in_turn and not in_order:
+        raise InputError("lags: rows go in their own order alone; in_order (--in-order) takes that")
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
-    facts = manifest(seed) | {"data": stream.name, **_asked(rows, overrides, lateness, measure)}
+    facts = manifest(seed) | {"data": stream.name, **asked(rows, overrides, lateness, measure)}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
+        dates = dates_of(stream)
         X, y = next(stream.chunks(CHUNK))
         classes = _classes(y if task == "regression" else classes_of(stream), task)
     else:
         X, y = stream.read()
-        classes = _classes(y, task)
+        classes, dates = _classes(y, task), None
         check_number(0 if classes is None else len(classes), stream.label_name)
         sequence = orders_of(orders, permutations, seed, len(y))
         n_rows, n_orders = len(y), len(sequence)
@@ -179,8 +183,9 @@ def compare(
     def made(rows: tuple[Row, ...], best: tuple[str, ...], left_out: dict[str, str]) -> Comparison:
         rounds = len(rows[0].runs[0].predictions)
         return Comparison(
-            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out, measure
-        )
+            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out, measure,
+            in_order, dates,
+        )  # fmt: skip
 
     advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
     machines = {name: choice.estimator for name, choice in choices.items()}
@@ -195,24 +200,6 @@ def compare(
         else:
             results = _runs(X, y, sequence, seed, machines, advance, way)
         return _collected(titles, n_orders, results, made, so_far, measure)
-
-
-def _asked(
-    rows: dict[str, Any] | None,
-    overrides: Mapping[str, Any],
-    lateness: Lateness,
-    measure: str | None,
-) -> dict[str, Any]:
-    """What was asked for, as far as it is not what is always done."""
-    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in overrides.items()}}
-    if not lateness.at_once:
-        facts |= lateness._asdict()
-    if measure is not None:
-        facts["measure"] = measure
-    models = {name: given for name, given in (rows or {}).items() if name != given}
-    if models:
-        facts["models"] = {name: said_of(given) for name, given in models.items()}
-    return facts
 
 
 def _chosen(
@@ -241,8 +228,8 @@ def _opened(data: Any, y: Any) -> Stream:
     if isinstance(data, (str, os.PathLike, Stream, tuple)) and y is not None:
         raise InputError("y: the data have their own labels; give none")
     if isinstance(data, Stream):
-        return data
-    return open_stream(data if y is None else (data, y))
+        return LabelledRows.of(data)
+    return LabelledRows.of(open_stream(data if y is None else (data, y)))
 
 
 def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:

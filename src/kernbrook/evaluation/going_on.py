@@ -89,7 +89,7 @@ def go_on(
     """
     with locked(path):
         check_there(path)
-        estimator, source, known = load_learned(path)
+        estimator, source, known = load_learned(path, tables=False)
         online(estimator)
         if check is not None:
             check(estimator, source)
@@ -134,9 +134,9 @@ def _opened(data: Any, source: Source, options: dict[str, Any]) -> Stream:
     if isinstance(data, str | PathLike) or is_frame(data):
         stream = open_like(source, data, learns=True, **options)
     else:
-        stream = open_stream(data, n_features=source.n_features)
         if options:
             raise InputError(f"{next(iter(options))}: goes with a path or a table alone")
+        stream = open_stream(data, n_features=source.n_features)
         if stream.encoder is not None:
             raise InputError("data: expected the table itself, which is encoded as the model's was")
     if not stream.labelled:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.persistence.file_checks import is_count
-from kernbrook.streams.table_encoder import Part, TableEncoder
+from kernbrook.plain_values import is_count
+from kernbrook.streams.encoded_columns import Part
+from kernbrook.streams.table_encoder import TableEncoder
 
 MOST_COLUMNS = 256  # of a table; of more none are looked at
 LARGEST = 1e300  # sum
@@ -107,7 +108,7 @@ class Inputs:
         """Of a table as an encoder has it; None of other data, and of a table that is too wide."""
         if encoder is None or len(encoder.columns_) > MOST_COLUMNS:
             return None
-        parts = encoder.parts()
+        parts = encoder.encoded.parts()
         return cls(parts, [None] * len(parts))
 
     def counted(self, before: Columns | None, values: Floats) -> Columns:

@@ -16,7 +16,7 @@ from kernbrook.evaluation.accounts import Account
 from kernbrook.evaluation.changes import Changes
 from kernbrook.evaluation.measures import COVERAGE, Measures
 from kernbrook.evaluation.windows import Span, Windows
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.plain_values import is_count
 
 _PARTS = ("measures", "windows", "changes")
 LOSS = {"classification": "error", "regression": "squared"}

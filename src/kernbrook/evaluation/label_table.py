@@ -160,4 +160,4 @@ def _plain(stream: Stream) -> set[str]:
     if stream.encoder is None:
         return set(stream.feature_names or ())
     columns = set(stream.encoder.sources())
-    return {name for name in columns if stream.encoder.place_of(name) is not None}
+    return {name for name in columns if stream.encoder.encoded.place_of(name) is not None}

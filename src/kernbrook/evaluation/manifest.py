@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from kernbrook.evaluation.choosing import said_of
+from kernbrook.evaluation.late import Lateness
 
 
 def digest_of(X: Any, y: NDArray[Any]) -> str:
@@ -36,3 +40,21 @@ def manifest(seed: int) -> dict[str, Any]:
         | {package: version(package) for package in packages},
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }
+
+
+def asked(
+    rows: Mapping[str, Any] | None,
+    overrides: Mapping[str, Any],
+    lateness: Lateness,
+    measure: str | None,
+) -> dict[str, Any]:
+    """What was asked for, as far as it is not what is always done."""
+    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in overrides.items()}}
+    if not lateness.at_once:
+        facts |= lateness._asdict()
+    if measure is not None:
+        facts["measure"] = measure
+    models = {name: given for name, given in (rows or {}).items() if name != given}
+    if models:
+        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    return facts

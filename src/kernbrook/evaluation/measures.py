@@ -20,7 +20,7 @@ from kernbrook.evaluation.accounts import (
     costs_of_classes,
     costs_of_numbers,
 )
-from kernbrook.persistence.file_checks import check_trivial, is_count
+from kernbrook.plain_values import is_count
 from kernbrook.streams.booleans import spelled_as
 
 COVERAGE = 0.9  # of intervals where none is named
@@ -75,8 +75,8 @@ def shortfall(measure: str, values: Any, coverage: float = COVERAGE) -> Any:
 
     Examples
     --------
-    >>> shortfall("mae", 0.5), shortfall("auc", 0.75), round(shortfall("coverage", 0.8), 2)
-    (0.5, 0.25, 0.1)
+    >>> shortfall("mae", 0.5), shortfall("auc", 0.75), float(shortfall("coverage", 1.0, 0.75))
+    (0.5, 0.25, 0.25)
     """
     if measure == "auc":
         return 1.0 - values
@@ -283,7 +283,7 @@ def _know(estimator: Any, known: Any, classes: NDArray[Any] | None) -> None:
         except (TypeError, ValueError, OverflowError):
             raise InputError("measures: expected how often each label came") from None
         learned |= {"classes_": np.arange(len(classes)), "counts_": counts}
-    check_trivial(estimator, learned)
+    estimator.check_learned(learned)
     vars(estimator).update(learned)
 
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.changes import Changes
+from kernbrook.evaluation.changes import Change, Changes
 from kernbrook.evaluation.late import HORIZONS
 from kernbrook.evaluation.measures import Measures
 
@@ -88,19 +88,28 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
     return found
 
 
+def changes_of(record: Record, dates: NDArray[np.int64] | None = None) -> list[Change]:
+    """All changes of the error of a record; dates : (T,) of its rows, as `Changes.add` has them."""
+    changes, lost = Changes(record.mistakes is None, None), _lost(record)
+    changes.add(lost, np.arange(len(lost)) + 1, dates)
+    return changes.found
+
+
+def _lost(record: Record) -> NDArray[Any]:
+    """(T,) mistakes, or squared errors."""
+    if record.mistakes is not None:
+        return record.mistakes
+    return np.asarray((record.predictions - _labels(record)) ** 2)
+
+
 def drift(record: Record, detector: Any = None) -> NDArray[np.int64]:
     """See `Record.drift`."""
-    lost: Any = record.mistakes
-    if lost is None:
-        lost = (record.predictions - _labels(record)) ** 2
     if detector is None:
-        changes = Changes(record.mistakes is None, None)
-        changes.add(lost, np.arange(len(lost)))
-        return np.array([one.noticed for one in changes.found], dtype=np.int64)
+        return np.array([one.noticed - 1 for one in changes_of(record)], dtype=np.int64)
     if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
         raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
     detector, signals = detector.clone(), []
-    for row, error in enumerate(lost.tolist()):
+    for row, error in enumerate(_lost(record).tolist()):
         detector.update(error)
         if detector.drift_detected:
             signals.append(row)

@@ -10,8 +10,7 @@ from typing import Any
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.evaluation.windows import Span
-from kernbrook.persistence.encoding import expect
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.plain_values import expect, is_count
 
 MOST = 400  # data that are told apart: a year of days, and a month
 

@@ -20,6 +20,7 @@ from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
 from kernbrook.estimators.thresholds import checked as check_threshold
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
@@ -30,8 +31,12 @@ from kernbrook.streams.opening import is_frame
 from kernbrook.streams.table_levels import warn_of
 
 
-def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | None]:
+def load_learned(
+    path: str | PathLike[str], tables: bool = True
+) -> tuple[Any, Source, Checkpoint | None]:
     """A model that can predict, where its data came from, and its checkpoint if it has one.
+
+    tables : whether a `TableModel` is taken, for the model in it
 
     Raises
     ------
@@ -39,6 +44,10 @@ def load_learned(path: str | PathLike[str]) -> tuple[Any, Source, Checkpoint | N
         As `kb.load`, or the model has not learned anything.
     """
     model, checkpoint = load_checkpoint(path)
+    if isinstance(model, TableModel):
+        if not tables:
+            raise ModelFileError(path, "a TableModel: it goes on by partial_fit in Python")
+        return model.model, Source.of_model(model), None
     if isinstance(model, (LateLabels, NamedColumns)):
         raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
     try:
@@ -283,6 +292,7 @@ def predict_table(
     model, source = kept_learned(path)
     wanted = Wanted(scores, proba, interval)
     wanted.check(model)
+    source.check_parts()
     width = getattr(model, "n_features_in_", 1)
     parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
     if len(table):

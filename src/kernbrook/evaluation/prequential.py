@@ -25,8 +25,9 @@ from kernbrook.evaluation.metrics import by_horizon
 from kernbrook.evaluation.records import History, Record
 from kernbrook.evaluation.tasks import added, classes_of, losses
 from kernbrook.evaluation.warming import few_rows, warm_up
-from kernbrook.gram.points import sound
+from kernbrook.gram.arrays import sound
 from kernbrook.streams import Stream
+from kernbrook.streams.base import LabelledRows
 
 SAMPLES = 100  # points of a history, about
 LARGEST_CHUNK = 4096
@@ -106,6 +107,7 @@ def prequential(
     if isinstance(X, Stream):
         if y is not None or order is not None:
             raise InputError("prequential: a stream has its own labels and order; give neither")
+        X = LabelledRows.of(X)
         if task == "classification" and classes is None:
             classes = classes_of(X)
         chunks = _of_stream(X, warm, classes)

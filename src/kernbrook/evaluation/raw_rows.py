@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernbrook.streams.csv_header import MISSING
-
-if TYPE_CHECKING:
-    from kernbrook.streams.records import Records
+from kernbrook.streams.records import Records, Wanted
 
 
 class RawRows:
@@ -28,8 +25,7 @@ class RawRows:
     """
 
     def __init__(self, records: Records):
-        self._records = copy(records)  # a pass through the rows has its own list of what is kept
-        self._records.kept = MISSING
+        self._records = records
         self.columns = records.columns
         self._start()
 
@@ -70,7 +66,7 @@ class RawRows:
             return pa.table(text)
 
     def _start(self) -> None:
-        self._batches: Iterator[Any] = self._records.batches(self.columns)
+        self._batches: Iterator[Any] = self._records.batches(Wanted(self.columns, kept=MISSING))
         self._first, self._table = 1, None
 
     def _found(self, number: int) -> Any:

@@ -268,6 +268,9 @@ class Comparison:
     manifest : versions, seed, data hash, command: what it takes to run it again
     left_out : recipes without a row, because a run of theirs overflowed, and what it said
     measure : by which they are compared, such as "mae"; None: mistakes, or mean squared errors
+    in_order : whether the one order is that of the data
+    dates : (n,) of the rows in this order, microseconds since 1970, by the first column of dates;
+        None without one
     """
 
     data: str
@@ -279,6 +282,8 @@ class Comparison:
     manifest: dict[str, Any] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     measure: str | None = None
+    in_order: bool = False
+    dates: Ints | None = None
 
     @property
     def task(self) -> Task:

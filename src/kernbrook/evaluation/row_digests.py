@@ -34,7 +34,7 @@ class RowDigest:
         if not X.data.all():
             X = X.copy()
             X.eliminate_zeros()
-        if y.dtype.kind == "U":
+        if y.dtype.kind in "UO":
             labels = b"".join(map(_in_a_line, y.tolist()))
         else:
             labels = y.astype("<f8").tobytes()
@@ -50,8 +50,10 @@ class RowDigest:
         return sha256(b"".join(part.digest() for part in self._parts)).hexdigest()
 
 
-def _in_a_line(label: str) -> bytes:
-    """A label as no other is written, with a line end; UTF-8 has no byte 255."""
+def _in_a_line(label: str | None) -> bytes:
+    """A label as no other is written, with a line end; UTF-8 has neither byte 254 nor 255."""
+    if label is None:
+        return b"\xfe\n"
     return label.encode(errors="surrogatepass").replace(b"\n", b"\xff") + b"\n"
 
 

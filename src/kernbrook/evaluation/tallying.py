@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.measures import RULES, Measures
+from kernbrook.streams.base import has_label
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.table_levels import LevelCounts
 
@@ -41,16 +42,20 @@ class Tally:
         return cls(Measures(classes, coverage, model, names[:1]), positive)
 
     def add(self, y: NDArray[Any], said: Learned) -> None:
-        """Count more rows: labels (n,), or none at all, and what was said of them."""
+        """Count more rows: labels (n,), some of which may be missing, or none, and what was said.
+
+        Labels that are missing are None, or NaN.
+        """
         if not len(y):
             return
+        there = has_label(y)
         if self.positive is not None:
             here = _is(y, self.positive)
             self._placeholders = self._placeholders and not here.any()
-            y = np.where(here, 1, -1)
-        else:
-            self._first = y[0] if self._first is None else self._first
-            self._placeholders = self._placeholders and bool((y == self._first).all())
+            y = np.where(there, np.where(here, 1.0, -1.0), np.nan)
+        elif there.any():
+            self._first = y[there][0] if self._first is None else self._first
+            self._placeholders = self._placeholders and bool((y[there] == self._first).all())
         self.measures.add(y, said)
 
     @property
@@ -69,7 +74,7 @@ class Tally:
 def _is(y: NDArray[Any], label: str) -> NDArray[np.bool_]:
     """(n,) where the label is the given one, as a number where the labels are numbers."""
     try:
-        if y.dtype.kind == "U":
+        if y.dtype.kind in "UO":
             return np.asarray(spelled_as(y, [label]) == label)
         return np.asarray(y == float(label))
     except ValueError:

@@ -13,6 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.streams import Stream, limits
+from kernbrook.streams.base import has_label
 
 CHUNK = 4096  # rows read at a time
 
@@ -59,7 +60,7 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     found: set[Any] = set()
     for _, y in stream.chunks(CHUNK):
         check_no_fraction(y)
-        found.update(np.unique(y).tolist())
+        found.update(np.unique(y[has_label(y)]).tolist())
         check_number(len(found), stream.label_name)
     return np.array(sorted(found))
 
@@ -97,8 +98,9 @@ def check_no_fraction(y: NDArray[Any]) -> None:
 def check_numbers(y: NDArray[Any]) -> None:
     """InputError where labels are no numbers."""
     if y.dtype.kind not in "biuf":
+        found = next(iter(y[has_label(y)]), "text")
         raise InputError(
-            f"data: expected numbers as labels, found {y[0]!s:.40}; {fitting('classification')}"
+            f"data: expected numbers as labels, found {found!s:.40}; {fitting('classification')}"
         )
 
 
@@ -153,4 +155,6 @@ def check_settings(estimator: Any, width: int = 1) -> None:
 
 
 def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.asarray(np.mod(y, 1) != 0) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+    if y.dtype.kind != "f":
+        return np.zeros(len(y), dtype=bool)
+    return np.asarray(np.mod(y, 1) != 0) & has_label(y)

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.classes import as_classes, listed, named_classes
+from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.inputs import Inputs
 from kernbrook.evaluation.judging import Judge
 from kernbrook.evaluation.locking import locked
@@ -32,7 +32,9 @@ from kernbrook.evaluation.watching import Watched
 from kernbrook.evaluation.windows import Span
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
-from kernbrook.streams.base import Features, Labels
+from kernbrook.streams.bad_rows import BadRows
+from kernbrook.streams.base import Features, Labels, has_label
+from kernbrook.streams.label_spelling import as_classes, listed
 from kernbrook.streams.table_levels import LevelCounts
 
 
@@ -50,6 +52,9 @@ class Training(Stretch):
     n_rows : of the data; None where it is not known
     new_classes : labels of classes that the model did not know, and the first row of each, from 1
     level_counts : of each column of declared levels, how often each came in the whole table
+    n_unlabelled : rows of the data without a label
+    bad_rows : those that were left out; None where none can be
+    taken : what "auto" has taken columns for, by parameter and column
     told : what has to be said of the columns of a table, a sentence each
     judge : what predictions cost beside trivial rules; None of a training by several workers
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them
@@ -63,6 +68,9 @@ class Training(Stretch):
     n_rows: int | None = None
     new_classes: dict[Any, int] = field(default_factory=dict)
     level_counts: Sequence[LevelCounts] = ()
+    n_unlabelled: int = 0
+    bad_rows: BadRows | None = None
+    taken: dict[str, Any] = field(default_factory=dict)
     told: Sequence[str] = ()
     judge: Judge | None = None
 
@@ -225,7 +233,8 @@ def learn_all(
     watched(partial(warm_up, estimator, X, y, labels), compiling)
     state = Training(
         estimator, past=place.past, name=stream.name, n_rows=stream.n_rows,
-        level_counts=stream.level_counts,
+        level_counts=stream.level_counts, n_unlabelled=stream.n_unlabelled,
+        bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
     )  # fmt: skip
     if stream.matched is not None:
         state.told = stream.matched.told(stream.n_rows or 0)
@@ -249,8 +258,10 @@ def _judge(place: Place, labels: NDArray[Any] | None, stream: Stream) -> Judge:
     """What goes on to judge the predictions of the model."""
     judge = None if place.known is None else place.known.judge
     if judge is None:
-        judge = Judge(labels, sum(one.rows for one in place.past))
+        judge = Judge(labels, 0 if place.known is None else place.known.rows)
         judge.windows.inputs = Inputs.of(stream.encoder) if stream.tells else None
+        if place.here is not None:
+            judge.data.join(place.here)
     elif place.here is None:
         judge.begin()
     return judge
@@ -337,14 +348,14 @@ class _Session(Session):
         state = self.state
         known: Any = state.estimator.classes_ if self.past else self.labels
         y = as_classes(y, known, state.rows)
-        new = np.flatnonzero(~np.isin(y, known))
+        new = np.flatnonzero(has_label(y) & ~np.isin(y, known))
         if len(new) and not self.past:
             raise InputError(
                 f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
                 f"found {y[new[0]]}"
             )
         for row in new:
-            state.new_classes.setdefault(y[row].item(), state.rows + int(row) + 1)
+            state.new_classes.setdefault(y[[row]].tolist()[0], state.rows + int(row) + 1)
         return y, {} if self.past else {"classes": self.labels}
 
     def reached(self) -> Checkpoint:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.evaluation.inputs import Columns, Inputs
 from kernbrook.evaluation.tasks import added
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.plain_values import is_count
 
 MOST = 16  # windows
 FIRST = 16  # rows of each, at first

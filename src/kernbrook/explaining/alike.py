@@ -80,8 +80,8 @@ def _held_by(model: Any, x: Any) -> Iterator[_Held]:
         for kernel, weight in zip(model.kernels_, weights, strict=True):
             own = np.array([kernel(point[None], point[None])[0, 0] for point in points])
             yield _Held(kernel, float(weight), x, points, own, model.support_)
-    elif isinstance(model, OnlineMachine) and not model._run.sparse:
-        run, weights = model._run, model.expert_weights_
+    elif isinstance(model, OnlineMachine) and not model._model.sparse:
+        run, weights = model._model, model.expert_weights_
         views = views_of(run, run.scaler.transform(x), rows_of(run, x))
         for store, state in zip(run.stores, run.states, strict=True):
             if not isinstance(store, SlotStore) or store.merges_points:

@@ -20,12 +20,13 @@ from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.predicting import load_learned
 from kernbrook.evaluation.sources import Source
 from kernbrook.streams import TableEncoder
 from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.arrow_records import eager
-from kernbrook.streams.opening import is_frame
+from kernbrook.streams.arrow_records import frame_of
+from kernbrook.streams.opening import is_frame, is_records
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -111,6 +112,8 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
         names = source.features
         if source.encoder is not None:
             encoder = TableEncoder.from_description(source.encoder)
+    if isinstance(model, TableModel):
+        source = Source.of_model(model)
     model, own = unwrapped(model)
     encoder = encoder if own is None else own
     if isinstance(model, type) or not hasattr(model, "predict"):
@@ -137,6 +140,8 @@ def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
     """The model on rows that others are around, and the encoder that makes these, or None."""
     while isinstance(model, LateLabels):
         model = model.model
+    if isinstance(model, TableModel):
+        return model.unwrapped()
     if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
         return model[1] if len(model) == 2 else model[1:], model[0]
     return model, None
@@ -218,13 +223,6 @@ def _without_label(frame: Any, source: Source | None) -> Any:
     return frame.drop(label) if label in frame.columns else frame
 
 
-def is_records(X: Any) -> bool:
-    """Whether it is a dict, or a list of dicts."""
-    return isinstance(X, Mapping) or (
-        isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
-    )
-
-
 def is_named(X: Any) -> bool:
     """Whether it is a frame whose columns are named by text."""
     return is_frame(X) and all(isinstance(name, str) for name in _names_of(X))
@@ -232,18 +230,6 @@ def is_named(X: Any) -> bool:
 
 def _names_of(frame: Any) -> Any:
     return getattr(frame, "column_names", frame.columns)  # of pyarrow, whose columns are arrays
-
-
-def frame_of(X: Any) -> Any:
-    """A frame, or records, as narwhals has frames."""
-    if not is_records(X):
-        return eager(X)
-    import pyarrow as pa
-
-    try:
-        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        raise InputError(f"expected records of numbers and text: {error}") from None
 
 
 def _checked(X: Any, width: int) -> Any:

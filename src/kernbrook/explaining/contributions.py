@@ -22,12 +22,12 @@ from kernbrook.explaining.asked import (
     Name,
     asked_of,
     dense,
-    frame_of,
     is_named,
-    is_records,
 )
 from kernbrook.explaining.kept import Background, kept_rows
 from kernbrook.explaining.shapley import PER_ROW, shapley
+from kernbrook.streams.arrow_records import frame_of
+from kernbrook.streams.opening import is_records
 
 ORDERS, FEWEST = 400, 16  # that are drawn where no number is said,
 MOST_ASKED = 40_000  # so many rows where columns are many

@@ -28,8 +28,8 @@ def last_rows(model: Any) -> Background | None:
     """
     if not isinstance(model, OnlineMachine):
         return None
-    state = model._run.scaler.arrays()
-    for view, method in enumerate(model._run.scaler.methods):
+    state = model._model.scaler.arrays()
+    for view, method in enumerate(model._model.scaler.methods):
         if method == "ranks":
             ring, seen = (state[f"scaler.{view}.{name}"] for name in ("first", "seen"))
             rows = oldest_first(ring, int(seen[0]))
@@ -53,10 +53,10 @@ def kept_rows(model: Any) -> Background:
     if isinstance(model, VotedClassifier):
         return Background(model.support_vectors_, f"{model.n_support_stored_:,} support vectors")
     if isinstance(model, OnlineMachine):
-        if model._run.sparse:
+        if model._model.sparse:
             return Background(sp.csr_array((1, model.n_features_in_)), "a row of zeros")
         shift, factor = _scale_of(model)
-        if hasattr(model, "support_vectors_") and len(model._run.views) == 1:
+        if hasattr(model, "support_vectors_") and len(model._model.views) == 1:
             rows = model.support_vectors_ * factor + shift
             if len(rows):
                 back = "" if np.ndim(factor) == 0 else ", scaled back as rows are scaled now"
@@ -71,7 +71,7 @@ def kept_rows(model: Any) -> Background:
 
 def _scale_of(model: OnlineMachine) -> tuple[Any, Any]:
     """What is added, and what is multiplied by before, to undo how a machine scales its rows."""
-    scaler = model._run.scaler
+    scaler = model._model.scaler
     method, state = scaler.methods[0], scaler.arrays()
     if method is None:
         return 0.0, 1.0

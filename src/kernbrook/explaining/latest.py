@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.sources import open_like
 from kernbrook.explaining.asked import Asked, asked_of, stack, unwrapped
 from kernbrook.streams import Stream, open_stream
@@ -40,14 +41,14 @@ def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
     ----------
     model : a fitted estimator, or the path of a model's file
     data : a stream, a path or a name, or a frame
-    options : of `open_like`, for a model's file
+    options : of `open_like`, for a model's file, or a `TableModel`
 
     Raises
     ------
     DataFileError, UnknownNameError, InputError
         As `open_like` and `asked_of`, or the data have other columns.
     """
-    if isinstance(model, (str, PathLike)):
+    if isinstance(model, (str, PathLike, TableModel)):
         asked = asked_of(model)
         assert asked.source is not None
         return asked, open_like(asked.source, data, **options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import ask_for, check, shown
 from kernbrook.errors import InputError
 from kernbrook.features.base import TILE, Features, Floats, Map, Panel, Rows
-from kernbrook.gram.points import check_array
+from kernbrook.gram.arrays import check_array
 from kernbrook.kernels import Kernel
 
 PANEL = 1024  # features of a row computed together, where a map has no more: what the caches hold

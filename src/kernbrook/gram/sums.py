@@ -15,7 +15,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import Block, Floats, Rows, SupportVectors
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Block, Rows
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.values import add_points
@@ -119,7 +121,7 @@ class KernelSums:
         self.outputs = int(layout.plan.output.max()) + 1
         self.layout = layout
 
-    def sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
+    def sums(self, support: StoredPoints, rows: Rows) -> tuple[Floats, Floats]:
         """Kernel sums of the support vectors, and of their terms' sizes, (o, b) each."""
         b = len(rows)
         threads = self.threads(support.n * b)
@@ -134,7 +136,7 @@ class KernelSums:
         in_turn = not all(kernel.by_threads for kernel in self.layout.given)
         return 1 if in_turn else threads_for(pairs)
 
-    def _lane_sums(self, support: SupportVectors, rows: Rows) -> tuple[Floats, Floats]:
+    def _lane_sums(self, support: StoredPoints, rows: Rows) -> tuple[Floats, Floats]:
         """`sums` for the examples that one thread takes."""
         b = len(rows)
         block = Block(rows, self.layout)

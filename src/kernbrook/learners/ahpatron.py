@@ -12,7 +12,7 @@ from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.projection import gather, project, reduce

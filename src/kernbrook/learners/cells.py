@@ -43,7 +43,7 @@ from kernbrook.features.random_binning import (
     draw_inputs,
     find_cells,
 )
-from kernbrook.gram.points import Floats, within
+from kernbrook.gram.arrays import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
     MOST_WEIGHT,

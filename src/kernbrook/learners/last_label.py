@@ -14,7 +14,8 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, read
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.rows import Rows
 from kernbrook.learners.without_kernel import WithoutKernel
 
 

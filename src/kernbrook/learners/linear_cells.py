@@ -15,7 +15,7 @@ from kernbrook.engine.stores.in_place import follow, say
 from kernbrook.errors import InputError
 from kernbrook.features.binning import check_bounded
 from kernbrook.features.hashed_inputs import HashedInputs, cell_of
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.learners.cell_steps import (
     MOST_WEIGHT,
     OFFSET,

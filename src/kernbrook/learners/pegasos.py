@@ -12,7 +12,7 @@ from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in, keep_within
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.merged_slots import choose_partner, lost, smallest

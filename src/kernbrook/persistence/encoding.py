@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Callable, Kernel
+from kernbrook.plain_values import expect
 
 # Modules whose public classes may stand in a file.
 _FAMILIES = ("kernels", "features", "learners", "combiners", "selection", "labels")
@@ -36,7 +37,6 @@ _NUMBERS = "biuf"
 _REST = Parameter.VAR_POSITIONAL
 # What stands in the JSON under each key; an object under the name of a class.
 _BODIES = {"tuple": list, "pairs": list, "function": str, "float": str, "array": str}
-_IN_JSON = {list: "a list", str: "a string", dict: "an object", NoneType: "null"}
 
 
 def _known() -> dict[str, type[Any]]:
@@ -83,13 +83,6 @@ def _name_outside(value: Any) -> str | None:
 
 def _function(name: str) -> Any:
     return getattr(import_module(_FUNCTIONS[name]), name)
-
-
-def expect(name: str, value: Any, *kinds: type) -> None:
-    """Raise InputError unless a value in the JSON is of one of these kinds."""
-    if not isinstance(value, kinds):
-        wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
-        raise InputError(f"{name}: expected {wanted}, got {shortened(value)}")
 
 
 class Writer:

@@ -3,10 +3,10 @@
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
 (a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
 and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
-`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels` and
-`NamedColumns` the model that they are around. Loading makes objects of kernbrook's own public
-classes, and of classes that the caller names: no code runs, and no name is imported, because a file
-says so.
+`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels`,
+`NamedColumns` and `TableModel` the model that they are around. Loading makes objects of kernbrook's
+own public classes, and of classes that the caller names: no code runs, and no name is imported,
+because a file says so.
 """
 
 from __future__ import annotations
@@ -31,23 +31,10 @@ from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
-from kernbrook.engine.model import Model
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
-from kernbrook.estimators.classifier import OnlineMKClassifier
-from kernbrook.estimators.machine import OnlineMachine
-from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.gram.points import within
-from kernbrook.persistence.encoding import Reader, Writer, built, expect
-from kernbrook.persistence.file_checks import (
-    check_classes,
-    check_fitted,
-    check_input,
-    check_parameters,
-    check_sizes,
-    check_trivial,
-    is_count,
-)
-from kernbrook.persistence.wrapped_saving import check_around, read_waiting, write_waiting
+from kernbrook.estimators.kept import check_input
+from kernbrook.persistence.encoding import Reader, Writer, built
+from kernbrook.plain_values import expect
 from kernbrook.turns import held
 
 FORMAT = "kernbrook-model"
@@ -63,16 +50,10 @@ _ESTIMATORS = {
     "VotedKernelClassifierCV": "voted_grid",
     "LateLabels": "late",
     "NamedColumns": "named",
+    "TableModel": "table_model",
 }
-_AROUND = ("LateLabels", "NamedColumns")  # another model
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
-_DERIVED = "kernels_"  # follows from the parameters
-_SKIPPED = {"n_rows_skipped_"}  # what a model may know before it has learned from any row
-# What the JSON says of a model, and what it says of some.
-_SOME = {
-    "inner": _AROUND, "waiting": ("LateLabels",), "best": ("VotedKernelClassifierCV",),
-    "expansion": ("VotedKernelClassifier",),
-}  # fmt: skip
+# What the JSON says of each model; `kept_entries` of its class say what else.
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
 }  # fmt: skip
@@ -86,7 +67,8 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     estimator : OnlineMKClassifier, OnlineMKRegressor or a trivial one, VotedKernelClassifier or
-        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them
+        VotedKernelClassifierCV, fitted or not; or LateLabels or NamedColumns of one of them; or a
+        TableModel that has learned something
     path : an ordinary file, existing or not, in an existing folder; no suffix is added
 
     Raises
@@ -130,13 +112,13 @@ def write(
 
     In the same file, so that the two are replaced together and never disagree.
     """
-    writer = Writer()
+    writer = _ModelWriter()
     with ExitStack() as stack:
         one = estimator
         while one is not None:  # from outside in, as calls take their turns
             stack.enter_context(held(one))
-            one = getattr(one, "model", None) if type(one).__name__ in _AROUND else None
-        model = _description(estimator, writer)
+            one = one.model if getattr(one, "kept_around", False) else None
+        model = writer.model(estimator)
         header = {
             "format": FORMAT,
             "version": VERSION,
@@ -152,38 +134,32 @@ def write(
     write_bytes(path, written)
 
 
-def _description(estimator: Any, writer: Writer, place: str = "") -> dict[str, Any]:
-    """The model in JSON; `place` goes before the names of its tensors."""
-    name = type(estimator).__name__
-    if name not in _ESTIMATORS or _kind(name) is not type(estimator):
-        raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
-    held = vars(estimator)
-    run, best = held.get("_run"), held.get("best_estimator_")
-    parameters = estimator.get_params(deep=False)
-    if run is not None and isinstance(parameters.get("random_state"), np.random.RandomState):
-        parameters["random_state"] = None
-    inner = parameters.pop("model") if name in _AROUND else None
-    elsewhere = {_DERIVED, "best_estimator_", *(vars(best) if best is not None else ())}
-    fitted = {k: v for k, v in held.items() if _FITTED.fullmatch(k) and k not in elsewhere}
-    if fitted:  # and could not be read otherwise
-        check_parameters(estimator)
-    model = {
-        "estimator": name,
-        "parameters": writer.values(parameters, place),
-        "fitted": writer.values(fitted, place),
-        "run": None if run is None else _write_run(estimator, run, writer),
-    }
-    if inner is not None:
-        model["inner"] = _description(inner, writer, f"{place}model.")
-    if held.get("_waiting"):
-        model["waiting"] = write_waiting(estimator, writer, place)
-    if best is not None:
-        model["best"] = _description(best, writer, "best.")
-    elif "_expansion" in held:
-        from kernbrook.persistence.voted_saving import write_expansion
+class _ModelWriter(Writer):
+    """A writer of models, also of such as are within others."""
 
-        model["expansion"] = write_expansion(estimator, writer)
-    return model
+    def model(self, estimator: Any, place: str = "") -> dict[str, Any]:
+        """The model in JSON; `place` goes before the names of its tensors."""
+        name = type(estimator).__name__
+        if name not in _ESTIMATORS or _kind(name) is not type(estimator):
+            raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
+        parameters, elsewhere = estimator.kept_parameters(), estimator.kept_elsewhere()
+        inner = parameters.pop("model") if estimator.kept_around else None
+        fitted = {
+            key: value
+            for key, value in vars(estimator).items()
+            if _FITTED.fullmatch(key) and key not in elsewhere
+        }
+        if fitted:  # and could not be read otherwise
+            estimator.kept_check()
+        body = {
+            "estimator": name,
+            "parameters": self.values(parameters, place),
+            "fitted": self.values(fitted, place),
+            "run": None,
+        }
+        if inner is not None:
+            body["inner"] = self.model(inner, f"{place}model.")
+        return body | estimator.write_kept(self, place)
 
 
 def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
@@ -219,8 +195,8 @@ def read(path: str | PathLike[str], allow: Collection[str] = ()) -> tuple[Any, d
     """`load`, with what else the file says: `written_by`; `training`, if `write` was told of it."""
     try:
         header, tensors = _read(Path(path))
-        reader = Reader(tensors, allow)
-        estimator = _estimator(header.pop("model", {}), reader)
+        reader = _ModelReader(tensors, allow)
+        estimator = reader.model(header.pop("model", {}))
         for name in tensors.keys() - reader.used:
             raise InputError(f"the tensor {name!r} belongs to nothing")
         return estimator, header
@@ -278,43 +254,7 @@ def _digest(header: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-# -- what a run has learned -------------------------------------------------------------------
-
-
-def _write_run(estimator: OnlineMachine, run: Model, writer: Writer) -> dict[str, Any]:
-    """The state as tensors; what follows from the parameters is made again on loading."""
-    twin = estimator._new_run(run.setting.width, run.sparse, run.setting.seed)
-    if not twin.says_the_same(run):
-        raise InputError(
-            "save: the parameters were changed after learning had begun, and a file could not "
-            "go on as this model does; set them back, or fit again"
-        )
-    if twin.scaler.methods != run.scaler.methods:
-        raise InputError("save: scaling was changed after learning had begun; set it back")
-    arrays = estimator.state()
-    with within("save: "):
-        twin.restore(arrays)
-    for name, array in arrays.items():
-        writer.tensor(array, name)
-    return {"width": int(run.setting.width), "sparse": bool(run.sparse)}
-
-
-def _read_run(estimator: Any, run: dict[str, Any], reader: Reader) -> None:
-    """Set the run of an estimator that has its parameters and fitted attributes already."""
-    if not isinstance(estimator, OnlineMachine):
-        raise InputError(f"run: {type(estimator).__name__} has none")
-    width, sparse = run.get("width"), run.get("sparse")
-    if not (is_count(width) and type(sparse) is bool):
-        found = f"{shown(width)} and {shown(sparse)}"
-        raise InputError(f"run: expected a width and whether sparse, got {found}")
-    if isinstance(estimator, OnlineMKClassifier):
-        check_classes(vars(estimator).get("classes_"))
-    check_fitted(vars(estimator), width)
-    check_sizes(estimator, width, sparse, reader)
-    made = estimator._new_run(width, sparse, 0)
-    made.restore(reader.tensors)
-    estimator._run, estimator.kernels_ = made, made.kernels
-    reader.used.update(estimator.state())
+# -- models --------------------------------------------------------------------------------------
 
 
 def _kind(name: str) -> type[Any]:
@@ -322,54 +262,36 @@ def _kind(name: str) -> type[Any]:
     return found
 
 
-def _estimator(model: dict[str, Any], reader: Reader) -> Any:
-    expect("model", model, dict)
-    for name, kinds in _MODEL.items():
-        if name not in model:
-            raise InputError(f"{name} is missing")
-        expect(name, model[name], *kinds)
-    if model["estimator"] not in _ESTIMATORS:
-        raise UnknownNameError("estimator in the file", model["estimator"], _ESTIMATORS)
-    for name in model.keys() - _MODEL.keys():
-        if model["estimator"] not in _SOME.get(name, ()):
-            raise InputError(f"{name}: {model['estimator']} has none")
-    kind = _kind(model["estimator"])
-    parameters = {k: reader.value(v) for k, v in model["parameters"].items()}
-    if model["estimator"] in _AROUND:
-        if "inner" not in model:
-            raise InputError("inner is missing")
-        parameters["model"] = _estimator(model["inner"], reader)
-    estimator = built(kind, parameters)
-    for name, value in model["fitted"].items():
-        if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == _DERIVED:
-            raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
-        setattr(estimator, name, reader.value(value))
-    check_input(vars(estimator))
-    if kind in (TrivialClassifier, TrivialRegressor):
-        check_trivial(estimator, {name: vars(estimator)[name] for name in model["fitted"]})
-    elif (
-        model["fitted"].keys() - _SKIPPED
-        and model["run"] is None
-        and not _SOME.keys() & model.keys()
-    ):
-        raise InputError("it has learned something, but has no state")
-    if model["run"] is not None:
-        _read_run(estimator, model["run"], reader)
-    if model["estimator"] in _AROUND:
-        check_around(estimator)
-    if "waiting" in model:
-        read_waiting(estimator, model["waiting"], reader)
-    if "best" in model:
-        from kernbrook.persistence.voted_saving import read_best
+class _ModelReader(Reader):
+    """A reader of models, also of such as are within others."""
 
-        read_best(estimator, _estimator(model["best"], reader))
-    if "expansion" in model:
-        from kernbrook.persistence.voted_saving import read_expansion
-
-        read_expansion(estimator, model["expansion"], reader)
-    if model["fitted"]:
-        check_parameters(estimator)
-    return estimator
+    def model(self, body: Any) -> Any:
+        expect("model", body, dict)
+        for name, kinds in _MODEL.items():
+            if name not in body:
+                raise InputError(f"{name} is missing")
+            expect(name, body[name], *kinds)
+        if body["estimator"] not in _ESTIMATORS:
+            raise UnknownNameError("estimator in the file", body["estimator"], _ESTIMATORS)
+        kind = _kind(body["estimator"])
+        around = ("inner",) if kind.kept_around else ()
+        for name in body.keys() - _MODEL.keys() - {*kind.kept_entries, *around}:
+            raise InputError(f"{name}: {body['estimator']} has none")
+        parameters = {k: self.value(v) for k, v in body["parameters"].items()}
+        if kind.kept_around:
+            if "inner" not in body:
+                raise InputError("inner is missing")
+            parameters["model"] = self.model(body["inner"])
+        estimator = built(kind, parameters)
+        for name, value in body["fitted"].items():
+            if not _FITTED.fullmatch(name) or hasattr(kind, name) or name == "kernels_":
+                raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
+            setattr(estimator, name, self.value(value))
+        check_input(vars(estimator))
+        estimator.read_kept(body, self)
+        if body["fitted"]:
+            estimator.kept_check()
+        return estimator
 
 
 def _no_constant(name: str) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
+from kernbrook.reports.by_window import by_window, changes_table, window_text
 from kernbrook.reports.forms import (
     BEST,
     MEANING,
@@ -199,6 +200,7 @@ def comparison_page(comparison: Comparison) -> Page:
     table = comparison_table(comparison)
     sections = [
         Section("Results", _explained(comparison), table=table),
+        *_by_window(comparison),
         *_over_time(comparison),
     ]
     if shows_support(comparison):
@@ -241,6 +243,22 @@ def _over_time(comparison: Comparison) -> list[Section]:
         return []
     heading, text = OVER_TIME[how.measure]
     return [Section(heading, text, learning_curves(comparison, how.scale, how.axis))]
+
+
+def _by_window(comparison: Comparison) -> list[Section]:
+    """The measure by window, and when it changed, where rows are in the order of the data."""
+    how = form_of(checked(comparison))
+    plot = by_window(comparison, how) if comparison.in_order else None
+    if plot is None:
+        return []
+    row = next((row for row in by_measure(comparison) if row.recipe not in TRIVIAL), None)
+    sections = [Section(*window_text(comparison, how), plot)]
+    if row is not None:
+        table = changes_table(comparison, row)
+        ends = "." if table.columns else ", and finds no change."
+        text = f"ADWIN looks for changes of the error of {row.title}{ends}"
+        sections.append(Section("When the error changed", text, table=table))
+    return sections
 
 
 def _explained(comparison: Comparison) -> str:

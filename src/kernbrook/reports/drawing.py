@@ -242,6 +242,16 @@ def log_ticks(axis: Any, *, narrow: bool = False) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def date_ticks(axis: Any) -> None:
+    """Ticks of an axis of days since 1970, at whole hours, days, months or years."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(minticks=3, maxticks=7)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.get_offset_text().set(color=INK, size=SIZE - 0.5)
+
+
 def few_ticks(axes: Any) -> None:
     """Up to five ticks on each linear axis, for a panel; fewer across where numbers are long."""
     from matplotlib.ticker import MaxNLocator

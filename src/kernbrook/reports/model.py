@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sources import Source
 from kernbrook.reports.as_json import plain
@@ -113,7 +114,7 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
 
 def _inner(estimator: Any) -> Any:
     """The model that others are around."""
-    while isinstance(estimator, (LateLabels, NamedColumns)):
+    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
         estimator = estimator.model
     return estimator
 
@@ -138,8 +139,10 @@ def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
 def _around(estimator: Any) -> dict[str, Any]:
     """What models around a model hold."""
     found: dict[str, Any] = {}
-    while isinstance(estimator, (LateLabels, NamedColumns)):
-        if isinstance(estimator, LateLabels):
+    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
+        if isinstance(estimator, TableModel):
+            found["columns"] = estimator.unwrapped()[1].columns_
+        elif isinstance(estimator, LateLabels):
             dropped = vars(estimator).get("n_dropped_", 0)
             found |= {"n_waiting": len(estimator.waiting_), "n_dropped": dropped}
         else:
@@ -225,9 +228,8 @@ def _machine(estimator: Any, width: int) -> str:
 
 def _data(found: dict[str, Any]) -> str:
     names = [NOT_RECORDED if name is None else name for name in found["data"] or [None]]
-    source, last = found["source"], names[-NAMED:]
-    more = f"{len(names) - NAMED:,} data, then " if len(names) > NAMED else ""
-    parts = [more + ", then ".join(last)]
+    source, n_data = found["source"], sum(one["data"] for one in found["past"])
+    parts = [", then ".join(names) if n_data <= NAMED else f"{n_data:,} data up to {names[-1]}"]
     if source["n_features"] is not None:
         parts.append(counted(source["n_features"], "feature"))
     if source["label"] is not None:

@@ -59,16 +59,19 @@ def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
             std = scale * errors.std(axis=0, ddof=1)
             seen += [(mean - std)[settled], (mean + std)[settled]]
         lines.append(Line(row.recipe, rounds, mean, std))
-    if log:
-        drawn = np.concatenate(seen)
-        drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
-        ends_of_axis = 0.8 * drawn.min(), min(1.25 * drawn.max(), FAR * drawn.min())
-    else:
-        ends_of_axis = limits(seen)
-    return _named(
+    return named_plot(
         comparison, lines, axis + (", log scale" if log else ""), "log" if log else "linear",
-        ends_of_axis,
+        ends_of_errors(seen, log),
     )  # fmt: skip
+
+
+def ends_of_errors(seen: list[Floats], log: bool) -> tuple[float, float]:
+    """Ends of an axis of the errors that are seen; a logarithmic one ends a thousandfold up."""
+    drawn = np.concatenate(seen)
+    drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+    if not log or not len(drawn):
+        return limits(seen)
+    return 0.8 * drawn.min(), min(1.25 * drawn.max(), FAR * drawn.min())
 
 
 def support_vectors(comparison: Comparison) -> Plot:
@@ -96,7 +99,7 @@ def support_vectors(comparison: Comparison) -> Plot:
     else:
         ends_of_axis = 0.0, 1.05 * max(ends, default=1.0)
     label = "support vectors (number" + (", log scale)" if log else ")")
-    return _named(comparison, lines, label, "log" if log else "linear", ends_of_axis)
+    return named_plot(comparison, lines, label, "log" if log else "linear", ends_of_axis)
 
 
 def _start(line: Line) -> float:
@@ -105,7 +108,7 @@ def _start(line: Line) -> float:
     return float(np.asarray(line.y)[rounds >= SETTLED * rounds[-1]][0])
 
 
-def _named(
+def named_plot(
     comparison: Comparison, lines: list[Line], label: str, scale: Any, ends_of_axis: Any
 ) -> Plot:
     """A figure of one panel whose lines are named at their ends."""

@@ -64,6 +64,7 @@ class Panel:
     x_limits, y_limits : ends of the axes, None where the lines say
     levels : name of a pen -> height of a line across the panel
     ticks : places and names of the horizontal axis' ticks; found where None
+    dated : whether the horizontal axis has dates: days since 1970
     """
 
     lines: Sequence[Line]
@@ -76,6 +77,7 @@ class Panel:
     y_limits: Limits = (None, None)
     levels: Mapping[str, float] = field(default_factory=dict)
     ticks: tuple[Any, Sequence[str]] | None = None
+    dated: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ def _ticks(axes: Any, panel: Panel, *, narrow: bool) -> None:
     for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
         if scale == "log":
             drawing.log_ticks(axis, narrow=narrow)
+    if panel.dated:
+        drawing.date_ticks(axes.xaxis)
     if panel.ticks is not None:
         axes.set_xticks(*panel.ticks)
         axes.tick_params(axis="x", length=0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
 from kernbrook.evaluation.inputs import shifts
-from kernbrook.evaluation.measures import RULES
+from kernbrook.evaluation.measures import COVERAGE, RULES
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import ERROR_NAMES, TRIVIAL, counted, error_value, spark
 
@@ -23,6 +23,10 @@ DATA, CHANGES, MOVED = 8, 5, 8  # shown: the last ones, and the columns that mov
 LATE = 0.125  # of the rows are the last ones
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = {"log_loss": "log_loss", "absolute": "mae", "covered": "coverage"}
+_SHOWN = (
+    ("log_loss", "log loss", "{:.4f}".format, 0.0),
+    ("coverage", f"{100 * COVERAGE:g} % cover", lambda share: f"{100 * share:.1f} %", 1.0),
+)  # of windows, besides the error: key, name, how it is written, and the highest bar
 
 
 def since_json(
@@ -147,8 +151,9 @@ def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     name = "online error" if task == "classification" else ERROR_NAMES[task]
     what = "row" if found["error_rows"] == found["n_rows"] else "label"
     rows = counted(found["error_rows"], what)
-    rule = best_rule(found["past"])
-    beside = f"; {_said(_of(found['past'], rule), task)} of {TRIVIAL[rule]}" if rule else ""
+    past = [one for one in found["past"] if one["judged"]]
+    rule = best_rule(past) if all(one["rules"] for one in past) else None
+    beside = f"; {_said(_of(past, rule), task)} of {TRIVIAL[rule]}" if rule else ""
     yield name, f"{_said(found['error'], task)} of {rows}{beside}"
     judged = [one for one in windows if one["judged"]]
     if len(judged) > 1:
@@ -160,9 +165,18 @@ def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if rule:
             told = _ends(judged, [_said(e, task) for e in own])
             yield "", f"{spark(own, most)}  {told}: {book.title(rule)}"
+        yield from _other_costs(judged)
     if told := no_better_of_late(found):
         yield "", told
     yield from _changes(found)
+
+
+def _other_costs(judged: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The log loss, and what intervals cover, by window, where all windows have them."""
+    for key, name, form, most in _SHOWN:
+        if all(key in one for one in judged):
+            values = [one[key] for one in judged]
+            yield name, f"{spark(values, most)}  {_ends(judged, [form(one) for one in values])}"
 
 
 def no_better_of_late(found: dict[str, Any]) -> str:
@@ -278,9 +292,12 @@ def _moved(one: dict[str, Any]) -> Iterator[tuple[str, str, float, float]]:
         before, now = shift[name]
         if abs(now - before) >= 0.01:
             yield one["column"], what, 100 * before, 100 * now
-    if shift["means"][0] is not None and shift["means"][1] is not None:
-        yield one["column"], "mean", *shift["means"]
-        for name, what in (("lows", "least"), ("highs", "greatest")):
-            before, now = shift[name]
-            if before != now:
-                yield one["column"], what, before, now
+    first, last = shift["means"]
+    if first is None or last is None:
+        return
+    if abs(last - first) >= 0.25 * (shift["deviation"] or 0.0):
+        yield one["column"], "mean", first, last
+    for name, what, sign in (("lows", "least", -1), ("highs", "greatest", 1)):
+        before, now = shift[name]
+        if sign * now > sign * before:
+            yield one["column"], what, before, now

@@ -45,7 +45,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     in_all = training.in_all
     if training.past:
         rows += f", in all {in_all.rows:,}"
-        if in_all.loss is not None:
+        if in_all.loss is not None and all(one.loss is not None for one in training.past):
             error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
     lines = [
         ("rows", rows),
@@ -76,7 +76,10 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     told = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(told)
-    table = replace(measures_table(training.judge.measures), title="")
+    measures = training.judge.measures
+    table = measures_table(measures)
+    if measures.model.rows == training.judged:  # as said above
+        table = replace(table, title="")
     return Group(told, "", rendered(table, width))
 
 
@@ -85,7 +88,8 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
 
     The error is in per cent, or the mean squared error of numbers, which have neither `classes`
     nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
-    of declared levels.
+    of declared levels, `first_left_out` what was wrong with rows that were left out, and `taken`
+    what "auto" took columns for.
 
     Parameters
     ----------
@@ -127,6 +131,10 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "labels_asked": model.labels_asked_,
         "seconds": training.seconds or None,
         "level_counts": [one.described() for one in training.level_counts],
+        "rows_without_label": training.n_unlabelled,
+        "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
+        "first_left_out": bad.told if bad else [],
+        "taken": training.taken,
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }

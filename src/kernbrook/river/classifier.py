@@ -11,7 +11,7 @@ from river import base
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.labelled import as_labels, distinct, present
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian
 from kernbrook.labels import MarginSampling
 from kernbrook.learners import BPAS

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import present
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 
 
 class Columns:

@@ -21,7 +21,7 @@ from river import base
 from kernbrook import recipes
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.river.columns import Columns
 from kernbrook.snapshots import Snapshots
 

@@ -11,7 +11,7 @@ from river import base
 from kernbrook.errors import InputError
 from kernbrook.estimators.transformer import KernelFeatures as Estimator
 from kernbrook.features import Nystroem
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 from kernbrook.river.columns import Columns
 from kernbrook.river.machine import Features
 from kernbrook.snapshots import Snapshots

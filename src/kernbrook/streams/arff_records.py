@@ -16,12 +16,15 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
+from kernbrook.errors import DataFileError
 from kernbrook.streams import limits
 from kernbrook.streams.csv_header import MISSING, quoted
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import Batch
+from kernbrook.streams.records import Batch, Wanted
 from kernbrook.streams.text_files import NOT_UTF8, line_blocks
-from kernbrook.streams.text_records import TextRecords, csv_table
+from kernbrook.streams.text_records import Refusing, TextRecords, csv_table
 
 _KINDS = ("numeric", "real", "integer", "string", "date")
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
@@ -128,35 +131,47 @@ class ArffRecords(TextRecords):
         if rest and not rest.startswith("%"):
             raise self.at(number, f"expected the end of the line, found {quoted(rest)}")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        columns, bad = wanted.columns, Refusing(wanted)
         for first, block in line_blocks(self._file):
             lines = block.split(b"\n")
             skipped = max(0, self._data + 1 - first)
             first, lines = first + skipped, lines[skipped:]
             rows = [(n, line) for n, line in enumerate(lines, start=first) if self.is_row(line)]
             if rows:
-                batch = self.batch(self._table(rows, columns), first, b"\n".join(lines))
-                yield batch._replace(table=self._meant(batch, columns))
+                table, numbers = self._table(rows, columns, bad)
+                table, numbers = self._meant(table, numbers, bad)
+                yield self.batch(table, numbers, bad.lines())
 
-    def _table(self, rows: list[tuple[int, bytes]], columns: Sequence[str]) -> Any:
-        """Some columns of the rows as text; null where a bare ? stands."""
+    def _table(
+        self, rows: list[tuple[int, bytes]], columns: Sequence[str], bad: Refusing
+    ) -> tuple[Any, list[int]]:
+        """Some columns of the rows as text, null where a bare ? stands; the numbers of lines."""
         import pyarrow as pa
         from pyarrow import compute
 
         text = b"\n".join(line for _, line in rows)
         if len(text) < _PLAIN and (text := _plain(text)):
             try:
-                table = csv_table(text, self.columns, columns, ",", MISSING)
+                table = csv_table(text, self.columns, Wanted(columns, kept=MISSING), ",")
             except ValueError:
                 pass  # found again, and named, line by line
             else:
                 null = pa.scalar(None, pa.string())
                 arrays = [compute.if_else(compute.equal(a, "?"), null, a) for a in table.columns]
-                return pa.Table.from_arrays(arrays, names=list(columns))
+                return pa.Table.from_arrays(arrays, names=list(columns)), [n for n, _ in rows]
         places = [self.columns.index(name) for name in columns]
-        taken = [[row[i] for i in places] for row in (self._row(*line) for line in rows)]
-        arrays = [pa.array(column, pa.string()) for column in zip(*taken, strict=True)]
-        return pa.Table.from_arrays(arrays, names=list(columns))
+        taken, numbers = list[list[str | None]](), list[int]()
+        for number, line in rows:
+            try:
+                row = self._row(number, line)
+            except DataFileError as error:
+                bad.refuse(error)
+                continue
+            taken.append([row[i] for i in places])
+            numbers.append(number)
+        arrays = [pa.array([row[i] for row in taken], pa.string()) for i in range(len(columns))]
+        return pa.Table.from_arrays(arrays, names=list(columns)), numbers
 
     def _row(self, number: int, line: bytes) -> list[str | None]:
         """The values of one line."""
@@ -176,27 +191,43 @@ class ArffRecords(TextRecords):
             problem = problem or f"expected {len(self.columns)} values, found {len(cells)}"
         raise self.at(number, problem)
 
-    def _meant(self, batch: Batch, columns: Sequence[str]) -> Any:
-        """The table with dates as moments; an error where a value is not one of its levels."""
+    def _meant(self, table: Any, lines: list[int], bad: Refusing) -> tuple[Any, list[int]]:
+        """The table with dates as moments, and lines, without rows that are refused.
+
+        A value that is not one of its levels is refused, and a date in another form.
+        """
+        wrong = dict[int, str]()  # by row
+        for i, name in enumerate(table.column_names):
+            column = table.column(name)
+            if name in self._forms:
+                moments, problems = self._moments(name, column)
+                table = table.set_column(i, name, moments)
+            elif name in self.levels:
+                problems = self._others(name, column)
+            else:
+                continue
+            for row, problem in problems.items():
+                wrong.setdefault(row, f"column {quoted(name)}: {problem}")
+        for row in sorted(wrong):
+            bad.refuse(self.at(lines[row], wrong[row]))
+        left = [row for row in range(len(lines)) if row not in wrong]
+        return (table.take(left), [lines[row] for row in left]) if wrong else (table, lines)
+
+    def _others(self, name: str, column: Any) -> dict[int, str]:
+        """What is wrong with values that are no level, by row."""
         import pyarrow as pa
         from pyarrow import compute
 
-        table = batch.table
-        for i, name in enumerate(columns):
-            column = table.column(name)
-            if name in self._forms:
-                table = table.set_column(i, name, self._moments(batch, name))
-            elif name in self.levels:
-                values = compute.utf8_trim_whitespace(column)
-                known = compute.is_in(values, value_set=pa.array(self.levels[name]))
-                odd = compute.and_not(compute.is_valid(column), known)
-                if (row := compute.index(odd, True).as_py()) >= 0:
-                    found = f"found {quoted(column[row].as_py())}"
-                    problem = f"column {quoted(name)}: expected one of its levels, {found}"
-                    raise batch.refusal(row, problem)
-        return table
+        values = compute.utf8_trim_whitespace(column)
+        known = compute.is_in(values, value_set=pa.array(self.levels[name]))
+        odd = compute.and_not(compute.is_valid(column), known).to_numpy()
+        return {
+            row: f"expected one of its levels, found {quoted(column[row].as_py())}"
+            for row in np.flatnonzero(odd).tolist()
+        }
 
-    def _moments(self, batch: Batch, name: str) -> Any:
+    def _moments(self, name: str, column: Any) -> tuple[Any, dict[int, str]]:
+        """Dates as moments, and what is wrong with others, by row."""
         import pyarrow as pa
 
         java = self._forms[name]
@@ -205,15 +236,14 @@ class ArffRecords(TextRecords):
             parts = "of which yyyy, MM, dd, HH, mm and ss are read"
             raise self.refusal(f"column {quoted(name)}: dates of the form {quoted(java)}, {parts}")
         moments: dict[str | None, datetime | None] = {None: None}
-        values = batch.table.column(name).to_pylist()
+        values, wrong = column.to_pylist(), dict[int, str]()
         for row, value in enumerate(values):
             if value not in moments:
                 try:
                     moments[value] = datetime.strptime(value.strip(), form)
                 except ValueError:
-                    found = f"expected a date as {java}, found {quoted(value)}"
-                    raise batch.refusal(row, f"column {quoted(name)}: {found}") from None
-        return pa.array([moments[value] for value in values], pa.timestamp("us"))
+                    wrong[row] = f"expected a date as {java}, found {quoted(value)}"
+        return pa.array([moments.get(value) for value in values], pa.timestamp("us")), wrong
 
 
 def _plain(text: bytes) -> bytes:

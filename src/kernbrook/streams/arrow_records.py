@@ -6,7 +6,7 @@ import os
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +17,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.streams.csv_header import quoted
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import BATCH_ROWS, Batch, Records
+from kernbrook.streams.records import BATCH_ROWS, Batch, Records, Wanted
 from kernbrook.streams.text_files import has_known_suffix, stem
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
@@ -41,8 +41,8 @@ class _ArrowFile(Records):
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        row = 1
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        row, columns = 1, wanted.columns
         with self._opened() as opened:
             tables = self._in_words(lambda: self._tables(opened, columns))
             while (table := self._in_words(lambda: self._next(tables, columns))) is not None:
@@ -172,9 +172,9 @@ class FolderRecords(Records):
     def refusal(self, problem: str) -> DataFileError:
         return DataFileError(self.where, problem)
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for file in self._files:
-            yield from file.batches(columns)
+            yield from file.batches(wanted)
 
 
 class FrameRecords(Records):
@@ -189,10 +189,10 @@ class FrameRecords(Records):
     def refusal(self, problem: str) -> KernbrookError:
         return InputError(f"{self.where}: {problem}")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
-            piece = self._frame[first : first + BATCH_ROWS, list(columns)]
-            yield Batch(to_arrow(piece, self.decimal), self._refusal_from(first))
+            piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
+            yield Batch(to_arrow(piece, wanted.decimal), self._refusal_from(first))
 
     def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
         return lambda i, problem: self.refusal(f"row {first + i}, counted from 0: {problem}")
@@ -223,6 +223,18 @@ def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> 
         raise InputError(f"expected a table of pandas, polars or pyarrow, got {kind}") from None
 
 
+def frame_of(X: Any) -> Any:
+    """A frame, or records, as narwhals has frames."""
+    if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
+        return eager(X)
+    import pyarrow as pa
+
+    try:
+        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(f"expected records of numbers and text: {error}") from None
+
+
 def to_arrow(frame: Any, decimal: str = ".") -> Any:
     """A pyarrow table of the columns that a frame has; values of several kinds become text.
 
@@ -240,6 +252,23 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
         return frame.to_arrow().select(names)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.table([_column(frame[name], decimal) for name in names], names=names)
+
+
+def labels_as_arrow(y: Any) -> Any:
+    """Labels of any kind as an Arrow array, null where one is missing.
+
+    Raises
+    ------
+    InputError
+        They are not numbers or text, one for each row.
+    """
+    import pyarrow as pa
+
+    try:
+        labels = y.to_arrow() if hasattr(y, "to_arrow") else pa.array(y, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(f"y: expected labels, numbers or text, got {shown(y)}") from None
+    return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
 
 
 def _column(series: Any, decimal: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.streams.booleans import spelled_as
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from kernbrook.streams.bad_rows import BadRows
     from kernbrook.streams.matching import Match
     from kernbrook.streams.records import Records
     from kernbrook.streams.table_levels import LevelCounts
@@ -40,10 +42,14 @@ class Stream(ABC):
     feature_names : (d,) of the columns, or None where they have no names
     label_name : of the column with the label, likewise
     labelled : whether the labels are any; else all are 0
+    n_unlabelled : rows without a label; those of text are then None, and those of numbers NaN
+    label_type : of the labels that are there; None where it is that of the chunks
     encoder : of a table, what has encoded its rows so far; None for other data
     aside : the names of columns that are neither features nor the label
     level_counts : of a table, how often each declared level came, by column
     matched : of a table for a model, the columns that only one of the two has
+    bad_rows : of a table, the rows that are left out because they cannot be read
+    in_turn : whether a row has values of those before it, so that they go in their order alone
     tells : whether `watch` is called with all rows that are read, in their order
     watch : what is told of rows as they are before gaps are filled: (n, d) with NaN for gaps, (n,)
         labels, and (n,) microseconds since 1970 by the first column of dates, or None
@@ -60,10 +66,14 @@ class Stream(ABC):
     feature_names: list[str] | None = None
     label_name: str | None = None
     labelled: bool = True
+    n_unlabelled: int = 0
+    label_type: np.dtype[Any] | None = None
     encoder: Any = None
     aside: Sequence[str] = ()
     level_counts: Sequence[LevelCounts] = ()
     matched: Match | None = None
+    bad_rows: BadRows | None = None
+    in_turn: bool = False
     tells: bool = False
     watch: Watch | None = None
 
@@ -130,7 +140,38 @@ class Stream(ABC):
         return f"<{type(self).__name__} {self.name!r}: {rows} rows, {self.n_features} features>"
 
 
-class PositiveView(Stream):
+class View(Stream):
+    """Another stream, seen in another way: what is said of it stays."""
+
+    def __init__(self, stream: Stream):
+        self._stream = stream
+        self.name, self.n_rows = stream.name, stream.n_rows
+        self.n_features, self.feature_names = stream.n_features, stream.feature_names
+        self.labelled, self.label_name = stream.labelled, stream.label_name
+        self.n_unlabelled, self.label_type = stream.n_unlabelled, stream.label_type
+        self.level_counts, self.matched = stream.level_counts, stream.matched
+        self.in_turn, self.tells, self.bad_rows = stream.in_turn, stream.tells, stream.bad_rows
+
+    @property
+    def encoder(self) -> Any:
+        return self._stream.encoder
+
+    @property
+    def watch(self) -> Watch | None:
+        return self._stream.watch
+
+    @watch.setter
+    def watch(self, watch: Watch | None) -> None:
+        self._stream.watch = watch
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
+
+    def records(self) -> Records | None:
+        return self._stream.records()
+
+
+class PositiveView(View):
     """A stream of two classes: +1 where the label is a given one, else -1.
 
     Parameters
@@ -142,33 +183,13 @@ class PositiveView(Stream):
     Notes
     -----
     That no row has the label is known only at the end: the last chunk is then followed by an
-    `InputError` listing the labels found.
+    `InputError` listing the labels found. Rows without a label have none.
     """
 
     def __init__(self, stream: Stream, positive: object, needed: bool = True):
-        self.name = stream.name
-        self.n_features = stream.n_features
-        self.n_rows = stream.n_rows
-        self.feature_names, self.label_name = stream.feature_names, stream.label_name
-        self.labelled, self.level_counts = stream.labelled, stream.level_counts
-        self.matched, self.tells = stream.matched, stream.tells
-        self._stream = stream
+        super().__init__(stream)
         self._positive, self._needed = positive, needed
-
-    @property
-    def encoder(self) -> Any:
-        return self._stream.encoder
-
-    def written(self, row: int) -> dict[str, Any] | None:
-        return self._stream.written(row)
-
-    @property
-    def watch(self) -> Watch | None:
-        return self._stream.watch
-
-    @watch.setter
-    def watch(self, watch: Watch | None) -> None:
-        self._stream.watch = watch
+        self.label_type = np.dtype(np.int64)
 
     def classes(self) -> Labels | None:
         known = self._stream.classes()
@@ -184,8 +205,9 @@ class PositiveView(Stream):
             here = self.is_positive(y)
             found = found or bool(here.any())
             if not found and len(others) < 20:
-                others.update(dict.fromkeys(np.unique(y).tolist()))
-            yield X, np.where(here, 1, -1)
+                others.update(dict.fromkeys(np.unique(y[has_label(y)]).tolist()))
+            signs = np.where(here, 1, -1)
+            yield X, np.where(has_label(y), signs, np.nan) if self.n_unlabelled else signs
         if not found and self._needed:
             listed = ", ".join(map(repr, islice(others, 20)))
             more = ", ..." if len(others) >= 20 else ""
@@ -197,7 +219,7 @@ class PositiveView(Stream):
         """(n,) where a label is the positive one."""
         if y.dtype.kind not in "biuf":
             positive = str(self._positive)
-            return np.asarray(spelled_as(y, [positive]) == positive)
+            return np.asarray(spelled_as(y, [positive]) == positive, dtype=bool)
         try:
             return np.asarray(y == float(self._positive))  # type: ignore[arg-type]
         except (TypeError, ValueError):
@@ -206,7 +228,38 @@ class PositiveView(Stream):
             ) from None
 
 
-class FirstRows(Stream):
+class LabelledRows(View):
+    """The rows of a stream that have a label.
+
+    Warns
+    -----
+    DataFileWarning
+        So many have none, and are left out.
+    """
+
+    def __init__(self, stream: Stream):
+        super().__init__(stream)
+        told = f"{stream.n_unlabelled:,} rows have no label, and are left out"
+        warnings.warn(DataFileWarning(stream.name, told), stacklevel=2)
+        self.n_rows = None if stream.n_rows is None else stream.n_rows - stream.n_unlabelled
+        self.n_unlabelled = 0
+
+    @classmethod
+    def of(cls, stream: Stream) -> Stream:
+        """The stream itself where all rows have a label."""
+        return cls(stream) if stream.n_unlabelled else stream
+
+    def classes(self) -> Labels | None:
+        return self._stream.classes()
+
+    def _pieces(self) -> Iterator[Piece]:
+        for X, y in self._stream._pieces():
+            there = has_label(y)
+            if there.any():
+                yield X[there], y[there].astype(self.label_type)
+
+
+class FirstRows(View):
     """The first rows of a stream.
 
     Raises
@@ -218,20 +271,10 @@ class FirstRows(Stream):
     def __init__(self, stream: Stream, rows: int):
         if stream.n_rows is not None and rows > stream.n_rows:
             raise InputError(f"{stream.name}:{rows}: {stream.name} has {stream.n_rows} rows")
-        self.name = f"{stream.name}:{rows}"
-        self.n_features = stream.n_features
-        self.n_rows = rows
-        self.feature_names, self.label_name = stream.feature_names, stream.label_name
-        self.labelled = stream.labelled
-        self._stream = stream
+        super().__init__(stream)
+        self.name, self.n_rows = f"{stream.name}:{rows}", rows
+        self.level_counts, self.bad_rows = (), None  # of all rows
         self._rows = rows
-
-    @property
-    def encoder(self) -> Any:
-        return self._stream.encoder
-
-    def written(self, row: int) -> dict[str, Any] | None:
-        return self._stream.written(row)
 
     def _pieces(self) -> Iterator[Piece]:
         left = self._rows
@@ -242,6 +285,13 @@ class FirstRows(Stream):
             if left == 0:
                 return
         raise InputError(f"{self.name}: {self._stream.name} has {self._rows - left} rows")
+
+
+def has_label(y: Labels) -> NDArray[np.bool_]:
+    """(n,) where a row of a stream has a label: one that is missing is None, or NaN."""
+    if y.dtype.kind == "f":
+        return ~np.isnan(y)
+    return np.asarray(y != None) if y.dtype.kind == "O" else np.ones(len(y), dtype=bool)  # noqa: E711
 
 
 def positive_integer(value: object, what: str) -> int:

@@ -32,7 +32,7 @@ def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
     >>> spelled_as(np.array(["True", "maybe"]), ["false", "maybe", "true"]).tolist()
     ['true', 'maybe']
     """
-    if labels.dtype.kind != "U":
+    if labels.dtype.kind not in "UO":
         return labels
     words = {str(one) for one in known} & BOOLEANS.keys()
     letters = {BOOLEANS[word]: word for word in sorted(words)}

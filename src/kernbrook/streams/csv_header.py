@@ -10,7 +10,7 @@ header; where they are "x1", "x2", ... and it has not, it is data. Else:
 - with the numbers 0, 1, 2, ... it is the header that pandas writes where nobody gave names;
 - else it is data if it is all numbers, and a header if it has a word.
 
-Where that is a guess, `CsvStream` warns and says how the row was taken. Missing values count as
+Where that is a guess, a warning says how the row was taken. Missing values count as
 numbers.
 """
 
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import limits
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.text_cells import csv_lines
+from kernbrook.streams.text_cells import Refused, csv_lines
 from kernbrook.streams.text_files import NOT_UTF8, SEPARATORS, line_blocks
 
 # Text that stands for a missing value, whatever format it comes from: see `without_gaps`.
@@ -49,7 +49,7 @@ _MARKED_NUMBER_CELL = re.compile(
     rb"\s*+[+-]?(\d{1,3}(\.\d{3})++,\d++|\d++([.,]\d*+)?+|[.,]\d++)(e[+-]?\d++)?\s*+", re.IGNORECASE
 )
 _DECIMALS = re.compile(r"^([+-]?\d++),(\d++)$", re.ASCII)
-_IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLED = 20  # rows in which the separator is searched for
 _SAMPLED_CELLS = 1000  # of each
 _LOOKED_AT = 10_000  # rows in which words are searched for
@@ -195,7 +195,7 @@ def read_header(
         comment = names[0].startswith("#")
         hint = NO_COMMENT if comment else "is something else between them? sep (--sep)"
         found = f"found one column, {quoted(names[0])}; {hint}"
-        by = _IN_WORDS.get(separator, quoted(separator))
+        by = IN_WORDS.get(separator, quoted(separator))
         raise DataFileError(path, f"expected a label and features parted by {by}, {found}", line)
     numbered = [f"x{i}" for i in range(1, len(names) + 1)]
     is_data, told = False, ""
@@ -213,10 +213,12 @@ def read_header(
     return Header(line, names, is_data, told)
 
 
-def data_blocks(file: DataFile, headless: bool, separator: str) -> Iterator[tuple[int, bytes]]:
+def data_blocks(
+    file: DataFile, headless: bool, separator: str, refused: Refused | None = None
+) -> Iterator[tuple[int, bytes]]:
     """The blocks of `line_blocks` that have rows; without the header, unless there is none.
 
-    Quotes stand as `csv_lines` has them.
+    Quotes stand, and lines are refused, as `csv_lines` has it.
     """
     headed = headless
     for first, block in line_blocks(file):
@@ -229,7 +231,7 @@ def data_blocks(file: DataFile, headless: bool, separator: str) -> Iterator[tupl
             first += block.count(b"\n", 0, end)
             block = block[end:] if end else b""
         if block.strip(b"\n"):
-            yield first, csv_lines(file.path, first, block, separator)
+            yield first, csv_lines(file.path, first, block, separator, refused)
 
 
 def miscounted(columns: Collection[str], found: int, line: int, first: str) -> str:

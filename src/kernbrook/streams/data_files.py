@@ -1,6 +1,7 @@
 """Data files as bytes: ordinary files, pipes and standard input; plain or compressed.
 
-What a pipe gives is read once, and copied as it comes: a stream reads its file more than once.
+What a pipe gives is read once, and copied as it comes: a stream reads its file more than once. A
+small file is kept in memory from its first reading on.
 Every failure of the file system or of a decompressor leaves here as a `DataFileError`.
 """
 
@@ -30,7 +31,7 @@ from kernbrook.streams.base import positive_integer
 
 STANDARD_INPUT = "-"
 BLOCK_BYTES = 1 << 20
-_IN_MEMORY = 1 << 23  # of a copy
+_IN_MEMORY = 1 << 23  # bytes of a copy, or of a file that is kept
 _LIFT = "give max_bytes (--max-bytes) to read more"
 
 
@@ -139,7 +140,7 @@ class DataFile:
             with _in_words(self.path):
                 head = raw.peek(6)
             if not head:
-                came = "nothing came through it" if self._is_copied() else "the file is empty"
+                came = "nothing came through it" if self._comes_once else "the file is empty"
                 raise DataFileError(self.path, came)
             found = next((c for c in COMPRESSIONS.values() if head.startswith(c.magic)), None)
             named = COMPRESSIONS.get(self.path.suffix.lower())
@@ -156,8 +157,8 @@ class DataFile:
         DataFileError
             As `blocks` has it, or what is compressed is truncated.
         """
-        if not self._is_copied():
-            with self._raw() as raw, _in_words(self.path):
+        if not self._comes_once:
+            with self._on_disk() as raw, _in_words(self.path):
                 head = raw.peek(6)
             if not any(head.startswith(c.magic) for c in COMPRESSIONS.values()):
                 with _in_words(self.path):
@@ -194,22 +195,33 @@ class DataFile:
 
     def _raw(self) -> io.BufferedReader:
         """The bytes as they lie in the file, from the first on."""
-        if self._is_copied():
+        if "_copy" in vars(self) or self._comes_once:
             return self._copy.open()
+        with _in_words(self.path):
+            found = os.stat(self.path)
+        if stat.S_ISREG(found.st_mode) and found.st_size <= _IN_MEMORY:
+            return self._copy.open()
+        return self._on_disk()
+
+    def _on_disk(self) -> io.BufferedReader:
+        """The file itself."""
         with _in_words(self.path):
             mode = os.stat(self.path).st_mode
             if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
                 raise DataFileError(self.path, "a device, where a file was expected")
             return open(self.path, "rb")
 
-    def _is_copied(self) -> bool:
-        return self._is_standard_input or "_copy" in vars(self) or _is_pipe(self.path)
+    @cached_property
+    def _comes_once(self) -> bool:
+        """Whether it is a pipe."""
+        return self._is_standard_input or _is_pipe(self.path)
 
     @cached_property
     def _copy(self) -> _Copy:
         if not self._is_standard_input:
-            with _in_words(self.path), open(self.path, "rb") as pipe:
-                return _Copy(pipe, self.path, self._max_bytes)
+            most = self._max_bytes if self._comes_once else None
+            with _in_words(self.path), open(self.path, "rb") as file:
+                return _Copy(file, self.path, most)
         standard = getattr(sys.stdin, "buffer", None)
         if standard is None or standard.closed:
             raise DataFileError(self.path, "it is closed")
@@ -220,7 +232,8 @@ class DataFile:
         most, problem = self._max_bytes, f"over {self._max_bytes or 0:,} bytes of text"
         if most is None and not isinstance(file, io.BufferedReader):
             with _in_words(self.path):
-                size = self._copy.size if self._is_copied() else os.stat(self.path).st_size
+                kept = "_copy" in vars(self)
+                size = self._copy.size if kept else os.stat(self.path).st_size
             most = max(limits.UNPACKED_BYTES, limits.UNPACKED_TIMES * size)
             problem = f"unpacked it has over {most:,} bytes, which is far more than usual"
         read = 0
@@ -263,7 +276,7 @@ def _is_pipe(path: str | PathLike[str]) -> bool:
 
 
 class _Copy:
-    """What a pipe gave: in memory where it is little, else in a file without a name."""
+    """What was read once: in memory where it is little, else in a file without a name."""
 
     def __init__(self, pipe: BinaryIO, path: Path, max_bytes: int | None):
         most = limits.COPIED_BYTES if max_bytes is None else max_bytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.streams.builtin import make_builtin, stream_names
-from kernbrook.streams.csv_header import checked_separator, find_separator
+from kernbrook.streams.csv_header import checked_separator
 from kernbrook.streams.data_files import DataFile, is_data_file
 from kernbrook.streams.text_files import file_format, has_known_suffix
 
@@ -42,6 +42,7 @@ def open_stream(
     max_bytes: int | None = None,
     sep: str | None = None,
     encoder: TableEncoder | None = None,
+    on_bad_rows: str = "error",
 ) -> Stream:
     """Open data for reading in chunks.
 
@@ -75,6 +76,9 @@ def open_stream(
     encoder : a `TableEncoder`, what the columns of a table become. One that has learned nothing
         stays so: `stream.encoder` learns the rows as they are read. One that has learned encodes
         as it is
+    on_bad_rows : "error", or "skip" to leave out rows of a table that cannot be read
+        `stream.bad_rows` says which, and what is wrong with the first five; more than half of all
+        are an error
 
     Returns
     -------
@@ -94,7 +98,8 @@ def open_stream(
     Warns
     -----
     DataFileWarning
-        A CSV file seems to have no header row, or a column that counts the rows; see `CsvStream`.
+        A CSV file seems to have no header row, or a column that counts the rows; or something was
+        guessed, see `TableStream`.
 
     Examples
     --------
@@ -116,7 +121,7 @@ def open_stream(
     if encoder is not None and not hasattr(encoder, "learn_arrow"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
     asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
-    stream = _resolve(source, seed, asked)
+    stream = _resolve(source, seed, asked._replace(skips=check_on_bad_rows(on_bad_rows)))
     return stream if positive is None else PositiveView(stream, positive)
 
 
@@ -128,6 +133,7 @@ class _Asked(NamedTuple):
     max_bytes: int | None = None
     sep: str | None = None
     encoder: TableEncoder | None = None
+    skips: bool = False
 
     def columns(self) -> list[str]:
         """The columns that are named."""
@@ -142,6 +148,8 @@ class _Asked(NamedTuple):
                 means = "names a column of" if what == "label" else "is for"
                 given = f"{what}={getattr(self, what)!r:.80}"
                 raise InputError(f"{given} {means} {kind}; {name} is {is_kind}")
+        if self.skips:
+            raise InputError(f"on_bad_rows: rows of a table are left out; {name} is {is_kind}")
 
 
 def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
@@ -155,6 +163,7 @@ def open_records(
     known: Collection[str] = (),
     least: int = 2,
     optional: Collection[str] = (),
+    skips: bool = False,
 ) -> Records | None:
     """The rows of a file that is a table; None where it is svmlight.
 
@@ -163,6 +172,7 @@ def open_records(
     file : the file
     sep, known, least : of a CSV file, as `read_header` has them
     optional : columns that no object of JSON lines needs to have
+    skips : whether rows that cannot be read will be left out
 
     Raises
     ------
@@ -183,15 +193,37 @@ def open_records(
 
         return ArffRecords(file)
     if kind == "json":
-        from kernbrook.streams.text_records import JsonRecords
+        from kernbrook.streams.json_records import JsonRecords
 
-        return JsonRecords(file, optional)
+        return JsonRecords(file, optional, skips)
     if kind in ("parquet", "arrow"):
         from kernbrook.streams import arrow_records
 
         of_kind = {"parquet": arrow_records.ParquetRecords, "arrow": arrow_records.ArrowRecords}
         return of_kind[kind](file)
     return None
+
+
+def table_records(
+    data: Any,
+    max_bytes: int | None = None,
+    sep: str | None = None,
+    known: Collection[str] = (),
+    least: int = 2,
+    optional: Collection[str] = (),
+    skips: bool = False,
+) -> Records | None:
+    """The rows of a table: a frame or records in memory, a file, or a folder of Parquet files.
+
+    None where it is a name of data, or svmlight. All but the first are as `open_records` has them.
+    """
+    if not isinstance(data, (str, os.PathLike)):
+        from kernbrook.streams.arrow_records import FrameRecords, frame_of
+
+        return FrameRecords(frame_of(data).to_native() if is_records(data) else data)
+    if (file := find_file(str(data), max_bytes)) is None:
+        return open_folder(data, max_bytes)
+    return open_records(file, sep, known, least, optional, skips)
 
 
 def open_folder(
@@ -246,34 +278,45 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
     return stream
 
 
+def check_on_bad_rows(given: Any) -> bool:
+    """Whether rows that cannot be read are left out; InputError where that is not said."""
+    if given not in ("error", "skip"):
+        raise InputError(f"on_bad_rows: expected error or skip, got {given!r:.40}")
+    return bool(given == "skip")
+
+
 def is_frame(source: Any) -> bool:
     """Whether it is a table in memory; nothing is imported to know that."""
     named = hasattr(source, "columns") and hasattr(source, "shape")
     return not isinstance(source, type) and (named or hasattr(source, "__dataframe__"))
 
 
+def is_records(X: Any) -> bool:
+    """Whether it is a dict, or a list of dicts."""
+    return isinstance(X, Mapping) or (
+        isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(row, Mapping) for row in X)
+    )
+
+
 def _open_file(file: DataFile, asked: _Asked) -> Stream:
-    kind = file_format(file)
-    if kind == "svmlight":
-        asked.refuse(f"{file.path}", "svmlight")
-        from kernbrook.streams.svmlight import SvmlightStream
+    records = open_records(file, asked.sep, asked.columns(), skips=asked.skips)
+    if records is not None:
+        return _open_table(records, asked)
+    asked.refuse(f"{file.path}", "svmlight")
+    from kernbrook.streams.svmlight import SvmlightStream
 
-        return SvmlightStream(file, asked.n_features)
-    if kind == "csv" and asked.encoder is None:
-        asked = asked._replace(sep=asked.sep or find_separator(file))
-        if asked.sep == ",":
-            from kernbrook.streams.csv_files import CsvStream
-
-            return CsvStream(file, asked.n_features, asked.label)
-    records = open_records(file, asked.sep, asked.columns())
-    assert records is not None
-    return _open_table(records, asked)
+    return SvmlightStream(file, asked.n_features)
 
 
 def _open_table(records: Records, asked: _Asked) -> Stream:
     from kernbrook.streams.table_stream import TableStream
 
-    return TableStream(records, asked.encoder, asked.label, n_features=asked.n_features)
+    stream = TableStream(
+        records, asked.encoder, asked.label, n_features=asked.n_features, skips=asked.skips
+    )
+    if not stream.labelled:
+        raise records.refusal(f"column {stream.label_name!r:.60}: no row has a label")
+    return stream
 
 
 def _named(source: str, seed: int, asked: _Asked) -> Stream | None:

@@ -8,11 +8,36 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kernbrook.errors import KernbrookError
 
 BATCH_ROWS = 16_384  # of formats that let the reader choose
+
+
+Refused: TypeAlias = "Callable[[KernbrookError], None] | None"
+
+
+class Wanted(NamedTuple):
+    """Which columns are read, and how.
+
+    Attributes
+    ----------
+    columns : names
+    decimal : the mark before the fraction of numbers, where values of several kinds become text
+    kept : text that is no gap, whatever it looks like: declared levels
+    numbers : of the columns, those of numbers as programs write them: they need not come as text
+    refused : called with the error for each row that cannot be read, which is then left out; None
+        where the first such error is raised
+    ignores : whether names that come later, after those of `Records.columns`, are left out
+    """
+
+    columns: Sequence[str]
+    decimal: str = "."
+    kept: Collection[str] = ()
+    numbers: Collection[str] = ()
+    refused: Refused = None
+    ignores: bool = False
 
 
 class Batch(NamedTuple):
@@ -22,10 +47,25 @@ class Batch(NamedTuple):
     ----------
     table : a pyarrow table of the columns that were asked for
     refusal : the error for a problem with one of its rows, by the number of the row from 0
+    bad : of all rows, these too, the numbers of those that were refused
     """
 
     table: Any
     refusal: Callable[[int, str], KernbrookError]
+    bad: Sequence[int] = ()
+
+    def place(self, row: int) -> int:
+        """The number of a row among all of them, those that were refused too.
+
+        Examples
+        --------
+        >>> batch = Batch(None, lambda row, problem: KernbrookError(problem), bad=[0, 2])
+        >>> [batch.place(row) for row in range(3)]
+        [1, 3, 4]
+        """
+        for bad in self.bad:
+            row += bad <= row
+        return row
 
 
 class Records(ABC):
@@ -37,23 +77,23 @@ class Records(ABC):
     where : what to call it in messages
     columns : names, each once
     levels : those of columns for which the format declares all values
-    decimal : the mark before the fraction of numbers, where values of several kinds become text
-    kept : levels that are declared otherwise, and are no gaps whatever they look like
-    ignores : whether names that come later, after those of `columns`, are left out
+    told : a warning of what was guessed, or None
     """
 
     name: str
     where: Any
     columns: list[str]
     levels: dict[str, list[str]]
-    decimal: str = "."
-    kept: Collection[str] = ()
-    ignores: bool = False
+    told: Warning | None = None
 
     @abstractmethod
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
         """All rows from the first on, with these columns."""
 
     @abstractmethod
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""
+
+    def refusal_of_names(self, problem: str) -> KernbrookError:
+        """The error for a problem with the names of the columns."""
+        return self.refusal(problem)

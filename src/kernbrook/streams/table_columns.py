@@ -41,6 +41,7 @@ class Seen:
     odd : by column how a value was read whose minus is written as accountants do
     truth : by column whether the values are true and false; a column has one of the kinds
     learns : whether `truth` learns from the rows that are read
+    helps : whether problems say what would help, which takes time
     keeps : whether `values` is kept
     values : (n, d) the last rows that were read, before gaps were filled
     """
@@ -48,6 +49,7 @@ class Seen:
     odd: dict[str, str] = field(default_factory=dict)
     truth: dict[str, bool] = field(default_factory=dict)
     learns: bool = True
+    helps: bool = True
     keeps: bool = False
     values: Floats | None = None
 
@@ -80,6 +82,8 @@ class Numbers(NamedTuple):
             values = self._from_text(array)
         elif is_numeric(kind):
             values = floats_of(array).to_numpy(zero_copy_only=False)
+            if self.seen.learns and pa.types.is_floating(kind) and array.null_count < len(array):
+                self.seen.truth.setdefault(self.column, False)
         else:
             found = f"a number was expected, found {kind}"
             if pa.types.is_temporal(kind):
@@ -88,7 +92,9 @@ class Numbers(NamedTuple):
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
-            raise ValueProblem(row, f"{values[row]} is not finite")
+            cell = array[row].as_py()
+            found = quoted(cell.strip()) if isinstance(cell, str) else f"{values[row]}"
+            raise ValueProblem(row, f"{found} is not finite")
         return values[:, None]
 
     def _from_text(self, array: Any) -> Floats:
@@ -150,6 +156,8 @@ class Numbers(NamedTuple):
         """What is wrong with a value, and what helps; text may be a label."""
         unit = f" with {quoted(self.written.unit)}" if self.written.unit else ""
         found = f"expected a number{unit}, found {quoted(value)}"
+        if not self.seen.helps:
+            return ValueProblem(row, found, True)
         if not unit and (formats := written_dates.formats_of(value)):
             ways = date_ways(self.column)
             if not any(map(written_dates.is_common, formats)):

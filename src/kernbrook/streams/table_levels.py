@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +29,7 @@ _WHOLE = re.compile(r"([+-]?)0*+(\d*+)(\.0*+)?", re.ASCII)  # ++ and *+ give not
 _CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # no program writes a number so
 _MOST_TOLD = 10  # columns
 _MOST_SHOWN = 3  # values
+_MOST_OTHERS = 100  # values that are no declared level: the first ones are kept
 _MANY = 0.01  # of the rows: so many others are said
 _DIGITS_OF_FLOATS = 15  # so many digits come back from a 64-bit float as they were
 
@@ -98,7 +100,7 @@ class LevelCounts:
     column : name
     levels : as they were declared
     counts : (levels + 1,) rows with each, those with others last
-    others : the first values that are none of them, three at most
+    others : the first values that are none of them, 100 at most
     expected : whether all levels should come: not where the file itself declares them, nor where
         a model only predicts
     """
@@ -112,8 +114,8 @@ class LevelCounts:
     def add(self, place: NDArray[np.int64], times: NDArray[np.int64], others: list[str]) -> None:
         """Count rows: of the level at each place so many, and what the first others are."""
         np.add.at(self.counts, place, times)
-        if others and len(self.others) < _MOST_SHOWN:
-            self.others = list(dict.fromkeys([*self.others, *others]))[:_MOST_SHOWN]
+        if others and len(self.others) < _MOST_OTHERS:
+            self.others = list(dict.fromkeys([*self.others, *others]))[:_MOST_OTHERS]
 
     def join(self, more: LevelCounts) -> None:
         """Count the rows of another part of the data, too."""
@@ -133,20 +135,27 @@ class LevelCounts:
         --------
         >>> LevelCounts("net", ("DSL", "Fiber"), np.array([3, 0, 1]), ["Fiber optic"]).told()
         "'net': other values than the declared levels in 1 of 4 rows (25.0 %), such as \
-'Fiber optic'; 'Fiber' never came"
+'Fiber optic'; 'Fiber' (is it 'Fiber optic'?) never came"
         """
         rows, n_others = int(self.counts.sum()), int(self.counts[-1])
-        never = [quoted(level) for level, n in zip(self.levels, self.counts, strict=False) if not n]
+        never = [level for level, n in zip(self.levels, self.counts, strict=False) if not n]
         parts = []
         missed = bool(never and rows and (n_others or self.expected))
         if n_others and (missed or n_others >= _MANY * rows):
             share = f"{n_others:,} of {rows:,} rows ({100 * n_others / rows:.1f} %)"
-            such = ", ".join(map(quoted, self.others))
+            came = [level for level, n in zip(self.levels, self.counts, strict=False) if n]
+            such = ", ".join(_with_near(other, came) for other in self.others[:_MOST_SHOWN])
             parts.append(f"other values than the declared levels in {share}, such as {such}")
         if missed:
-            shown = ", ".join(never[:5])
+            shown = ", ".join(_with_near(level, self.others) for level in never[:5])
             parts.append(f"{shown}{f' and {len(never) - 5:,} more' * (len(never) > 5)} never came")
         return f"{quoted(self.column)}: {'; '.join(parts)}" if parts else ""
+
+
+def _with_near(value: str, known: Sequence[str]) -> str:
+    """A value, and which of the known ones it may be with a typing error in it."""
+    near = get_close_matches(value, known, n=1)
+    return f"{quoted(value)} (is it {quoted(near[0])}?)" if near else quoted(value)
 
 
 def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequence[LevelCounts]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from kernbrook.errors import DataFileError
+
+Refused = Callable[[DataFileError], None]
 
 _OPEN_QUOTE = "a quoted value does not end here; values of several lines are not read"
 _TWO_WAYS = (
@@ -14,11 +19,15 @@ _TWO_WAYS = (
 )
 
 
-def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
+def csv_lines(
+    path: Path, first: int, block: bytes, separator: str, refused: Refused | None = None
+) -> bytes:
     r"""Lines of CSV with quotes as pyarrow and Python read them: around values, or doubled within.
 
     Blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
     write it, is no part of the value; where the line can be read without that, it is.
+
+    refused : called with the error for a line, which is then empty; None where it is raised
 
     Raises
     ------
@@ -33,13 +42,29 @@ def csv_lines(path: Path, first: int, block: bytes, separator: str) -> bytes:
     if b'"' not in block:
         return block
     odd = b'\\"' in block or b' "' in block or b'\t"' in block
+    if not odd and _all_end(block):
+        return block
     lines = block.split(b"\n")
     for i, line in enumerate(lines):
-        if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
-            lines[i] = line = _rewritten(path, first + i, line, separator)
-        if line.count(b'"') % 2:
-            raise DataFileError(path, _OPEN_QUOTE, first + i)
-    return b"\n".join(lines) if odd else block
+        try:
+            if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
+                lines[i] = line = _rewritten(path, first + i, line, separator)
+            if line.count(b'"') % 2:
+                raise DataFileError(path, _OPEN_QUOTE, first + i)
+        except DataFileError as error:
+            if refused is None:
+                raise
+            refused(error)
+            lines[i] = b""
+    return b"\n".join(lines)
+
+
+def _all_end(block: bytes) -> bool:
+    """Whether each line has an even number of quotes."""
+    text = np.frombuffer(block, np.uint8)
+    quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
+    before = np.searchsorted(quotes, ends)
+    return bool((before % 2 == 0).all()) and len(quotes) % 2 == 0
 
 
 def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:

@@ -158,7 +158,7 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
             block = b"".join([*held, data[:end]])
             held, length = [data[end:]], len(data) - end
             yield line, block
-            line += _count_lines(block)
+            line += count_lines(block)
     except EOFError:
         problem = f"the compressed data is truncated, after line {line - 1} or later"
         raise DataFileError(file.path, problem) from None
@@ -166,7 +166,7 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
         yield line, last
 
 
-def _count_lines(text: bytes) -> int:
+def count_lines(text: bytes) -> int:
     """The newlines of a text: where lines are short, much faster than `bytes.count`."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
 

@@ -1,17 +1,16 @@
-"""Records from text: CSV with any separator, JSON lines."""
+"""Records from text, line by line: CSV with any separator."""
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import islice
+from bisect import bisect
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
+from kernbrook.errors import DataFileError, DataFileWarning
 from kernbrook.streams import limits
 from kernbrook.streams.csv_header import (
+    IN_WORDS,
     MISSING,
     data_blocks,
     find_separator,
@@ -20,10 +19,10 @@ from kernbrook.streams.csv_header import (
     read_header,
 )
 from kernbrook.streams.data_files import DataFile
-from kernbrook.streams.records import Batch, Records
-from kernbrook.streams.text_files import NOT_UTF8, OF_LIST, line_blocks, stem
+from kernbrook.streams.records import Batch, Records, Wanted
+from kernbrook.streams.text_files import NOT_UTF8, count_lines, stem
 
-_HALF = "half of a character, which UTF-8 does not have"
+HALF = "half of a character, which UTF-8 does not have"
 
 
 class TextRecords(Records):
@@ -42,14 +41,17 @@ class TextRecords(Records):
         """The error for a problem with one line."""
         return DataFileError(self.where, problem, line)
 
-    def batch(self, table: Any, first: int, block: bytes) -> Batch:
-        """The rows of a block of text whose first line has that number; empty lines are none."""
+    def lines_of(self, rows: int, first: int, block: bytes) -> Sequence[int]:
+        """The numbers of the lines of so many rows of a block, the first of which has a number."""
+        if rows == count_lines(block) + (not block.endswith(b"\n")):
+            return range(first, first + rows)
+        numbered = enumerate(block.split(b"\n"), start=first)
+        return [number for number, line in numbered if self.is_row(line)]
 
-        def refusal(row: int, problem: str) -> DataFileError:
-            lines = (i for i, line in enumerate(block.split(b"\n")) if self.is_row(line))
-            return self.at(first + next(islice(lines, row, None)), problem)
-
-        return Batch(table, refusal)
+    def batch(self, table: Any, lines: Sequence[int], refused: Sequence[int] = ()) -> Batch:
+        """Rows, the numbers of their lines, and those of lines that were refused between them."""
+        bad = [bisect(lines, line) + i for i, line in enumerate(sorted(refused))]
+        return Batch(table, lambda row, problem: self.at(lines[row], problem), bad)
 
     def is_row(self, line: bytes) -> bool:
         """Whether a line has values."""
@@ -64,13 +66,15 @@ class TextRecords(Records):
         for name in names:
             if name in seen:
                 raise self.at(line, f"two columns are called {quoted(name)}")
-            if not _is_unicode(name):
-                raise self.at(line, f"the name {quoted(name)}: {_HALF}")
+            if not is_unicode(name):
+                raise self.at(line, f"the name {quoted(name)}: {HALF}")
             seen.add(name)
 
 
 class CsvRecords(TextRecords):
-    """A CSV file. All values come as text.
+    """A CSV file. Values come as text, and of columns that are to be numbers as these.
+
+    A column of which a value is no plain number comes as text from that block on.
 
     Parameters
     ----------
@@ -94,187 +98,115 @@ class CsvRecords(TextRecords):
         super().__init__(file)
         self.separator = find_separator(file) if separator is None else separator
         header = read_header(file, self.separator, known, least)
-        line, self.columns, self._headless, told = header
-        self.told = DataFileWarning(file.path, told, line) if told else None
+        self._header, self.columns, self._headless, told = header
+        self.told = DataFileWarning(file.path, told, self._header) if told else None
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        for first, block in data_blocks(self._file, self._headless, self.separator):
-            try:
-                table = csv_table(block, self.columns, columns, self.separator, self.kept)
-            except (ValueError, csv.Error) as error:
-                raise self._fault(first, block, error) from None
-            yield self.batch(table, first, block)
+    def refusal_of_names(self, problem: str) -> DataFileError:
+        return self.at(self._header, problem)
 
-    def _fault(self, first: int, block: bytes, error: Exception) -> DataFileError:
-        """What is wrong with a block that pyarrow does not read."""
-        lines = ((i, line) for i, line in enumerate(block.split(b"\n"), start=first) if line)
-        for line, row in lines:
-            if _is_too_long(row, self.columns, self.separator):
-                marks = f"{row.count(self.separator.encode()):,} of {quoted(self.separator)}"
-                return self.at(line, f"expected {len(self.columns)} values, found {marks}")
-            try:
-                text = row.decode("utf-8")
-                cells = next(csv.reader([text], delimiter=self.separator))
-            except UnicodeDecodeError:
-                return self.at(line, NOT_UTF8)
-            except csv.Error as problem:
-                return self.at(line, str(problem))
-            if len(cells) != len(self.columns):
-                return self.at(line, miscounted(self.columns, len(cells), line, cells[0]))
-        return self.at(first, f"in the lines from here on: {error}")
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        bad = Refusing(wanted)
+        for first, block in data_blocks(self._file, self._headless, self.separator, bad.refused):
+            table = self._with_numbers(block, wanted)
+            if table is None:
+                table, block = self._as_text(first, block, wanted, bad)
+                plain = {name for name in wanted.numbers if _is_plain(table.column(name))}
+                wanted = wanted._replace(numbers=plain)
+            lines = self.lines_of(table.num_rows, first, block)
+            yield self.batch(table, lines, bad.lines())
+
+    def _as_text(
+        self, first: int, block: bytes, wanted: Wanted, bad: Refusing
+    ) -> tuple[Any, bytes]:
+        """The table of a block, all of it text, and the block without lines that are refused."""
+        wanted = wanted._replace(numbers=())
+        try:
+            return csv_table(block, self.columns, wanted, self.separator), block
+        except (ValueError, csv.Error) as error:
+            faults = list(self._faults(first, block))
+            if not faults:
+                raise self.at(first, f"in the lines from here on: {error}") from None
+            if bad.refused is None:
+                raise faults[0] from None
+        lines = block.split(b"\n")
+        for fault in faults:
+            bad.refused(fault)
+            lines[(fault.line or first) - first] = b""
+        block = b"\n".join(lines)
+        if not block.strip(b"\n"):
+            return _no_rows(wanted.columns), block
+        return csv_table(block, self.columns, wanted, self.separator), block
+
+    def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
+        """The table of a block where all that are to be numbers are; else None."""
+        if not wanted.numbers or len(self.columns) > limits.WIDE:
+            return None
+        try:
+            table = csv_table(block, self.columns, wanted, self.separator)
+        except ValueError:
+            return None
+        # What is written as infinity, or is too large, is named as it stands.
+        return table if all(_is_finite(table.column(name)) for name in wanted.numbers) else None
+
+    def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
+        """What is wrong with the lines of a block that pyarrow does not read."""
+        for line, row in enumerate(block.split(b"\n"), start=first):
+            if row and (problem := self._problem(line, row)) is not None:
+                yield self.at(line, problem)
+
+    def _problem(self, line: int, row: bytes) -> str | None:
+        """What is wrong with a line; None where nothing is."""
+        if _is_too_long(row, self.columns, self.separator):
+            kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
+            marks = f"{row.count(self.separator.encode()):,} {kind}"
+            return f"expected {len(self.columns)} values, found {marks}"
+        try:
+            cells = next(csv.reader([row.decode("utf-8")], delimiter=self.separator))
+        except UnicodeDecodeError:
+            return NOT_UTF8
+        except csv.Error as problem:
+            return str(problem)
+        if len(cells) != len(self.columns):
+            return miscounted(self.columns, len(cells), line, cells[0])
+        return None
 
 
-class JsonRecords(TextRecords):
-    """JSON lines: an object each. The columns are the names in the first of them.
+class Refusing:
+    """The lines that are refused while a block is read.
 
-    What an object lacks, and null, is missing. A name that comes later is refused, or left out.
+    Attributes
+    ----------
+    refused : called with the error for one; None where such an error is raised
+    """
+
+    def __init__(self, wanted: Wanted):
+        self._tell, self._lines = wanted.refused, list[int]()
+        self.refused = None if wanted.refused is None else self.refuse
+
+    def refuse(self, error: DataFileError) -> None:
+        """Leave out a line; raise the error where that is not wanted."""
+        if self._tell is None:
+            raise error from None
+        self._tell(error)
+        self._lines.append(error.line or 0)
+
+    def lines(self) -> list[int]:
+        """Their numbers, since this was asked last."""
+        lines, self._lines = self._lines, []
+        return lines
+
+
+def csv_table(block: bytes, names: Sequence[str], wanted: Wanted, separator: str) -> Any:
+    """The columns wanted of a block of lines, as text or numbers; null where a value is missing.
+
+    Of text with blanks around it `without_gaps` says later whether it is missing.
 
     Parameters
     ----------
-    file : the file
-    known : names of columns that are there whether an object has them or not
-    """
-
-    def __init__(self, file: DataFile, known: Collection[str] = ()):
-        super().__init__(file)
-        names: dict[str, None] = {}
-        for first, block in line_blocks(file):
-            rows = self._objects(first, block)
-            for row in rows:
-                names.update(dict.fromkeys(row))
-            if names:
-                self._check_share(first, rows, len(names))
-                break
-        else:
-            raise self.refusal("the file has no object with a name in it")
-        self.columns = [*names, *(name for name in known if name not in names)]
-        self.check_names(self.columns, first)
-
-    def is_row(self, line: bytes) -> bool:
-        return bool(line.strip())
-
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        known = set(self.columns)
-        most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
-        for first, block in line_blocks(self._file):
-            batch = self.batch(None, first, block)
-            rows = self._objects(first, block)
-            for i, row in enumerate(() if self.ignores else rows):
-                if not row.keys() <= known:
-                    name = next(name for name in row if name not in known)
-                    problem = f"{quoted(name)} is in none of the first objects; take it out"
-                    raise batch.refusal(i, problem)
-            self._check_share(first, rows, len(self.columns))
-            for start in range(0, len(rows), most):
-                table = self._table(batch, start, rows[start : start + most], columns)
-                yield Batch(table, partial(_later, batch.refusal, start))
-
-    def _check_share(self, first: int, rows: list[dict[str, Any]], n_names: int) -> None:
-        """DataFileError where nearly all values lack."""
-        cells, there = len(rows) * n_names, sum(map(len, rows))
-        if cells > limits.MOST_CELLS and cells > limits.MOST_GAPS * there:
-            found = f"{n_names:,} names, and {there:,} values in {len(rows):,} objects from here on"
-            raise self.at(first, f"{found}; svmlight is the format for so many gaps")
-
-    def _table(self, batch: Batch, first: int, rows: list[dict[str, Any]], names: Any) -> Any:
-        """The rows with number `first` and after of a batch."""
-        import pyarrow as pa
-
-        arrays = []
-        for name in names:
-            values = [row.get(name) for row in rows]
-            try:
-                arrays.append(_array(values, self.decimal))
-            except UnicodeEncodeError:
-                row = next(i for i, value in enumerate(values) if not _is_unicode(value))
-                raise batch.refusal(first + row, f"column {quoted(name)}: {_HALF}") from None
-        return pa.Table.from_arrays(arrays, names=list(names))
-
-    def _objects(self, first: int, block: bytes) -> list[dict[str, Any]]:
-        rows = []
-        for number, line in enumerate(block.split(b"\n"), start=first):
-            if not line.strip():
-                continue
-            if len(line) > limits.LONGEST_OBJECT:
-                raise self.at(number, f"an object of over {limits.LONGEST_OBJECT:,} bytes")
-            try:
-                row = json.loads(line)
-                if isinstance(row, dict) and line.count(b":") != len(row):
-                    row = json.loads(line, object_pairs_hook=_once)
-            except UnicodeDecodeError:
-                raise self.at(number, NOT_UTF8) from None
-            except (ValueError, RecursionError) as error:
-                raise self.at(number, _not_an_object(line, error)) from None
-            if not isinstance(row, dict):
-                found = f"expected an object of JSON, found {quoted(str(row))}"
-                raise self.at(number, OF_LIST if isinstance(row, list) else found)
-            rows.append(row)
-        return rows
-
-
-def _later(
-    refusal: Callable[[int, str], KernbrookError], start: int, row: int, problem: str
-) -> KernbrookError:
-    """The error for a row of a part that begins later."""
-    return refusal(start + row, problem)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; ValueError where a name has two values or cannot be written."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        name = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two values of {quoted(name)}")
-    return made
-
-
-def _not_an_object(line: bytes, error: Exception) -> str:
-    begun = line.strip()
-    if begun.startswith(b"["):
-        return OF_LIST
-    if begun == b"{":
-        return "an object of several lines, where one on each line was expected; jq -c . writes so"
-    return f"not an object of JSON: {error}"
-
-
-def _is_unicode(value: Any) -> bool:
-    try:
-        str(value).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _array(values: list[Any], decimal: str) -> Any:
-    """An Arrow array; values of several kinds become text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values)
-    except UnicodeEncodeError:
-        raise
-    except (pa.ArrowException, OverflowError):
-        return pa.array([None if value is None else _text(value, decimal) for value in values])
-
-
-def _text(value: Any, decimal: str) -> str:
-    if isinstance(value, float):
-        whole = value.is_integer() and abs(value) < 2**53
-        return (f"{value:.0f}" if whole else str(value)).replace(".", decimal)
-    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
-
-
-def csv_table(
-    block: bytes,
-    names: Sequence[str],
-    wanted: Sequence[str],
-    separator: str,
-    kept: Collection[str] = (),
-) -> Any:
-    """Some columns of a block of lines as text; null where a value is missing and is not `kept`.
-
-    Of values with blanks around them `without_gaps` says later whether they are missing.
+    block : whole lines
+    names : of all columns
+    wanted : columns, and what is no gap
+    separator : what parts the values
 
     Raises
     ------
@@ -285,9 +217,11 @@ def csv_table(
     from pyarrow import csv as arrow_csv
 
     if len(names) > limits.WIDE:
-        return _wide_table(block, names, wanted, separator)
+        return _wide_table(block, names, wanted.columns, separator)
     places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
     number: Mapping[str, str] = dict(zip(names, places, strict=True))
+    kinds = dict.fromkeys(places, pa.string())
+    kinds |= {number[name]: pa.float64() for name in wanted.numbers}
     table = arrow_csv.read_csv(
         # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
         pa.BufferReader(b"\n" + block),
@@ -296,13 +230,37 @@ def csv_table(
         ),
         parse_options=arrow_csv.ParseOptions(delimiter=separator),
         convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.string()),
-            null_values=[gap for gap in MISSING if gap not in kept],
+            column_types=kinds,
+            null_values=[gap for gap in MISSING if gap not in wanted.kept],
             strings_can_be_null=True,
-            include_columns=[number[name] for name in wanted],
+            include_columns=[number[name] for name in wanted.columns],
         ),
     )
-    return table.rename_columns(list(wanted))
+    return table.rename_columns(list(wanted.columns))
+
+
+def _no_rows(columns: Sequence[str]) -> Any:
+    """A table of text without a row."""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([], pa.string()) for name in columns})
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether all of a column of text are numbers as Arrow reads them, or missing."""
+    import pyarrow as pa
+
+    try:
+        return _is_finite(text.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return False
+
+
+def _is_finite(numbers: Any) -> bool:
+    """Whether none of a column is infinite, or what text such as "nan(1)" means."""
+    from pyarrow import compute
+
+    return compute.all(compute.is_finite(numbers), min_count=0).as_py() is True
 
 
 def _is_too_long(line: bytes, names: Sequence[str], separator: str) -> bool:
@@ -323,3 +281,12 @@ def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separ
     place = {name: i for i, name in enumerate(names)}
     arrays = [pa.array([row[place[name]] for row in rows], pa.string()) for name in wanted]
     return pa.Table.from_arrays(arrays, names=list(wanted))
+
+
+def is_unicode(value: Any) -> bool:
+    """Whether a value can be written in UTF-8."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -154,6 +154,8 @@ def formats_left(array: Any, formats: list[str]) -> list[str]:
 def formats_of(text: str) -> list[str]:
     """The formats, common or not, in which a text is a date: another moment in each."""
     found: dict[int, str] = {}
+    if not _has_digit(text):
+        return []
     for written in (ISO, *COMMON, *_RARE, *_counts(text)):
         if (moment := moment_of(text, written)) is not None:
             found.setdefault(moment, written)
@@ -167,7 +169,13 @@ def _counts(text: str) -> list[str]:
 
 def clocks_of(text: str) -> list[str]:
     """The formats in which a text is a time of the day."""
+    if not _has_digit(text):
+        return []
     return [written for written in _CLOCKS if moment_of(text, written) is not None][:1]
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def is_common(written: str) -> bool:

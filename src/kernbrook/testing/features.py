@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.features.pools import draw
-from kernbrook.gram.points import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners import Ridge
 from kernbrook.testing.properties import (

@@ -19,7 +19,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.features import RandomFeatures
 from kernbrook.features.pools import draw
-from kernbrook.gram.points import DenseRows, Rows, SparseRows
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.kernels import Gaussian, Kernel, Linear, Mean, Polynomial
 from kernbrook.kernels.dictionaries import of_vectors
 from kernbrook.kernels.planning import Layout

@@ -106,5 +106,5 @@ def _check_budget(subject: Subject) -> None:
     model = subject.make()
     for start in range(0, len(subject.task.y), 10):
         subject.learn(model, subject.task.X, slice(start, start + 10))
-        most = int(model._run.counts.max())
+        most = int(model._model.counts.max())
         subject.expect(most <= budget, f"an expert holds {most} support vectors, over its budget")

@@ -149,7 +149,7 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
         "weights": model.expert_weights_,
         "number of support vectors": np.array([model.n_support_stored_]),
     }
-    calibration = model._run.calibration.arrays()
+    calibration = model._model.calibration.arrays()
     held.update({f"calibration {name}": array for name, array in calibration.items()})
     with suppress(AttributeError):  # on features
         held.update({"support vectors": model.support_vectors_, "coefficients": model.dual_coef_})
@@ -231,11 +231,11 @@ def _check_interruptions(subject: Subject) -> None:
     def fail(*_: Any) -> None:
         raise _Interruption
 
-    model._run.take = fail  # called when a block is learned, but not yet part of the model
+    model._model.take = fail  # called when a block is learned, but not yet part of the model
     try:
         subject.learn(model, X, slice(60, 100))
     except _Interruption:
-        del model._run.take
+        del model._model.take
     after = what_is_learned(model, X)
     unlike = _unlike(after, what_is_learned(usual, X))
     subject.expect(not unlike, f"an exception in the middle of a block has changed the {unlike}")

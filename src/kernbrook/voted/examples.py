@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.gram.points import DenseRows, Rows, SparseRows
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

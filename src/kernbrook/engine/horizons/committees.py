@@ -57,7 +57,7 @@ from kernbrook.engine.rules import typed
 from kernbrook.engine.state import copied
 from kernbrook.engine.stores.base import most_of
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.sums import one_thread
 
 if TYPE_CHECKING:

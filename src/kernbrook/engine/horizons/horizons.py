@@ -16,7 +16,7 @@ from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, merge
 from kernbrook.engine.state import flat, under
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import check_array, within
+from kernbrook.gram.arrays import check_array, within
 
 if TYPE_CHECKING:
     from kernbrook.engine.model import Model

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.horizons.lines import MOST_FEATURES
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Flags, Floats, Labels, check_array, check_csr
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, check_csr
 
 FAR = 128  # the last place of `soon`
 SHORTEST = 128  # rows of a lap

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.state import Field, Table
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.points import Floats
+from kernbrook.gram.arrays import Floats
 
 MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor

@@ -15,7 +15,8 @@ from kernbrook.engine.stores.helper import Helper
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, wider
+from kernbrook.gram.arrays import Flags, Floats, Labels, wider
+from kernbrook.gram.rows import Rows
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.scores_of_classes import margin_of
 from kernbrook.numerics.zero import zero_or

@@ -20,7 +20,9 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look,
 from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors, check_array
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.rows import Block, Rows
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.plan import Plan
@@ -36,7 +38,7 @@ SCALE = Field(("expert",), start=1.0, above=0.0, most=1.0)
 class ExpansionState(NamedTuple):
     """The state: support vectors with (n, m c) coefficients, and (m,) common factors of these."""
 
-    support: SupportVectors
+    support: StoredPoints
     scale: Floats
 
 
@@ -192,7 +194,7 @@ class Expansion(Store):
     def begin(self) -> ExpansionState:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores
         return ExpansionState(
-            SupportVectors(columns, self.setting.width, self.setting.sparse), np.ones(m)
+            StoredPoints(columns, self.setting.width, self.setting.sparse), np.ones(m)
         )
 
     def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:

@@ -14,7 +14,8 @@ from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
 from kernbrook.engine.stores.linear import Linear, LinearState, OnFeatures
 from kernbrook.features.base import link_features, write_row
-from kernbrook.gram.points import DenseRows, Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.rows import DenseRows
 
 
 class RowOfFeatures(NamedTuple):

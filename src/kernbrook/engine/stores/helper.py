@@ -16,7 +16,7 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import through
 from kernbrook.engine.stores.meetings import meet_points, turn_to
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.acquire_release import heard, tell
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.values import kernel_rows

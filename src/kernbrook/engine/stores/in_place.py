@@ -24,7 +24,8 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Labels, Rows, check_array
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.rows import Rows
 
 BLOCK = 4096  # examples
 COPIED = 1024  # rows between two copies of a table

@@ -13,7 +13,7 @@ from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import family, fill_in
 from kernbrook.engine.progress import Board
 from kernbrook.engine.stores.base import Store
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 
 
 class Row(NamedTuple):

@@ -25,7 +25,8 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.points import Floats, Labels, Rows, within
+from kernbrook.gram.arrays import Floats, Labels, within
+from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant

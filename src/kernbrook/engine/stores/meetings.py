@@ -14,15 +14,8 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import Cube, Numbers, family, fill_in, in_single
-from kernbrook.gram.points import (
-    WIDEST,
-    DenseRows,
-    Floats,
-    Labels,
-    Rows,
-    SparseRows,
-    numbers_among,
-)
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.rows import WIDEST, DenseRows, Rows, SparseRows, numbers_among
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.lanes import dense_inner, lay_across, sum_products
 from kernbrook.numerics.pairs import (

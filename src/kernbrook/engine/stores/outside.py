@@ -18,7 +18,8 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import Flags, Floats, Rows, wider
+from kernbrook.gram.arrays import Flags, Floats, wider
+from kernbrook.gram.rows import Rows
 
 ROUNDING = 1e-6  # by which a probability may lie outside of 0 to 1
 OUTSIDE_BLOCK = 256  # examples of one transaction: a copy of the model is made for each

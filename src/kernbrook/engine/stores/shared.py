@@ -15,7 +15,9 @@ from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Store, summed
 from kernbrook.engine.verbs import weigh_all
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.points import Block, Flags, Floats, Labels, Rows, SupportVectors
+from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.rows import Block, Rows
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
@@ -124,10 +126,10 @@ class SharedExpansion(Store):
             kernels, Layout(kernels, setting.scores, shared=True, dtype=setting.dtype)
         )
 
-    def begin(self) -> SupportVectors:
-        return SupportVectors(self.setting.scores, self.setting.width, self.setting.sparse)
+    def begin(self) -> StoredPoints:
+        return StoredPoints(self.setting.scores, self.setting.width, self.setting.sparse)
 
-    def prepare(self, state: SupportVectors, rows: Rows, progress: Progress, raw: Any) -> Prepared:
+    def prepare(self, state: StoredPoints, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         pairs = Block(rows, self.sums.layout).own_pairs()
         totals, sizes = self.sums.sums(state, rows)
         self.sums.check_finite(sizes)
@@ -141,7 +143,7 @@ class SharedExpansion(Store):
             np.empty((2, b), pairs.dtype), ones, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
 
-        def finish(board: Board, asked: Flags) -> SupportVectors:
+        def finish(board: Board, asked: Flags) -> StoredPoints:
             added = np.flatnonzero(member.coefficients.any(axis=1))
             if not len(added):
                 return state
@@ -149,19 +151,19 @@ class SharedExpansion(Store):
 
         return Prepared((member,), 1, finish)
 
-    def reading(self, state: SupportVectors, rows: Rows, raw: Any) -> Prepared:
+    def reading(self, state: StoredPoints, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state, rows)
         return summed(self.experts, totals, sizes, state)
 
-    def arrays(self, state: SupportVectors) -> dict[str, NDArray[Any]]:
+    def arrays(self, state: StoredPoints) -> dict[str, NDArray[Any]]:
         return state.arrays()
 
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> SupportVectors:
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> StoredPoints:
         support = self.begin()
         support.restore(arrays)
         return support
 
-    def expansion(self, state: SupportVectors) -> tuple[Rows, Floats]:
+    def expansion(self, state: StoredPoints) -> tuple[Rows, Floats]:
         return state.rows, state.coefficients.reshape(state.n, 1, self.setting.scores)
 
     def overflow(self, expert: int) -> NonFiniteError:
@@ -170,11 +172,11 @@ class SharedExpansion(Store):
             "lower its degree"
         )
 
-    def held(self, state: SupportVectors) -> int:
+    def held(self, state: StoredPoints) -> int:
         return state.n
 
-    def counts(self, state: SupportVectors) -> Labels:
+    def counts(self, state: StoredPoints) -> Labels:
         return np.array([np.count_nonzero(state.coefficients.any(axis=1))])
 
-    def nbytes(self, state: SupportVectors) -> int:
+    def nbytes(self, state: StoredPoints) -> int:
         return state.nbytes

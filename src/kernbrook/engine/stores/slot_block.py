@@ -19,7 +19,7 @@ from kernbrook.engine.stores.base import look
 from kernbrook.engine.stores.helper import Ahead, hand_on, take_over
 from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
-from kernbrook.gram.points import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.scores_of_classes import add_step

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError
-from kernbrook.gram.points import DenseRows, Floats, Labels, Rows, check_norms
+from kernbrook.gram.arrays import Floats, Labels, check_norms
+from kernbrook.gram.rows import DenseRows, Rows
 from kernbrook.numerics.pairs import dense_norms
 
 LOOKED_AT = 16  # slots of an expert, whose kernel values with others are computed

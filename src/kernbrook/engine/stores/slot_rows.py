@@ -16,7 +16,8 @@ from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, re
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own_diagonals, shelf_of
 from kernbrook.engine.stores.slots import SlotState, SlotStore
 from kernbrook.engine.verbs import Slots
-from kernbrook.gram.points import Floats, Labels, SupportVectors
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import dense_manhattan, dense_squared
@@ -78,7 +79,7 @@ class SlotsInRows(InRows):
         layout, nothing = store.sums.layout, np.zeros((0, 0))
         codes, kind = np.array(layout.channels), layout.dtype
         self.stored, saved = self._room(), self._room()
-        points = SupportVectors(0, self.width, False)
+        points = StoredPoints(0, self.width, False)
         points._X, points._norms, points._keys = self.stored
         points._coefficients, points.counted = np.zeros((most + 1, 0)), n
         self.state = SlotState(own, points, changes=True)

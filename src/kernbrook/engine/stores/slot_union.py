@@ -10,11 +10,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbrook.engine.uniting import RIDGE, Apart, remember_together, union
 from kernbrook.engine.verbs import Slots
-from kernbrook.gram.points import Floats, Labels, SupportVectors
+from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.projection import gather
 
 
-def merged(store: Any, apart: Apart) -> tuple[Slots, SupportVectors]:
+def merged(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
     """The slots and the points of a `SlotStore` for those of several states.
 
     Expansions are averaged. Under a budget the greatest coefficients stay, and the rest is
@@ -84,7 +85,7 @@ def greatest(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: i
 
 
 def take_on(
-    store: Any, points: SupportVectors, total: Floats, stays: list[Labels], used: Labels
+    store: Any, points: StoredPoints, total: Floats, stays: list[Labels], used: Labels
 ) -> None:
     """Project on the points that stay what each expert has elsewhere, in place.
 

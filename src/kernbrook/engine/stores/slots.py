@@ -32,18 +32,9 @@ from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.points import (
-    DenseRows,
-    Flags,
-    Floats,
-    Labels,
-    Rows,
-    SparseRows,
-    SupportVectors,
-    call,
-    check_array,
-    check_own,
-)
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_own
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
@@ -82,7 +73,7 @@ class SlotState(NamedTuple):
     """
 
     slots: Slots
-    points: SupportVectors
+    points: StoredPoints
     changes: bool = False
 
     def __reduce__(self) -> Any:
@@ -176,8 +167,8 @@ class SlotStore(Store):
         m = len(self.kernels)
         return "1 kernel" if m == 1 else f"{m} kernels"
 
-    def _no_points(self) -> SupportVectors:
-        return SupportVectors(0, self.setting.width, self.setting.sparse)
+    def _no_points(self) -> StoredPoints:
+        return StoredPoints(0, self.setting.width, self.setting.sparse)
 
     def _empty(self, budget: int) -> Slots:
         slots: Slots = SLOTS.begun(
@@ -274,13 +265,13 @@ class SlotStore(Store):
         totals, sizes = self.sums.sums(self._support(state), rows)
         return summed(self.experts, totals, sizes, state)
 
-    def _support(self, state: SlotState) -> SupportVectors:
+    def _support(self, state: SlotState) -> StoredPoints:
         """The points with the experts' coefficients."""
         state, (known, found) = still(state), self._last
         if known is not state:
             points, spread = self.expansion(state)
             columns = spread.shape[1] * spread.shape[2]
-            found = SupportVectors(columns, self.setting.width, False)
+            found = StoredPoints(columns, self.setting.width, False)
             if self.merges_points:
                 every = np.arange(len(points))
                 found = found.appended(points, every, spread.reshape(-1, columns))
@@ -370,7 +361,7 @@ class SlotStore(Store):
         used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
         return SlotState(slots, state.points if self.merges_points else state.points.kept(used))
 
-    def _used(self, points: SupportVectors, slots: Slots, rows: Rows, n: int) -> SupportVectors:
+    def _used(self, points: StoredPoints, slots: Slots, rows: Rows, n: int) -> StoredPoints:
         """The stored points and rows of the block that some slot holds; changes `slots.place`."""
         used = renumber(slots.place, slots.filled.reshape(-1), n + len(rows))
         slots.place[np.arange(slots.place.shape[1]) >= slots.filled] = 0  # or they tell of blocks

@@ -1,28 +1,30 @@
-"""Voted classifiers in a model file: the sum that was found as tensors, or its objects as JSON."""
+"""A voted classifier in a model's file: the sum that was found as tensors, or objects as JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from kernbrook.checks import is_number, shown
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.voted import VotedClassifier, VotedKernelClassifier
-from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
-from kernbrook.gram.points import SupportVectors, check_array, within
-from kernbrook.kernels import Kernel, Linear
-from kernbrook.persistence.encoding import Reader, Writer, expect
-from kernbrook.persistence.file_checks import check_classes, is_count
+from kernbrook.estimators.labelled import check_kept_classes
+from kernbrook.gram.arrays import check_array, within
+from kernbrook.gram.stored_points import StoredPoints
+from kernbrook.kernels import Kernel
+from kernbrook.plain_values import expect, is_count
 from kernbrook.voted import Examples
 from kernbrook.voted.expansion import Expansion
 from kernbrook.voted.pool import LARGEST
 
+if TYPE_CHECKING:
+    from kernbrook.estimators.voted import VotedClassifier
+
 ROUNDING = 1e-9  # of what a solver finds
 
 
-def write_expansion(model: VotedClassifier, writer: Writer) -> dict[str, Any]:
+def write_expansion(model: VotedClassifier, writer: Any) -> dict[str, Any]:
     """JSON of what a fitted model predicts by; its arrays become the tensors support.*."""
     found = model._expansion
     q, p, c = found.coefficients.shape
@@ -47,7 +49,7 @@ def write_expansion(model: VotedClassifier, writer: Writer) -> dict[str, Any]:
     }
 
 
-def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader) -> None:
+def read_expansion(model: VotedClassifier, body: Any, reader: Any) -> None:
     """Let a model that has its parameters and fitted attributes predict.
 
     Raises
@@ -55,8 +57,6 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     InputError
         They do not fit each other, or the arrays.
     """
-    if not isinstance(model, VotedKernelClassifier):
-        raise InputError(f"expansion: {type(model).__name__} has none")
     expect("expansion", body, dict)
     expect("expansion, kernels", body.get("kernels"), list)
     kernels = tuple(reader.value(body["kernels"]))
@@ -86,12 +86,12 @@ def read_expansion(model: VotedClassifier, body: dict[str, Any], reader: Reader)
     model.kernels_ = kernels
 
 
-def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Reader) -> Any:
+def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Any) -> Any:
     """The support vectors, (q, d), dense or CSR."""
     width = getattr(model, "n_features_in_", 0)
     if width < 1:
         raise InputError(f"n_features_in_: expected an integer from 1, got {width}")
-    stored = SupportVectors(columns, width, sparse)
+    stored = StoredPoints(columns, width, sparse)
     arrays = {k: reader.array(f"support.{k}") for k in stored.arrays() if k != "keys"}
     with within("support."):
         stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})
@@ -109,7 +109,7 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
         if not isinstance(learned.get(name), np.ndarray) or learned[name].ndim == 0:
             raise InputError(f"{name}: expected an array, got {shown(learned.get(name))}")
     classes, n = learned["classes_"], len(learned["dual_"])
-    check_classes(classes)
+    check_kept_classes(classes)
     c = 1 if len(classes) == 2 else len(classes)
     of_classes: Any = () if c == 1 else (c,)
     shapes = {"dual_": (n, *of_classes), "complexities_": (p,), "penalties_": (p,)}
@@ -125,38 +125,3 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
     if not is_count(rounds := learned.get("n_iter_")):
         raise InputError(f"n_iter_: expected an integer from 0, got {shown(rounds)}")
     return c
-
-
-def read_best(grid: VotedKernelClassifierCV, best: Any) -> None:
-    """Let a grid that has its own fitted attributes predict as its best model.
-
-    Raises
-    ------
-    InputError
-        They are not those of a grid and its best model.
-    """
-    if not isinstance(grid, VotedKernelClassifierCV) or not isinstance(
-        getattr(best, "_expansion", None), Expansion
-    ):
-        raise InputError("best: expected a fitted VotedKernelClassifier within a grid of them")
-    expect("grid_", vars(grid).get("grid_"), list)
-    errors: Any = vars(grid).get("errors_")
-    support: Any = vars(grid).get("n_support_")
-    if not (isinstance(errors, np.ndarray) and errors.ndim == 2):
-        raise InputError(f"errors_: expected an array of two dimensions, got {shown(errors)}")
-    shape = len(grid.grid_), errors.shape[1]
-    check_array("errors_", errors, shape, np.float64)
-    check_array("n_support_", support, shape, np.int64)
-    if not ((errors >= 0) & ((errors <= 1) | (errors == np.inf))).all():
-        raise InputError("errors_: expected shares, or infinity where nothing was found")
-    if not (support >= 0).all():
-        raise InputError("n_support_: expected numbers from 0")
-    chosen: Any = {"lam": vars(grid).get("lam_"), "beta": vars(grid).get("beta_")}
-    for point in (*grid.grid_, chosen):
-        kernel = isinstance(point, dict) and isinstance(point.get("kernel", Linear()), Kernel)
-        if not (kernel and {"lam", "beta"} <= point.keys() <= {"lam", "beta", "kernel"}):
-            raise InputError(f"grid_, lam_, beta_: expected lam, beta, got {shown(point)}")
-        if not all(is_number(point[k]) and 0 <= point[k] < np.inf for k in ("lam", "beta")):
-            raise InputError(f"grid_, lam_, beta_: expected numbers from 0, got {shown(point)}")
-    grid.best_estimator_ = best
-    grid._take_over(best)

@@ -1,32 +1,58 @@
-"""Models around a model in a model file: rows that wait for labels, and columns by name."""
+"""Rows that wait for their labels under keys, with what was said of them; also in a file."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import COUNTED, shown
+from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.late import LateLabels, keys_of, together
-from kernbrook.estimators.named import LARGEST, NamedColumns
+from kernbrook.estimators.named import LARGEST, NamedColumns, check_names
 from kernbrook.estimators.tasks import Learned, joined, task_of
-from kernbrook.gram.points import check_array
-from kernbrook.persistence.encoding import Reader, Writer, expect
-from kernbrook.persistence.file_checks import is_count
+from kernbrook.gram.arrays import check_array
+from kernbrook.plain_values import expect, is_count
 from kernbrook.sparse import as_csr
 
+Key = str | int | float
+Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
 
-def write_waiting(late: LateLabels, writer: Writer, place: str) -> dict[str, Any]:
+
+def together(rows: Sequence[Any]) -> Any:
+    """Rows as a chunk."""
+    if isinstance(rows[0], dict):
+        return list(rows)
+    if any(sp.issparse(row) for row in rows):
+        return sp.vstack([sp.csr_matrix(row) for row in rows], format="csr")
+    return np.stack(rows)
+
+
+def keys_of(keys: Any) -> list[Key]:
+    """The keys as plain numbers and text; InputError where one is neither, or comes twice."""
+    if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
+        raise InputError(f"keys: expected a list with one for each row, got {shown(keys)}")
+    found = [key.item() if isinstance(key, np.generic) else key for key in keys]
+    for key in found:
+        if not (isinstance(key, str) or is_number(key)) or key != key:
+            raise InputError(f"keys: expected numbers or text, got {shown(key)}")
+    if (most := Counter(found).most_common(1)) and most[0][1] > 1:
+        raise InputError(f"keys: {most[0][0]!r} comes {most[0][1]} times")
+    return found
+
+
+# -- in a file ------------------------------------------------------------------------------------
+
+
+def write_waiting(there: Waiting, writer: Any, place: str) -> dict[str, Any]:
     """JSON of the rows that wait, with what was said of them; numbers become the tensors waiting.*.
 
     Records are rows of a CSR matrix, whose columns are all their names.
     """
-    rows, said = zip(*late._waiting.values(), strict=True)
+    rows, said = zip(*there.values(), strict=True)
     names = None
     if isinstance(rows[0], dict):
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -38,7 +64,7 @@ def write_waiting(late: LateLabels, writer: Writer, place: str) -> dict[str, Any
     else:
         X = together(rows)
     held = {
-        "keys": list(late._waiting),
+        "keys": list(there),
         "names": names,
         "predictions": joined(said).predictions,
         **_flat("scores", [one.scores for one in said]),
@@ -52,8 +78,8 @@ def write_waiting(late: LateLabels, writer: Writer, place: str) -> dict[str, Any
     return writer.values(held, f"{place}waiting.")
 
 
-def read_waiting(late: Any, body: Any, reader: Reader) -> None:
-    """Let the rows of a file wait again.
+def read_waiting(model: Any, body: Any, reader: Any) -> Waiting:
+    """The rows of a file, which wait for labels of a model.
 
     Raises
     ------
@@ -61,8 +87,6 @@ def read_waiting(late: Any, body: Any, reader: Reader) -> None:
         They do not fit each other, or the model.
     """
     expect("waiting", body, dict)
-    if not isinstance(late, LateLabels):
-        raise InputError(f"waiting: {type(late).__name__} has none")
     held = {name: reader.value(value) for name, value in body.items()}
     for name in ("keys", "names", "predictions", "scores", "probabilities"):
         if name not in held:
@@ -75,20 +99,21 @@ def read_waiting(late: Any, body: Any, reader: Reader) -> None:
     for name in ("scores", "probabilities"):
         held[name] = _pieces(name, held, n)
     said = held["predictions"]
-    _check_said(late, said, n)
-    late._waiting = OrderedDict()
-    for i, (key, row) in enumerate(zip(keys, _rows(late, held, n), strict=True)):
+    _check_said(model, said, n)
+    there = Waiting()
+    for i, (key, row) in enumerate(zip(keys, _rows(model, held, n), strict=True)):
         scores, chances = held["scores"][i], held["probabilities"][i]
-        late._waiting[key] = (
+        there[key] = (
             row, Learned(said[i : i + 1].copy(), np.zeros(1, dtype=bool), scores, chances)
         )  # fmt: skip
+    return there
 
 
-def _check_said(late: LateLabels, said: Any, n: int) -> None:
+def _check_said(model: Any, said: Any, n: int) -> None:
     """Raise InputError unless these are predictions, (n,) labels or numbers, of the model."""
     if not isinstance(said, np.ndarray) or said.shape != (n,):
         raise InputError(f"waiting.predictions: expected {n} of them")
-    if task_of(late.model) == "regression":
+    if task_of(model) == "regression":
         if said.dtype != np.float64 or not np.isfinite(said).all():
             raise InputError("waiting.predictions: expected finite numbers")
         return
@@ -97,10 +122,10 @@ def _check_said(late: LateLabels, said: Any, n: int) -> None:
             raise InputError(f"waiting.predictions: expected labels, got {shown(label)}")
 
 
-def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
+def _rows(model: Any, held: dict[str, Any], n: int) -> list[Any]:
     """The rows that wait, as they were before."""
     names = held["names"]
-    named = isinstance(late.model, NamedColumns)
+    named = isinstance(model, NamedColumns)
     if not isinstance(names, list if named else type(None)):
         raise InputError("waiting.names: expected names where the model has named columns")
     if "X" in held:
@@ -131,44 +156,9 @@ def _rows(late: LateLabels, held: dict[str, Any], n: int) -> list[Any]:
         return [{names[j]: v for j, v in zip(*pair, strict=True)} for pair in pairs]
     if not np.isfinite(X.data if sp.issparse(X) else X).all():
         raise InputError("waiting: NaN or infinity")
-    if getattr(late.model, "n_features_in_", width) != width:
+    if getattr(model, "n_features_in_", width) != width:
         raise InputError(f"waiting: rows of {width} features, which the model does not have")
     return [X[i].copy() for i in range(n)]
-
-
-def check_around(model: Any) -> None:
-    """Raise InputError where what it has learned is of no stream, or not of the model inside."""
-    learned = vars(model)
-    dropped = learned.get("n_dropped_", 0)
-    if not is_count(dropped):
-        raise InputError(f"n_dropped_: expected an integer from 0, got {shown(dropped)}")
-    if not isinstance(model, NamedColumns) or "names_" not in learned:
-        return
-    totals, counts = learned.get("totals_"), learned.get("counts_")
-    width = getattr(model.model, "n_features_in_", np.size(totals))
-    if not (type(width) is int and width >= 1):
-        raise InputError("totals_: expected one column or more")
-    check_array("totals_", totals, (width,), np.float64)
-    check_array("counts_", counts, (width,), np.int64)
-    names, ignored = learned["names_"], learned.get("ignored_")
-    expect("names_", names, list)
-    check_names("names_", names, width)
-    if counts.min() < 0 or counts.max() > COUNTED or counts[len(names) :].any():
-        raise InputError("counts_: expected numbers of values, 0 of columns without a name")
-    if not (np.abs(totals) <= 2 * LARGEST * counts).all():  # in spite of rounding
-        raise InputError("totals_: expected sums of as many values as counts_ says")
-    expect("ignored_", ignored, dict)
-    check_names("ignored_", list(ignored), len(ignored))
-    if not all(map(is_count, ignored.values())):
-        raise InputError("ignored_: expected numbers of rows")
-
-
-def check_names(what: str, names: Sequence[Any], most: int) -> None:
-    """Raise InputError unless these are names, each once, of so many columns at most."""
-    if not all(type(name) in (str, int) for name in names) or len(set(names)) < len(names):
-        raise InputError(f"{what}: expected text or whole numbers, each once")
-    if len(names) > most:
-        raise InputError(f"{what}: {len(names)} names of {most} columns")
 
 
 def _flat(name: str, arrays: Sequence[NDArray[np.float64] | None]) -> dict[str, Any]:

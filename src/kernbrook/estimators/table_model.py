@@ -1,0 +1,300 @@
+"""A model that takes tables as they are: what makes numbers of their columns goes with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
+
+from kernbrook.checks import Other, check, shown
+from kernbrook.engine.progress import MOST_ROUNDS
+from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.estimators.kept import Kept
+from kernbrook.estimators.late import so_many_wait
+from kernbrook.estimators.tasks import task_of
+from kernbrook.plain_values import expect
+from kernbrook.snapshots import Snapshots
+from kernbrook.streams import TableEncoder, open_stream
+from kernbrook.streams.csv_header import quoted
+from kernbrook.streams.label_spelling import as_classes, listed
+from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
+from kernbrook.streams.table_levels import warn_of
+from kernbrook.streams.table_stream import TableStream
+from kernbrook.turns import changes, in_turn
+
+CHUNK = 1024  # rows that are learned at a time; they do not change the result
+
+
+def _has(verb: str) -> Any:
+    return lambda self: hasattr(self.model, verb)
+
+
+class TableModel(Kept, Snapshots, BaseEstimator):
+    """A model with its encoder: it learns from tables and predicts tables, as they are.
+
+    `kb.fit_table` makes one. A table is a frame of pandas, polars or pyarrow; records: a dict or a
+    list of dicts; or a file of a table, or a folder of Parquet files, by its path. Columns go by
+    their names, in any order. Where the encoder fills gaps, a column that is not there is one of
+    gaps. A table to predict may have the label or not. Rows without a label are rounds without one.
+
+    Parameters
+    ----------
+    model : one of ours that learns from a stream; it learns in place
+    encoder : TableEncoder, what the columns become; None: levels and dates as they seem to be,
+        and gaps filled by means. It stays as it is; `encoder_` learns
+    label : the name of the label's column; None for the column "label", else the last one
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder, as it is after the rows that were learned
+    label_ : the name of the label's column
+    classes_, n_rounds_ : those of the model
+
+    Notes
+    -----
+    `kb.importance` and `kb.explain` take it as it is, `kb.save` writes one file, and
+    `kernbrook predict` and `kernbrook explain` read that. Nothing of it is for scikit-learn's
+    cross-validation, which needs X and y apart.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> rows = [{"age": 30, "sex": "f", "late": "no"}, {"age": None, "sex": "m", "late": "yes"}]
+    >>> encoder = kb.TableEncoder({"sex": ["f", "m"]}, missing="mean")
+    >>> model = kb.TableModel(kb.OnlineMKClassifier(random_state=0), encoder, label="late")
+    >>> model.partial_fit(rows * 20).predict({"sex": "m", "age": 31})
+    array(['yes'], dtype='<U3')
+    """
+
+    parameter_ranges: ClassVar = {
+        "model": Other("a model of ours", lambda value: _model(value)),
+        "encoder": Other("None or a TableEncoder", lambda value: _encoder(value)),
+        "label": Other("None or the name of a column", lambda value: _name(value)),
+    }
+    encoder_: TableEncoder
+    label_: str
+    kept_around = True
+    kept_entries = ("encoder",)
+
+    def __init__(self, model: Any, encoder: TableEncoder | None = None, label: str | None = None):
+        self.model = model
+        self.encoder = encoder
+        self.label = label
+
+    @changes
+    def partial_fit(
+        self,
+        data: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        ignore_extra: bool = False,
+        on_bad_rows: str = "error",
+    ) -> TableModel:
+        """Learn from one more table, after what was learned before.
+
+        Parameters
+        ----------
+        data : a table, or a stream that `opened` gave
+        classes : all labels of a classifier, where the first table has not all of them
+        ignore_extra : whether columns that are not known are left out
+        on_bad_rows : "error", or "skip": rows that cannot be read are left out, with a warning
+
+        Raises
+        ------
+        InputError, DataFileError
+            The table cannot be read, has other columns, or no labels that go with the model.
+        """
+        stream = data
+        if not isinstance(data, TableStream):
+            stream = self.opened(data, True, ignore_extra, on_bad_rows)
+        if not stream.labelled:
+            label = self._label()
+            where = "" if label is None else f" in a column {quoted(label)}"
+            raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
+        known = self._classes(stream, classes)
+        _tell(stream)
+        for X, y in stream.chunks(CHUNK):
+            if known is None:
+                self.model.learn(X, y)
+            elif hasattr(self.model, "classes_"):
+                self.model.learn(X, as_classes(y, self.model.classes_))
+            else:
+                self.model.learn(X, as_classes(y, known), classes=known)
+            self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
+        return self
+
+    @available_if(_has("predict"))
+    @in_turn
+    def predict(self, data: Any, *, ignore_extra: bool = False) -> NDArray[Any]:
+        """(n,) what the model says of each row of a table; see `partial_fit`."""
+        return self._said("predict", data, ignore_extra)
+
+    @available_if(_has("predict_proba"))
+    @in_turn
+    def predict_proba(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
+        """(n, c) the probability of each class."""
+        return self._said("predict_proba", data, ignore_extra)
+
+    @available_if(_has("decision_function"))
+    @in_turn
+    def decision_function(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
+        """(n,) or (n, c) the model's decisions."""
+        return self._said("decision_function", data, ignore_extra)
+
+    @available_if(_has("predict_interval"))
+    @in_turn
+    def predict_interval(
+        self, data: Any, coverage: float = 0.9, *, ignore_extra: bool = False
+    ) -> NDArray[np.float64]:
+        """(n, 2) between which numbers the labels are, with this probability."""
+        return self._said("predict_interval", data, ignore_extra, coverage=coverage)
+
+    def unwrapped(self) -> tuple[Any, TableEncoder]:
+        """The model on rows of numbers, and the encoder that makes these.
+
+        Raises
+        ------
+        NotFittedError
+            Nothing was learned yet.
+        """
+        if "encoder_" not in vars(self):
+            raise NotFittedError("TableModel: nothing was learned yet, not even what columns are")
+        return self.model, self.encoder_
+
+    def opened(
+        self,
+        data: Any,
+        learns: bool = False,
+        ignore_extra: bool = False,
+        on_bad_rows: str = "error",
+    ) -> TableStream:
+        """A table as a stream of rows of numbers; learns : whether it is to be learned."""
+        check(self)
+        new = learns and "encoder_" not in vars(self)
+        encoder = _copied(self.encoder) if new else self.unwrapped()[1]
+        skips = check_on_bad_rows(on_bad_rows)
+        if not (isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)):
+            wanted = "a frame, records such as [{'a': 1}], or the path of a table"
+            raise InputError(f"data: expected {wanted}, got {shown(data)}")
+        label, named = self._label(), encoder.named_columns()
+        optional = named if encoder.missing != "error" else ()
+        known = named if label is None else [*named, label]
+        least = 2 if learns else 1
+        records = table_records(data, None, None, known, least, optional, skips)
+        if records is None:
+            name = open_stream(data).name  # which says so where there is no such file
+            raise InputError(f"data: expected a table, and {name} is none")
+        there = new or label in records.columns
+        return TableStream(
+            records, encoder, label if there else None, there, trained=not new, learns=learns,
+            ignore_extra=ignore_extra, skips=skips,
+        )  # fmt: skip
+
+    def kept_parameters(self) -> dict[str, Any]:
+        if "encoder_" not in vars(self):
+            raise InputError("save: a TableModel that has learned nothing; learn a table before")
+        parameters = super().kept_parameters()
+        parameters.pop("encoder")  # that follows from what it has learned
+        return parameters
+
+    def kept_elsewhere(self) -> set[str]:
+        return super().kept_elsewhere() | {"encoder_"}
+
+    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        return {"encoder": self.encoder_.described()}
+
+    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super().read_kept(body, reader)
+        encoder = TableEncoder.from_description(body.get("encoder"))
+        width = len(encoder.get_feature_names_out())
+        found = getattr(self.model, "n_features_in_", None)
+        if found != width:
+            raise InputError(f"encoder: {width} columns, and the model has {shown(found)}")
+        expect("label_", vars(self).get("label_"), str)
+        if self.label_ in encoder.columns_:
+            raise InputError("label_: a column that is learned from")
+        self.encoder_, self.encoder = encoder, clone(encoder)
+
+    classes_ = property(lambda self: self.model.classes_)
+    n_rounds_ = property(lambda self: self.model.n_rounds_)
+
+    def _label(self) -> str | None:
+        return vars(self).get("label_", self.label)
+
+    def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
+        """What a method of the model gives, row by row."""
+        stream = self.opened(data, ignore_extra=ignore_extra)
+        for told in stream.matched.told(stream.n_rows or 0):
+            warnings.warn(DataFileWarning(stream.name, told), stacklevel=5)
+        warn_of(stream.level_counts, stream.name)
+        say = getattr(self.model, verb)
+        with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
+            return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
+
+    def _classes(self, stream: TableStream, classes: Sequence[Any] | None) -> Any:
+        """(c,) all labels of a classifier; InputError where those there do not go with them."""
+        present, known = stream.classes(), getattr(self.model, "classes_", None)
+        if task_of(self.model) == "regression":
+            if classes is not None:
+                raise InputError("classes: the model predicts numbers; give none")
+            if present is not None and present.dtype.kind not in "biuf":
+                labels = listed(present)
+                raise InputError(f"{stream.name}: expected numbers as labels, found {labels}")
+            return None
+        if known is not None and classes is not None:
+            raise InputError(f"classes: {listed(known)} are known; give none")
+        if known is None:
+            known = present if classes is None else np.unique(np.asarray(classes))
+        if known is None or present is None:
+            raise InputError(f"{stream.name}: too many different labels for a classifier")
+        try:
+            found = as_classes(present, known)
+        except InputError as error:  # it says which row of those present
+            raise InputError(f"{stream.name}: {str(error).partition(': ')[2]}") from None
+        other = ~np.isin(found, known)
+        if classes is not None and other.any():
+            raise InputError(f"classes: expected all labels, found {listed(found[other])} besides")
+        return known
+
+
+def _copied(encoder: TableEncoder | None) -> TableEncoder:
+    """An encoder that is about to learn a table, or to go on; by default what seems right."""
+    if encoder is None:
+        return TableEncoder("auto", "auto", missing="mean")
+    return encoder.copy()
+
+
+def _tell(stream: TableStream) -> None:
+    """Warn of what was left out of a table that is about to be learned, or filled."""
+    told = list(stream.matched.told(stream.n_rows or 0))
+    if stream.n_unlabelled:
+        rows = f"{stream.n_unlabelled:,} row{'s' * (stream.n_unlabelled > 1)}"
+        told.append(f"{rows} without a label: rounds without one")
+    told += ["\n".join(lines)] if (lines := stream.bad_rows.lines()) else []
+    for one in told:
+        warnings.warn(DataFileWarning(stream.name, one), stacklevel=4)
+    warn_of(stream.level_counts, stream.name)
+
+
+def _model(value: Any) -> None:
+    if isinstance(value, type) or not hasattr(value, "learn"):
+        raise InputError(
+            f"model: expected one of ours that learns from a stream, got {shown(value)}"
+        )
+
+
+def _encoder(value: Any) -> None:
+    if not (value is None or isinstance(value, TableEncoder)):
+        raise InputError(f"encoder: expected None or a TableEncoder, got {shown(value)}")
+
+
+def _name(value: Any) -> None:
+    if not (value is None or isinstance(value, str)):
+        raise InputError(f"label: expected None or the name of a column, got {shown(value)}")

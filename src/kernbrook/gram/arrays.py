@@ -1,0 +1,100 @@
+"""Arrays as compiled code takes them, and checks of arrays from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.checks import SMALLEST, real, shown
+from kernbrook.errors import InputError
+from kernbrook.sparse import as_csr
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
+
+
+def sound(X: Any) -> Any:
+    """X; a sparse matrix in CSR, checked, for scikit-learn and SciPy take its indices on trust.
+
+    Else as `real` has it.
+    """
+    return as_csr(X) if sp.issparse(X) else real(X)
+
+
+def canonical(X: Any) -> Any:
+    """X as a C-ordered float64 array or a canonical CSR matrix, a copy only where it is not."""
+    if sp.issparse(X):
+        X = as_csr(X).astype(np.float64, copy=False)
+        parts = X.data, X.indices, X.indptr
+        return X if all(part.flags.writeable for part in parts) else X.copy()
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def writeable(array: Floats) -> Floats:
+    """The array, or a copy where it is read-only, which would be compiled for anew."""
+    return array if array.flags.writeable else array.copy()
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array with room for `size` rows, at least half as much again as before.
+
+    A read-only one, as of a model that was mapped into memory, is copied: it is to be written to.
+    """
+    if size <= len(array):
+        return array if array.flags.writeable else array.copy()
+    larger = np.zeros((max(size, len(array) * 3 // 2, 64), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def wider(array: Floats, width: int) -> Floats:
+    """The array with as many columns: those that it has not are 0."""
+    grown = np.zeros((*array.shape[:-1], width))
+    grown[..., : array.shape[-1]] = array
+    return grown
+
+
+@contextmanager
+def within(names: str) -> Iterator[None]:
+    """What is said of an array names it in full: after `names`."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{names}{error}") from error
+
+
+def check_array(name: str, array: Any, shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """The array; InputError where it is missing, or of another shape or type."""
+    expected = f"expected {np.dtype(kind)} of shape {shape}"
+    if array is None:
+        raise InputError(f"{name} is missing, {expected}")
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{name}: {expected}, got {shown(array)}")
+    if array.shape != shape or array.dtype != kind:
+        raise InputError(f"{name}: {expected}, got {array.dtype} of shape {array.shape}")
+    return array
+
+
+def check_norms(norms: Floats, found: Floats) -> None:
+    """Raise InputError unless squared norms are those of their points, up to rounding."""
+    near = np.abs(norms - found) <= 1e-9 * found + SMALLEST
+    if not (near & np.isfinite(found)).all():
+        raise InputError("norms: not the squared norms of the points")
+
+
+def check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:
+    """Raise InputError unless these are those of a CSR matrix with rising indices in each row."""
+    falls = indptr[1:] < indptr[:-1]  # compared, not subtracted: no overflow
+    if indptr[0] != 0 or indptr[-1] != len(indices) or falls.any():
+        raise InputError("indptr: does not cut the entries into rows")
+    rises = np.ones(len(indices), dtype=bool)
+    rises[1:] = indices[1:] > indices[:-1]
+    rises[indptr[:-1][indptr[1:] > indptr[:-1]]] = True  # the first of each row
+    if not (rises & (indices >= 0) & (indices < width)).all():
+        raise InputError(f"indices: expected rising ones from 0 to {width - 1} in each row")

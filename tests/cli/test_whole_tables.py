@@ -1,0 +1,206 @@
+"""Tables as people have them: columns at once, text, lags, rows without a label or that are bad."""
+
+import json
+import shlex
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import kernbrook as kb
+
+NAMES = "when,day,km,paid,note,late"
+TRAIN = ["train", "t.csv", "--model", "m", "--recipe", "perceptron"]
+
+
+def lines(path, header, rows):
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+@pytest.fixture
+def trips(tmp_path):
+    """Columns of each kind, rows without a label, and some that cannot be read."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(300):
+        day, km = rng.choice(["sat", "sun", "it's"]), rng.gamma(2.0, 3.0)
+        note = " ".join(rng.choice(["slow", "fast", "rain", "train", "again"], 6))
+        late = "" if i % 100 == 3 else ["no", "yes"][int(km > 6)]
+        rows.append(
+            f"2024-01-{1 + i % 28:02d} {i % 24:02d}:30,{day},{km:.2f},€ {km:.2f},{note},{late}"
+        )
+    lines(tmp_path / "t.csv", NAMES, rows)
+    return rows
+
+
+def test_the_command_that_a_message_names_works(kernbrook, trips):
+    code, out, said = kernbrook(*TRAIN)
+    assert (code, out) == (1, "")
+    assert "4 columns to declare:\n" in said
+    assert "'day'   3 levels: \"it's\", 'sat', 'sun'" in said
+    assert "the label is 'late', the last column" in said
+    command = shlex.split(said.split("so they are read: ")[1])
+    assert command[:6] == ["kernbrook", *TRAIN[:5]]
+    code, out, said = kernbrook(*command[1:])
+    assert code == 0
+    assert "3 rows without a label" in said
+    assert "columns to declare" not in said
+
+
+def test_auto_says_what_it_took(kernbrook, trips, tmp_path):
+    options = [
+        "--categorical",
+        "auto",
+        "--dates",
+        "auto",
+        "--words",
+        "note=64",
+        "--units",
+        "paid=€",
+    ]
+    code, _, said = kernbrook(*TRAIN, *options, "--json", "found.json")
+    assert code == 0
+    assert "'day' is taken as levels: \"it's\", 'sat', 'sun'" in said
+    assert "'when' is taken as dates: hour, weekday, yearday" in said
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["taken"]["categorical"] == {"day": ["it's", "sat", "sun"]}
+    assert (found["rows_without_label"], found["rows_left_out"]) == (3, 0)
+    code, out, _ = kernbrook("predict", "m", "t.csv")
+    assert (code, len(out.splitlines())) == (0, 300)
+    model = kb.load("m")
+    assert model.n_features_in_ == 6 + 4 + 2 + 64
+    code, _, said = kernbrook("train", "t.csv", "--model", "m", "--go-on", "--anyway")
+    assert code == 0
+    assert "taken as" not in said  # it is known
+
+
+BAD = ["2024-01-01,sat,many,€ 1,rain,no", "2024-01-01,sat", "soon,sat,1,€ 1,rain,no"]
+
+
+def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
+    options = ["--categorical", "day=sat,sun,it's", "--dates", "when", "--drop", "note,paid"]
+    kernbrook(*TRAIN, *options)
+    whole = (tmp_path / "m").read_bytes()
+    lines(
+        tmp_path / "t.csv", "when,day,km,paid,note,late", [*BAD, *trips[:150], *BAD, *trips[150:]]
+    )
+    code, _, said = kernbrook(*TRAIN, *options, "--overwrite")
+    assert code == 1
+    assert (tmp_path / "m").read_bytes() == whole
+    code, _, said = kernbrook(
+        *TRAIN, *options, "--overwrite", "--on-bad-rows", "skip", "--json", "j"
+    )
+    assert code == 0
+    assert "6 rows left out:" in said
+    assert said.count("t.csv, line ") == 5
+    found = json.loads((tmp_path / "j").read_text())
+    assert (found["n_rows"], found["rows_left_out"], len(found["first_left_out"])) == (300, 6, 5)
+    X = np.random.default_rng(0).normal(size=(9, kb.load("m").n_features_in_))
+    (tmp_path / "whole").write_bytes(whole)
+    np.testing.assert_array_equal(
+        kb.load("m").decision_function(X), kb.load("whole").decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("more", [[], ["--scores"], ["--proba"]])
+def test_predictions_stand_beside_their_rows(kernbrook, tmp_path, more):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    rows = [f"{a},{b},{'yes' if a > b else 'no'}" for a, b in X]
+    lines(tmp_path / "t.csv", "a,b,label", rows)
+    kernbrook("train", "t.csv", "--model", "m")
+    bad = ["x,1", "1", *(f"{a},{b}" for a, b in X[:3]), "1,2,3", f"{X[3][0]},{X[3][1]}", "y,z"]
+    lines(tmp_path / "new.csv", "a,b", bad)
+    lines(tmp_path / "good.csv", "a,b", [f"{a},{b}" for a, b in X[:4]])
+    assert kernbrook("predict", "m", "new.csv", *more)[0] == 1
+    code, out, said = kernbrook("predict", "m", "new.csv", "--on-bad-rows", "skip", *more)
+    assert code == 0
+    assert "4 rows left out:" in said
+    _, good, _ = kernbrook("predict", "m", "good.csv", *more)
+    header, good = good.splitlines()[: bool(more)], good.splitlines()[bool(more) :]
+    empty = "," * (good[0].count(","))
+    expected = [empty, empty, *good[:3], empty, good[3], empty]
+    assert out.splitlines() == [*header, *expected]
+    kernbrook("predict", "m", "new.csv", "--on-bad-rows", "skip", *more, "--output", "p.parquet")
+    table = pq.read_table(tmp_path / "p.parquet")
+    said = ["" if one is None else one for one in table["prediction"].to_pylist()]
+    assert said == [line.split(",")[0] for line in expected]
+    assert table.num_rows == 8
+
+
+def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
+    values = np.sin(np.arange(400) / 4).round(3).tolist()
+    lines(tmp_path / "all.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
+    lines(tmp_path / "one.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values[:250])])
+    lines(tmp_path / "two.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values) if i >= 250])
+    options = ["--recipe", "kernbrook-regression", "--lags", "1,24", "--delay", "3"]
+    options += ["--labels-every", "4"]
+    assert kernbrook("train", "all.csv", "--model", "all", *options)[0] == 0
+    assert kernbrook("train", "one.csv", "--model", "m", *options)[0] == 0
+    assert kernbrook("train", "two.csv", "--model", "m", "--go-on")[0] == 0
+    whole, parts = kb.load("all"), kb.load("m")
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--lags", "0"], "lags"),
+        (["--lags", "one"], "--lags: expected numbers of rows, such as 1,24, or NAME=1,24"),
+        (["--lags", "day=1"], "lags: 'day' is no column of numbers here"),
+        (["--lags", "nots=1"], "unknown column 'nots'"),
+        (["--labels-every", "3"], "--labels-every: goes with --lags"),
+        (["--words", "nots"], "unknown column 'nots'"),
+        (["--words", "note=many"], "--words: expected note=N with a number, got 'many'"),
+        (["--words", "note=0"], "words"),
+        (["--words", "day"], "the column 'day' is in two of them"),
+        (["--on-bad-rows", "drop"], "on_bad_rows: expected error or skip, got 'drop'"),
+    ],
+)
+def test_options_that_do_not_fit(kernbrook, trips, tmp_path, options, problem):
+    declared = ["--categorical", "day", "--dates", "when", "--drop", "paid", "--words", "note=8"]
+    code, out, said = kernbrook(*TRAIN, *declared, *options)
+    assert (code, out) in ((1, ""), (2, ""))
+    assert problem in said
+    assert len(said.strip().splitlines()) == 1
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_table_without_a_single_label(kernbrook, tmp_path):
+    lines(tmp_path / "t.csv", "a,label", ["1,", "2,", "3,"])
+    code, _, said = kernbrook(*TRAIN)
+    assert code == 1
+    assert "column 'label': no row has a label" in said
+
+
+def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
+    """The same day is told from another one by the words, too."""
+    rows = []
+    for i in range(80):
+        label = "bad" if i % 3 else "" if i % 2 else "fine"
+        rows.append(f"{'slow' if i % 3 else 'fast'} train {i % 7},{label}")
+    lines(tmp_path / "one.csv", "note,kind", rows)
+    lines(tmp_path / "two.csv", "note,kind", [row.replace("train", "tram") for row in rows])
+    options = ["--recipe", "perceptron", "--words", "note=256", "--positive", "bad"]
+    code, _, said = kernbrook("train", "one.csv", "--model", "m", *options)
+    assert code == 0
+    assert "13 rows without a label" in said
+    code, _, said = kernbrook("train", "one.csv", "--model", "m", "--go-on")
+    assert (code, "its 80 rows are those of 'one'" in said) == (1, True)
+    assert kernbrook("train", "two.csv", "--model", "m", "--go-on")[0] == 0
+    assert kb.load("m").n_rounds_ == 160
+    code, _, said = kernbrook("predict", "m", "two.csv", "--output", "o")
+    assert (code, "not counted: 13 rows without a label" in said) == (0, True)
+
+
+def test_why_where_columns_are_of_rows_before(kernbrook, tmp_path):
+    values = np.sin(np.arange(400) / 4).round(3).tolist()
+    lines(tmp_path / "t.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
+    options = ["--recipe", "kernbrook-regression", "--lags", "1"]
+    assert kernbrook("train", "t.csv", "--model", "m", *options)[0] == 0
+    code, out, _ = kernbrook("explain", "m", "t.csv", "--row", "300", "--json", "-")
+    assert code == 0
+    told = json.loads(out)["explanation"]
+    values = {one["column"]: one["value"] for one in told["columns"]}
+    assert values["y"] == "labels of rows before"

@@ -1,0 +1,213 @@
+"""One model with its encoder: frames, records and files as they are."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, ModelFileError
+from kernbrook.evaluation import predict_stream, train
+from kernbrook.persistence.saving import _ModelWriter, read, write
+
+LEVELS = kb.TableEncoder({"day": ["mon", "sat", "sun"]}, missing="mean")
+
+
+def trips(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    km, day = rng.normal(size=n), rng.choice(["mon", "sat", "sun"], n)
+    late = np.where((km > 0) ^ (day == "sat"), "yes", "no")
+    return pa.table({"km": pa.array(km, mask=rng.random(n) < 0.1), "day": day, "late": late})
+
+
+def small():
+    return kb.OnlineMKClassifier(
+        [kb.Linear(), kb.Gaussian(sigma=1.0)], kb.Perceptron(), random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    return kb.fit_table(trips(), label="late", model=small(), encoder=LEVELS)
+
+
+def written(table, path):
+    from pyarrow import csv, parquet
+
+    (parquet.write_table if path.suffix == ".parquet" else csv.write_csv)(table, path)
+    return path
+
+
+def test_frames_records_and_files_are_the_same(model, tmp_path):
+    table = trips(20, 1)
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    others = [
+        table.to_pandas(), polars.from_arrow(table), table.to_pylist(), table.drop(["late"]),
+        table.select(["late", "day", "km"]), written(table, tmp_path / "t.csv"),
+        str(written(table, tmp_path / "t.parquet")), pandas.DataFrame(table.to_pylist()),
+    ]  # fmt: skip
+    for verb in ("predict", "predict_proba", "decision_function"):
+        expected = getattr(model, verb)(table)
+        for other in others:
+            np.testing.assert_array_equal(getattr(model, verb)(other), expected)
+    one = model.predict_proba(table.to_pylist()[3])
+    np.testing.assert_allclose(one, model.predict_proba(table)[3:4], rtol=1e-12)
+
+
+def test_it_is_the_model_that_train_makes(model, tmp_path):
+    """On the command line, and here."""
+    stream = kb.open_stream(trips(), label="late", encoder=LEVELS)
+    train(stream, small(), tmp_path / "m")
+    (said, _), *_ = predict_stream(tmp_path / "m", trips(20, 1))
+    np.testing.assert_array_equal(model.predict(trips(20, 1)), said)
+
+
+def test_it_goes_on(tmp_path):
+    whole = kb.fit_table(trips(2500), label="late", model=small(), encoder=LEVELS)
+    parts = kb.fit_table(
+        trips(2500).slice(0, 1100),
+        label="late",
+        model=small(),
+        encoder=LEVELS,
+        classes=["no", "yes"],
+    )
+    kb.save(parts, tmp_path / "m")
+    parts = kb.load(tmp_path / "m").partial_fit(trips(2500).slice(1100))
+    assert parts.n_rounds_ == whole.n_rounds_ == 2500
+    table = trips(40, 2)
+    np.testing.assert_array_equal(parts.predict_proba(table), whole.predict_proba(table))
+    assert parts.encoder_.described() == whole.encoder_.described()
+    assert not hasattr(LEVELS, "columns_")  # the one that was given stays as it is
+
+
+def test_the_file_is_read_by_the_commands_functions(model, tmp_path):
+    kb.save(model, tmp_path / "m")
+    (said, _), *_ = predict_stream(tmp_path / "m", trips(20, 1))
+    np.testing.assert_array_equal(model.predict(trips(20, 1)), said)
+    with pytest.raises((InputError, ModelFileError), match="partial_fit"):
+        kb.evaluation.go_on(trips(), tmp_path / "m")
+    assert isinstance(kb.load(tmp_path / "m"), kb.TableModel)
+
+
+def test_explained_as_it_is(model, tmp_path):
+    kb.save(model, tmp_path / "m")
+    for one in (model, tmp_path / "m"):
+        found = kb.importance(one, trips(200, 3), random_state=0)
+        assert set(found.columns) == {"km", "day"}
+        assert min(found.mean) > 0
+        told = kb.explain(one, trips(200, 3).drop(["late"]).slice(0, 1))
+        assert told.base + sum(told.contributions) == pytest.approx(told.score, abs=1e-9)
+        assert kb.explain(one, {"km": 1.0, "day": "sat"}).columns == ("km", "day")
+
+
+def test_by_default_columns_are_found():
+    with pytest.warns(DataFileWarning, match="'day' is taken as levels: 'mon', 'sat', 'sun'"):
+        model = kb.fit_table(trips(60), label="late")
+    assert isinstance(model.model, kb.OnlineMKClassifier)
+    assert model.model.random_state == 0
+    numbers = pa.table({"a": [1.0, 2.0, 3.5] * 9, "y": [1.5, 2.0, 3.0] * 9})
+    model = kb.fit_table(numbers)
+    assert (type(model.model), model.label_) == (kb.OnlineMKRegressor, "y")
+    assert model.predict_interval({"a": 2}).shape == (1, 2)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_rows_without_a_label_and_bad_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,late\n" + "1,yes\n2,no\n3,\nmany,yes\n" * 5)
+    with pytest.raises(DataFileError, match="line 5: column 'a'"):
+        kb.fit_table(path, encoder=kb.TableEncoder(), model=small())
+    with pytest.warns(DataFileWarning) as said:
+        model = kb.fit_table(path, encoder=kb.TableEncoder(), model=small(), on_bad_rows="skip")
+    told = "\n".join(str(one.message) for one in said)
+    assert "5 rows without a label" in told
+    assert "5 rows left out:" in told
+    assert model.n_rounds_ == 15
+    assert model.model.labels_asked_ == 10
+
+
+def test_classes_that_come_later_and_labels_of_another_type(model, tmp_path):
+    first = pa.table({"a": [1.0, 2.0] * 10, "y": [0, 1] * 10})
+    model = kb.fit_table(first, "y", model=small(), encoder=kb.TableEncoder())
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "1,1.0\n2,0.0\n3,2.0\n")
+    assert model.partial_fit(path).classes_.tolist() == [0, 1, 2]
+    with pytest.raises(InputError, match="expected a label such as 0, 1, 2, which are numbers"):
+        model.partial_fit(pa.table({"a": [1.0], "y": ["two"]}))
+    assert model.n_rounds_ == 23
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (3, r"expected a frame, records such as \[{'a': 1}\], or the path of a table, got 3"),
+        ([], "expected a frame, records"),
+        (np.eye(2), "expected a frame, records"),
+        ("wdbc", "expected a table, and wdbc is none"),
+        ("nothere.csv", "nothere.csv"),
+        ({"km": "far", "day": "sat"}, "column 'km': expected a number, found 'far'"),
+        ({"km": 1, "day": "sat", "more": 2}, "unknown 'more'"),
+        ({"other": 1}, "none of them is here"),
+        (pa.table({"km": pa.array([], pa.float64()), "day": []}), "no row of data"),
+    ],
+)
+def test_tables_that_are_refused(model, data, problem):
+    before = model.n_rounds_
+    for verb in ("predict", "partial_fit"):
+        with pytest.raises((InputError, DataFileError), match=problem):
+            getattr(model, verb)(data)
+    assert model.n_rounds_ == before
+
+
+def test_what_else_is_refused(model, tmp_path):
+    with pytest.raises(InputError, match="expected labels to learn from in a column 'late'"):
+        model.partial_fit(trips(9).drop(["late"]))
+    with pytest.raises(InputError, match="classes: no, yes are known; give none"):
+        model.partial_fit(trips(9), classes=["no", "yes"])
+    with pytest.raises(InputError, match="expected all labels, found yes besides"):
+        kb.fit_table(trips(9), "late", model=small(), encoder=LEVELS, classes=["no", "maybe"])
+    with pytest.raises(InputError, match="encoder: expected None or a TableEncoder, got 3"):
+        kb.fit_table(trips(9), "late", encoder=3)
+    with pytest.raises(kb.errors.UnknownNameError, match="unknown column 'lat'"):
+        kb.fit_table(trips(9), "lat", encoder=LEVELS)
+    from sklearn.linear_model import SGDClassifier
+
+    for other in (kb.OnlineMKClassifier, SGDClassifier(), kb.VotedKernelClassifier(), "spa"):
+        with pytest.raises(InputError, match="model: expected one of ours that learns from a str"):
+            kb.fit_table(trips(9), "late", model=other, encoder=LEVELS)
+    new = kb.TableModel(small(), LEVELS, "late")
+    with pytest.raises(NotFittedError, match="nothing was learned yet"):
+        new.predict(trips(9))
+    with pytest.raises(InputError, match="learned nothing"):
+        kb.save(new, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda model: model.pop("encoder"),
+        lambda model: model.update(encoder=3),
+        lambda model: model["encoder"]["columns"].append("more"),
+        lambda model: model["encoder"]["state"].update(totals=[0.0]),
+        lambda model: model["fitted"].pop("label_"),
+        lambda model: model["fitted"].update(label_="km"),
+        lambda model: model.pop("inner"),
+    ],
+)
+def test_dishonest_files(model, tmp_path, monkeypatch, damage):
+    described = _ModelWriter.model
+
+    def dishonest(writer, estimator, place=""):
+        found = described(writer, estimator, place)
+        if not place:
+            found = json.loads(json.dumps(found))
+            damage(found)
+        return found
+
+    monkeypatch.setattr(_ModelWriter, "model", dishonest)
+    write(model, tmp_path / "bad")
+    with pytest.raises(ModelFileError):
+        read(tmp_path / "bad")

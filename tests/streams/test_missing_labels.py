@@ -1,0 +1,202 @@
+"""Rows of a table without a label: they stay, are counted, and are never taken for a class."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import DataFileError, DataFileWarning, InputError
+from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
+from kernbrook.evaluation.predicting import said_of
+from kernbrook.evaluation.row_digests import RowDigest
+from kernbrook.evaluation.tallying import Tally
+from kernbrook.evaluation.tasks import classes_of, task_of_labels
+from kernbrook.streams import open_stream
+from kernbrook.streams.base import FirstRows, LabelledRows, has_label
+
+KINDS = {
+    "whole": (["1", "", "0", "NA", "1"], [1, np.nan, 0, np.nan, 1], [0, 1], np.int64),
+    "numbers": (["1.5", "?", "0", "", "1"], [1.5, np.nan, 0, np.nan, 1], [0, 1, 1.5], np.float64),
+    "text": (["yes", "", "no", "null", "yes"], ["yes", None, "no", None, "yes"],
+             ["no", "yes"], "<U3"),
+    "truth": (["true", "", "FALSE", "", "true"], ["True", None, "False", None, "True"],
+              ["False", "True"], "<U5"),
+}  # fmt: skip
+
+
+def same(labels, expected):
+    return [None if one != one else one for one in labels] == [
+        None if one != one else one for one in expected
+    ]
+
+
+def opened(kind, times=1, **options):
+    cells = KINDS[kind][0] * times
+    table = pa.table({"a": [float(i) for i in range(len(cells))], "y": cells})
+    return open_stream(table, label="y", **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_label_that_is_missing_is_none_or_nan(kind, assert_chunks_agree):
+    _, expected, classes, dtype = KINDS[kind]
+    stream = opened(kind)
+    X, y = stream.read()
+    assert X.tolist() == [[0], [1], [2], [3], [4]]
+    assert same(y.tolist(), expected)
+    assert (stream.n_rows, stream.n_unlabelled, stream.labelled) == (5, 2, True)
+    assert has_label(y).tolist() == [True, False, True, False, True]
+    assert stream.classes().tolist() == classes
+    assert stream.label_type == np.dtype(dtype)
+    for length in (1, 2, 7):
+        for _, part in stream.chunks(length):
+            assert part.dtype == y.dtype
+    if kind in ("whole", "numbers"):
+        assert_chunks_agree(stream)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.arff"])
+def test_every_format(write, name):
+    text = {
+        "t.csv": "a;y\n1;x\n2;\n3;z\n",
+        "t.jsonl": '{"a": 1, "y": "x"}\n{"a": 2, "y": null}\n{"a": 3, "y": "z"}\n',
+        "t.arff": "@relation r\n@attribute a real\n@attribute y {x,z}\n@data\n1,x\n2,?\n3,z\n",
+    }
+    stream = open_stream(write(name, text[name]))
+    assert stream.read()[1].tolist() == ["x", None, "z"]
+    assert stream.n_unlabelled == 1
+
+
+def test_blocks_of_a_long_file_without_a_label_among_them(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.table_reader._KEPT_BYTES", 0)
+    stream = open_stream(write("t.csv", "a,y\n" + "1,\n" * 50 + "2,7\n" * 50 + "3,\n" * 50))
+    y = stream.read()[1]
+    assert (y.dtype, stream.n_unlabelled) == (np.float64, 100)
+    assert y[50:100].tolist() == [7] * 50
+    text = open_stream(write("u.csv", "a,y\n" + "1,\n" * 50 + "2,u\n" * 50))
+    assert text.read()[1].tolist() == [None] * 50 + ["u"] * 50
+
+
+def test_no_label_at_all(write):
+    path = write("t.csv", "a,label\n1,\n2,NA\n")
+    with pytest.raises(DataFileError, match="column 'label': no row has a label"):
+        open_stream(path)
+    stream = open_like(None, path)  # for who gives labels
+    assert not stream.labelled
+    assert stream.read()[1].tolist() == [0, 0]
+    assert stream.feature_names == ["a"]
+
+
+def test_the_positive_one(write):
+    stream = opened("text", positive="yes")
+    y = stream.read()[1]
+    assert same(y.tolist(), [1, np.nan, -1, np.nan, 1])
+    assert stream.classes().tolist() == [-1, 1]
+    assert FirstRows(stream, 2).read()[1].dtype == np.float64
+    with pytest.raises(InputError, match=r"positive='maybe' is not a label of table: found '?no"):
+        opened("text", positive="maybe").read()
+
+
+def test_tasks_look_at_labels_that_are_there():
+    assert task_of_labels(opened("whole")) == "classification"
+    assert task_of_labels(opened("text")) == "classification"
+    assert task_of_labels(opened("numbers")) == "regression"
+    assert classes_of(opened("whole")).tolist() == [0, 1]
+
+
+def test_digests_tell_them_from_labels():
+    digests = set()
+    for labels in (["x", None], ["x", "None"], ["x", "x"]):
+        digest = RowDigest()
+        digest.update(np.ones((2, 1)), np.array(labels, dtype=object))
+        digests.add(digest.hexdigest())
+    assert len(digests) == 3
+    plain = RowDigest()
+    plain.update(np.ones((2, 1)), np.array(["x", "x"]))
+    assert plain.hexdigest() in digests
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_with_a_label(kind):
+    stream = opened(kind)
+    with pytest.warns(DataFileWarning, match="table: 2 rows have no label, and are left out"):
+        view = LabelledRows.of(stream)
+    X, y = view.read()
+    _, expected, _, dtype = KINDS[kind]
+    assert X.ravel().tolist() == [0, 2, 4]
+    assert (y.tolist(), y.dtype) == ([expected[i] for i in (0, 2, 4)], np.dtype(dtype))
+    assert (view.n_rows, view.n_unlabelled) == (3, 0)
+    assert LabelledRows.of(view) is view
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def small():
+    return kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), random_state=0, scaling=None)
+
+
+@pytest.mark.parametrize("kind", ["whole", "text"])
+def test_a_model_is_that_of_the_labels(tmp_path, kind):
+    """Rounds without a label teach a perceptron nothing; errors are of the rows with one."""
+    stream = opened(kind, 400)
+    result = train(stream, small(), tmp_path / "m")
+    assert (result.rows, result.judged, result.n_unlabelled) == (2000, 1200, 800)
+    assert result.estimator.labels_asked_ == 1200
+    with pytest.warns(DataFileWarning, match="800 rows have no label"):
+        alone = train(LabelledRows.of(stream), small(), tmp_path / "n")
+    assert result.error == alone.error
+    X = np.array([[0.0], [3.0], [7.0]])
+    assert result.estimator.predict(X).tolist() == alone.estimator.predict(X).tolist()
+
+
+def test_a_training_that_was_stopped_goes_on(tmp_path):
+    whole = train(opened("text", 900), small(), tmp_path / "whole")
+    train(opened("text", 900), small(), tmp_path / "m", stop=lambda: True)
+    again = train(opened("text", 900), small(), tmp_path / "m", resume=True)
+    assert again.resumed_at > 0
+    assert (again.rows, again.judged, again.error) == (whole.rows, whole.judged, whole.error)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_what_is_measured_is_measured_where_labels_are():
+    stream = opened("text", 100)
+    with pytest.warns(DataFileWarning, match="200 rows have no label"):
+        record = prequential(small(), stream)
+    assert len(record.predictions) == 300
+    with pytest.warns(DataFileWarning, match="200 rows have no label"):
+        found = compare(stream, recipes=["perceptron"], permutations=1, baselines=None)
+    assert len(found.rows[0].runs[0].predictions) == 300
+
+
+@pytest.mark.parametrize("positive", [None, "yes"])
+def test_predictions_are_judged_where_there_are_labels(positive):
+    model = small()
+    X, y = opened("text", 20).read()
+    if positive:
+        y = np.where(y == "yes", 1.0, np.where(y == "no", -1.0, np.nan))
+    model.partial_fit(X, y, classes=[-1, 1] if positive else ["no", "yes"])
+    tally = Tally.of(model, positive, None)
+    X, y = opened("text").read()
+    said = said_of(model, X)
+    tally.add(y, said)
+    there = [0, 2, 4]
+    wrong = said.predictions[there] != np.array([1, -1, 1] if positive else y[there])
+    assert (tally.judged.unlabelled, tally.judged.model.rows) == (2, 3)
+    assert tally.judged.values()["model"]["error"] == wrong.mean()
+    numbers = opened("numbers")
+    regressor = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), random_state=0).fit(
+        [[1], [2]], [1, 2]
+    )
+    tally = Tally.of(regressor, None, None)
+    X, y = numbers.read()
+    tally.add(y, said_of(regressor, X))
+    assert (tally.judged.unlabelled, tally.judged.model.rows) == (2, 3)
+
+
+def test_predicting_needs_no_label(tmp_path):
+    train(opened("text", 20), small(), tmp_path / "m")
+    for labels in (["yes", None, "no"], [None] * 3):
+        table = pa.table({"a": [1.0, 2.0, 3.0], "y": pa.array(labels, pa.string())})
+        (said, _), *_ = predict_stream(tmp_path / "m", table)
+        assert len(said) == 3
