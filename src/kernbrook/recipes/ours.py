@@ -31,9 +31,7 @@ def _small(
     kernels: Any = None, random_state: Any = None, scaling: str | None = "auto"
 ) -> OnlineMKClassifier:
     """The same idea with few experts."""
-    single, several = (
-        RandomFeatures(n, "orthogonal", inputs=inputs) for n, inputs in ((75, 1), (50, 4))
-    )
+    single, several = (RandomFeatures(50, "orthogonal", inputs=inputs) for inputs in (1, 4))
     pool = [
         Group(GradientDescent(0.5, "adagrad", loss="logistic"), LINE),
         Group(Ridge(forgetting=0.998), [LINE, gaussian(10.0)]),
