@@ -21,6 +21,8 @@ from kernbrook.engine.deciding import read
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.learners import cell_steps
+from kernbrook.learners.cells import folded, most_cells
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
 TREES = kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)
@@ -88,7 +90,7 @@ def assert_same(one, other):
 def twin_of(model, C, maps):
     """The naive one, with the grids and the seed of a model."""
     store, _ = store_of(model)
-    grids, setting = held(model).grids, store.content.setting
+    grids, setting = in_place.copied(held(model).grids), store.content.setting
     trees = [one for one in maps if isinstance(one, kb.GrownPartitions)]
     sizes = [(one.n, one.nodes, one.inputs, one.slots) for one in trees] or [(0, 0, 1, 0)]
     count = len(store.content.first.table)
@@ -114,7 +116,9 @@ def assert_equals_its_twin(C, maps, X, y, weights=None, size=50):
     compare_grids(held(model).table, twin)
     compare_trees(held(model).trees, twin)
     levels = [twin.mean, twin.span, twin.number * (C is None), twin.offset, twin.unit]
-    np.testing.assert_allclose(held(model).levels, [*levels, twin.size, twin.error], rtol=1e-9)
+    levels += [twin.size, twin.error, twin.usual, twin.since]
+    np.testing.assert_allclose(held(model).levels, levels, rtol=1e-9)
+    np.testing.assert_array_equal(held(model).grids.inputs, twin.grids.inputs)
     return twin
 
 
@@ -159,9 +163,13 @@ def compare_nodes(trees, number, node):
         assert link == -1
         np.testing.assert_allclose(trees.waits[number], node.wait, rtol=1e-5)
         return
-    assert trees.features[link].tolist() == node.collected.features
     assert trees.rows[link].tolist() == [node.collected.rows, node.collected.due]
-    np.testing.assert_allclose(trees.sums[link], node.collected.sums, rtol=1e-4, atol=1e-5)
+    begins = trees.begins[link]
+    n = (np.diff(begins) > 0).sum()
+    assert trees.features[link][:n].tolist() == list(node.collected.sums)
+    for i, sums in enumerate(node.collected.sums.values()):
+        own = trees.sums[link, begins[i] : begins[i + 1]]
+        np.testing.assert_allclose(own, sums, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -456,12 +464,12 @@ def test_a_file_goes_on(C, n, tmp_path):
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
     """The bytes of a model with cuts, leaves that collect, free pairs and free slots."""
-    model = machine(2, kb.Cells([GRIDS, kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)]))
+    model = machine(2, kb.Cells([GRIDS, kb.GrownPartitions(5, nodes=90, inputs=4, slots=60)]))
     X, y = stream(2, 1800)
     learn(model, X, y, 2, 300)
     trees = held(model).trees
     assert (trees.inputs >= 0).sum() > 5
-    assert trees.free[0] > 2
+    assert min(trees.free) > 2
     path = tmp_path_factory.mktemp("cells") / "model"
     kb.save(model, path)
     return path.read_bytes()
@@ -552,7 +560,7 @@ def slot_of_one_and_free(own, tensors):
 
 
 def far_slot(own, tensors):
-    own["links"][leaves(tensors)[0]] = 12
+    own["links"][leaves(tensors)[0]] = 60
 
 
 def negative_slot(own, tensors):
@@ -569,6 +577,23 @@ def free_twice(own, tensors):
 
 def free_and_used(own, tensors):
     own["pairs"][0] = a_cut(tensors)[1]
+
+
+def a_bin_less(own, tensors):
+    """Of the last feature that a leaf collects on."""
+    slot = own["links"][leaves(tensors)[0]]
+    own["begins"][slot][own["begins"][slot] == own["begins"][slot][-1]] -= 1
+
+
+def bins_below_none(own, tensors):
+    own["begins"][own["links"][leaves(tensors)[0]]] -= 1
+
+
+def other_features(own, tensors):
+    """The bins are of one with more values."""
+    slot, inner = own["links"][leaves(tensors)[0]], tensors["stores.0.bins.inner"]
+    few = [i for i, j in enumerate(own["features"][slot]) if inner[j] == min(inner[inner > 0])]
+    own["features"][slot, few] = int(np.argmax(inner))
 
 
 def free_slot_that_is_none(own, tensors):
@@ -593,17 +618,19 @@ DISHONEST = {
         "table: expected numbers of size",
     ),
     "huge weights of leaves": (at("stores.0.trees.weights", (0, 0), 1e25), "weights: expected"),
-    "huge sums": (at("stores.0.trees.sums", (0, 1, 2, 0), -1e35), "sums: expected"),
+    "huge sums": (at("stores.0.trees.sums", (0, 1, 0), -1e35), "sums: expected"),
     "squares below 0": (at("stores.0.table", (3, 1), -1.0), "no sum of squares below 0"),
     "table of float64": (put("stores.0.table", lambda a: a.astype("f8")), "expected float32"),
     "a cell less": (put("stores.0.table", lambda a: a[1:]), r"expected table of shape \(1024"),
     "more scores": (put("stores.0.table", lambda a: np.hstack([a, a])), r"shape \(1024, 2\)"),
-    "a level less": (put("stores.0.levels", lambda a: a[1:]), r"expected float64 of shape \(7,\)"),
+    "a level less": (put("stores.0.levels", lambda a: a[1:]), r"expected float64 of shape \(9,\)"),
     "levels of NaN": (at("stores.0.levels", 6, np.nan), "levels: expected"),
     "a span below 0": (at("stores.0.levels", 1, -1.0), "levels: expected"),
     "a size below 0": (at("stores.0.levels", 5, -1.0), "levels: expected"),
     "an error below 0": (at("stores.0.levels", 6, -1.0), "levels: expected"),
     "an error above 1": (at("stores.0.levels", 6, 1.5), "levels: expected"),
+    "a usual error above 1": (at("stores.0.levels", 7, 1.5), "levels: expected"),
+    "labels since below 0": (at("stores.0.levels", 8, -1.0), "levels: expected"),
     "labels beyond counting": (at("stores.0.levels", 2, 1e300), "levels: expected"),
     "huge levels": (at("stores.0.levels", 4, 1e308), "levels: expected"),
     "a grid of no feature": (at("stores.0.grids.inputs", 0, 5), "inputs: expected 0 to 4"),
@@ -641,7 +668,7 @@ DISHONEST = {
     "squares of leaves": (at("stores.0.trees.squares", 7, -1.0), "squares: expected no number"),
     "waits of NaN": (at("stores.0.trees.waits", 7, np.nan), "waits: NaN or infinity"),
     "waits below 0": (at("stores.0.trees.waits", 7, -1.0), "waits: expected no number below 0"),
-    "sums of NaN": (at("stores.0.trees.sums", (0, 1, 2, 0), np.nan), "sums: NaN or infinity"),
+    "sums of NaN": (at("stores.0.trees.sums", (0, 1, 0), np.nan), "sums: NaN or infinity"),
     "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), "rows: expected no number below"),
     "what was done": (at("stores.0.trees.done", (0, 1), np.inf), "done: NaN or infinity"),
     "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), "done: expected"),
@@ -666,6 +693,8 @@ DISHONEST = {
             *((work, "links, slots: expected each slot") for work in (slot_of_two, far_slot)),
             *((work, "links, slots: expected each slot") for work in (negative_slot, lost_slot)),
             (slot_of_one_and_free, "links, slots: expected each slot"),
+            *((work, "begins: expected features") for work in (a_bin_less, bins_below_none)),
+            (other_features, "begins: expected features"),
             (free_slot_that_is_none, "links, slots: expected each slot"),
         )
     },
@@ -733,7 +762,7 @@ def test_a_file_of_other_parameters(tmp_path):
         with pytest.raises(InputError, match="the parameters were changed after learning"):
             kb.save(model, tmp_path / "model")
     finally:
-        model.learner.features[0].width = (2.0, 1.0, 0.5)
+        model.learner.features[0].width = (1.5, 1.0, 0.5, 0.25)
     kb.save(model, tmp_path / "model")
     model.set_params(learner=kb.Cells(MAPS["both"], step=0.3))
     with pytest.raises(InputError, match="the parameters were changed after learning"):
@@ -789,15 +818,15 @@ def _leaves(model):
     return found
 
 
-def test_cells_of_a_smaller_table_take_over():
-    """Where more scores leave room for fewer cells; nothing is lost where none had met."""
+@pytest.mark.parametrize(("more", "times"), [(1, 2.0), (28, 0.5)])
+def test_cells_go_over_to_another_table(more, times):
+    """Three classes have twice the cells, many have fewer; nothing is lost where no cells had met."""
     X, y = stream(2, 300)
-    learner = kb.Cells(kb.RandomBinning(8, [1, 2]))
-    model = machine(2, learner)
+    model = machine(2, kb.Cells(kb.RandomBinning(8, [1, 2])))
     learn(model, X, y, 2)
     before, size = scores(model, X)[:, 0], len(held(model).table)
-    model.partial_fit(X[:1], [5], sample_weight=[1e-12])
-    assert len(held(model).table) <= size
+    model.partial_fit(X[:more], range(5, 5 + more), sample_weight=np.full(more, 1e-12))
+    assert len(held(model).table) == times * size
     after = scores(model, X)
     np.testing.assert_allclose(after[:, 1] - after[:, 0], before, atol=0.2)
 
@@ -1028,3 +1057,118 @@ def test_it_learns(C):
         assert np.mean((said[late] - y[late]) ** 2) < 0.6 * np.var(y)
     else:
         assert np.mean(said[late] == y[late]) > 0.75
+
+
+# -- drift -----------------------------------------------------------------------------------------
+
+
+def test_errors_that_leap_are_noticed_as_the_twin_does():
+    """After a fall from .5 to .1 a leap, and another one later; a fall is none."""
+    rng = np.random.default_rng(0)
+    chance = np.repeat([0.5, 0.1, 0.4, 0.1, 0.6], [3000, 9000, 9000, 9000, 3000])
+    errors = np.clip(rng.normal(chance, 0.1), 0, 1)
+    twin, levels = naive.Cells(1, 2, 0, None, 1, (0, 0, 1, 0)), cell_steps.no_levels()
+    found = [cell_steps.follow_error(levels, error) for error in errors]
+    assert found == [twin.follow_error(error) for error in errors]
+    leaps = np.flatnonzero(found)
+    assert len(leaps) == 2
+    assert 12_000 < leaps[0] < 12_200
+    assert 30_000 < leaps[1] < 30_200
+
+
+def test_noise_is_no_leap():
+    """Errors of classes that are drawn with a chance, whatever it is: some 1,000,000 in all."""
+    for chance in (0.01, 0.1, 0.3, 0.5):
+        draws = np.random.default_rng(0).random(250_000) < chance
+        levels = cell_steps.no_levels()
+        likely = np.where(draws, 1 - chance, chance)  # of a model that knows the chance
+        assert not any(cell_steps.follow_error(levels, error) for error in likely)
+
+
+def test_a_rule_that_turns_round():
+    """What was learned goes, at once: soon after, the model is as good as one that begins there."""
+    X = np.random.default_rng(0).random((18_000, 3))
+    y = (np.floor(3 * X[:, 0]) + np.floor(3 * X[:, 1])).astype(int) % 2
+    y[12_000:] = 1 - y[12_000:]
+    model, fresh = machine(2), machine(2)
+    said = learn(model, X, y, 2, 1000)[0]
+    before, late = slice(9000, 12_000), slice(15_000, 18_000)
+    assert np.mean(said[before] != y[before]) < 0.1
+    assert 5000 < held(model).levels[cell_steps.SINCE] < 6000
+    wanted = learn(fresh, X[12_000:], y[12_000:], 2, 1000)[0][3000:]
+    assert np.mean(said[late] != y[late]) < np.mean(wanted != y[late]) + 0.02
+    other = machine(2)
+    learn(other, X[:12_500], y[:12_500], 2, 77)
+    whole = machine(2)
+    learn(whole, X[:12_500], y[:12_500], 2, 12_500)
+    assert_same(other, whole)
+    assert held(whole).levels[cell_steps.SINCE] < 500
+
+
+# -- which inputs grids cut ------------------------------------------------------------------------
+
+
+def test_grids_cut_features_that_tell_of_rows():
+    """After 256 rows: of 30 features, 25 are nearly always 0."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.random((300, 5)), rng.random((300, 25)) < 0.003])
+    y = (X[:, 0] > 0.5).astype(int)
+    learner = kb.Cells(kb.RandomBinning(60, inputs=[4, None]))
+    model = machine(2, learner)
+    learn(model, X[:255], y[:255], 2)
+    grids = held(model).grids
+    few = np.repeat(np.diff(grids.first) == 4, np.diff(grids.first))
+    before = grids.inputs.copy()
+    assert 0.05 < (before[few] < 5).mean() < 0.3
+    model.partial_fit(X[255:256], y[255:256])
+    assert not held(model).table.any()
+    after = held(model).grids.inputs
+    assert (after[few] < 5).mean() > 0.8
+    for g in np.flatnonzero(np.diff(grids.first) == 4):
+        assert len(set(after[grids.first[g] : grids.first[g + 1]])) == 4
+    np.testing.assert_array_equal(after[~few], before[~few])
+    model.partial_fit(X[256:], y[256:])
+    np.testing.assert_array_equal(held(model).grids.inputs, after)
+
+
+def test_grids_that_cut_all_features_stay():
+    X, y = stream(2, 300)
+    model = machine(2, kb.Cells(kb.RandomBinning(8, inputs=[5, None])))
+    learn(model, X[:255], y[:255], 2)
+    before = held(model).grids.inputs.copy()
+    model.partial_fit(X[255:256], y[255:256])
+    np.testing.assert_array_equal(held(model).grids.inputs, before)
+    assert held(model).table.any()
+
+
+# -- features of few values ------------------------------------------------------------------------
+
+
+def test_a_leaf_collects_on_many_features_of_few_values():
+    """128 bins are four features of 32, or sixteen of two."""
+    rng = np.random.default_rng(0)
+    for values, features in ((rng.random((400, 20)), 4), (rng.random((400, 20)) < 0.5, 16)):
+        model = machine(2, kb.Cells(kb.GrownPartitions(3, nodes=60)))
+        learn(model, values.astype(float), np.arange(400) % 2, 2)
+        trees = held(model).trees
+        taken = trees.links[_roots(trees)]
+        assert ((np.diff(trees.begins[taken], axis=1) > 0).sum(axis=1) == features).all()
+
+
+def _roots(trees):
+    """Those that are leaves and collect."""
+    n = len(trees.done)
+    return np.flatnonzero((trees.inputs[:n] == -1) & (trees.links[:n] >= 0))
+
+
+@pytest.mark.parametrize("cells", [32, 8, 2])
+def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
+    table = np.repeat(np.random.default_rng(0).uniform(1, 2, (2, 3)), 4, axis=0).astype(np.float32)
+    found = folded(table, cells)
+    np.testing.assert_allclose(found[:, :2], np.repeat(table[::4, :2], cells // 2, axis=0), 1e-6)
+    assert found.shape == (cells, 3)
+
+
+def test_many_classes_have_twice_the_cells_of_two():
+    assert most_cells(7) == 2 * most_cells(1)
+    assert most_cells(100) < most_cells(1)

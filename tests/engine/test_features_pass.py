@@ -16,7 +16,7 @@ from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
 from kernbrook.features.pools import draw
-from kernbrook.learners.ridge import whole
+from kernbrook.learners.ridge import matrix_of
 
 SEED = 3
 WAVES = kb.RandomFeatures(6)
@@ -180,20 +180,25 @@ def assert_same(model, said, expected, y, C=None, rtol=1e-9):
 
 
 def assert_same_learned(model, expected, rtol):
-    """Coefficients, and the lower half of P of the ridges, beside their largest."""
+    """Coefficients, and P of the ridges, beside their largest."""
     thetas, extras, at, more = theta_of(model), extra_of(model), 0, 0
     for expert in expected.experts:
         own = expert.learner
+        d, rows = own.theta.shape[1] if hasattr(own, "theta") else len(own.A), 0
         if isinstance(own, regression.Ridge):
-            theta, extra = np.linalg.solve(own.A, own.b.T).T, np.tril(np.linalg.inv(own.A))
+            theta, rows = np.linalg.solve(own.A, own.b.T).T, kb.Ridge().extra_rows(d, 1)
+            memory = extras[more : more + rows * d].reshape(rows, d)
+            pairs = [(matrix_of(memory), np.linalg.inv(own.A))]
         else:
-            theta = own.theta
-            extra = own.squares if own.schedule == "adagrad" else np.zeros((0, theta.shape[1]))
-        for held, memory, start in ((theta, thetas, at), (extra, extras, more)):
-            found = memory[start : start + held.size].reshape(held.shape)
+            theta, pairs = own.theta, []
+            if own.schedule == "adagrad":
+                rows = len(theta)
+                pairs = [(extras[more : more + rows * d].reshape(rows, d), own.squares)]
+        pairs.append((thetas[at : at + theta.size].reshape(theta.shape), theta))
+        for found, held in pairs:
             size = np.abs(held).max(initial=1e-300)
             np.testing.assert_allclose(found, held, rtol=0, atol=100 * rtol * size)
-        at, more = at + theta.size, more + extra.size
+        at, more = at + theta.size, more + rows * d
     assert (at, more) == (thetas.size, extras.size)
 
 
@@ -379,17 +384,19 @@ def test_random_streams(names, combiner, selection, C, n, size, seed):
 # -- ridge -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.9, 0.6])
-def test_ridge_does_not_drift_from_the_direct_solution(forgetting):
+@pytest.mark.parametrize(
+    ("forgetting", "n"), [(1.0, 3), (0.99, 3), (0.9, 3), (0.6, 3), (1.0, 10), (0.99, 10), (0.4, 8)]
+)
+def test_ridge_does_not_drift_from_the_direct_solution(forgetting, n):
     """Over 4,000 examples: with forgetting, an error in P that is not symmetric would grow."""
     X, y = waves(4000, 2)
     choices = [ridge(regularization=0.1, forgetting=forgetting)]
-    kernels, few = [kb.Gaussian(sigma=1)], kb.RandomFeatures(3)
+    kernels, few = [kb.Gaussian(sigma=1)], kb.RandomFeatures(n)
     expected = twin(X, y, choices, regression.Uniform, "squared", None, kernels, few)
     model = make(choices, kb.Uniform(), features=few, kernels=kernels)
     said, _ = learn(model, X, y)
     np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
-    P = whole(extra_of(model).reshape(6, 6))
+    P = matrix_of(extra_of(model).reshape(-1, 2 * n))
     np.testing.assert_allclose(P, np.linalg.inv(expected.experts[0].learner.A), rtol=1e-7)
 
 

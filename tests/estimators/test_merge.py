@@ -9,6 +9,7 @@ from inside import progress_of, store_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.learners.ridge import matrix_of
 
 ONE = [kb.Gaussian(sigma=0.5)]
 X, Y = kb.open_stream("checkerboard:900").read()
@@ -54,7 +55,10 @@ def test_ridge_is_that_of_one_machine(since):
     whole = machine(kb.Ridge(features=kb.RandomFeatures(20))).fit(X, Y)
     for name, array in whole.state().items():
         if name.startswith("stores"):
-            np.testing.assert_allclose(both.state()[name], array, rtol=1e-9, atol=1e-9)
+            found = both.state()[name]
+            if name.endswith("extra"):  # steps that wait are in the matrix of one, not of the other
+                found, array = (matrix_of(one.reshape(-1, 40)) for one in (found, array))
+            np.testing.assert_allclose(found, array, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
         both.decision_function(NEW), whole.decision_function(NEW), rtol=1e-9, atol=1e-9
     )

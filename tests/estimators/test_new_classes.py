@@ -53,6 +53,16 @@ def test_what_was_learned_of_the_others_stays(learner, combiner):
         np.testing.assert_allclose(now[:, 1], 0, atol=1e-12)
 
 
+def test_the_default_goes_on_with_more_slots():
+    model = kb.OnlineMKClassifier(random_state=0, scaling=None)
+    _, said, _ = with_classes(model)
+    held = {one.learner.budget for one in model.experts_ if isinstance(one.learner, kb.BPAS)}
+    assert held == {1000, 2500}
+    assert np.mean(model.predict(X) == said) > 0.97
+    model.learn(X[AT:], Y[AT:])
+    assert model.score(X[AT:], Y[AT:]) > 0.9
+
+
 def test_the_old_classes_keep_their_odds():
     model = machine(scaling=None)
     _, _, before = with_classes(model)

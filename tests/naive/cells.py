@@ -13,7 +13,7 @@ import numpy as np
 
 from .draws import BITS, mix, uniform
 
-COPIES, INPUTS, SAMPLE = (purpose * 2**20 for purpose in (6, 7, 8))
+COPIES, INPUTS, SAMPLE, GRIDS = (purpose * 2**20 for purpose in (6, 7, 8, 9))
 BINS, KEPT, EDGES_AT = 32, 1024, (16, 64, 256, 1024, 4096)
 single = np.float32
 
@@ -45,6 +45,11 @@ class Feature:
         self.between = edges
         self.edges = [different[0], *edges, different[-1]]
         self.shares = [single(0), *shares, single(1)]
+
+    def bits(self):
+        """The entropy of the bin."""
+        shares = np.diff([float(share) for share in self.shares])
+        return float(-(shares * np.log2(shares)).sum()) if self.between else 0.0
 
     def bin_and_rank(self, value):
         if not self.between:
@@ -105,6 +110,20 @@ def cells_of(grids, ranks, count):
     return cells
 
 
+def drawn_again(grids, features, seed, number):
+    """The inputs of grids that cut some of d: of keys -log(1 - draw) / bits the least ones."""
+    inputs, d = grids.inputs.copy(), len(features)
+    for g in range(len(grids.salt)):
+        own = slice(grids.first[g], grids.first[g + 1])
+        if own.stop - own.start < d:
+            keys = [
+                -math.log(1 - uniform(seed, number, GRIDS + g * d + j)) / max(one.bits(), 0.05)
+                for j, one in enumerate(features)
+            ]
+            inputs[own] = np.argsort(keys)[: own.stop - own.start]
+    return grids._replace(inputs=inputs)
+
+
 # -- trees -----------------------------------------------------------------------------------------
 
 
@@ -128,14 +147,15 @@ class Node:
 
 
 class Collected:
-    """Sums of gradients and curvatures by bin of some features, and how many rows."""
+    """Sums of gradients and curvatures by bin of some features, and how many rows.
+
+    features : by number, what is known of each
+    """
 
     def __init__(self, features, c):
-        self.features, self.c = features, c
-        self.begin()
-
-    def begin(self):
-        self.sums = np.zeros((len(self.features), BINS, self.c + 1), single)
+        self.sums = {
+            j: np.zeros((len(own.between) + 1, c + 1), single) for j, own in features.items()
+        }
         self.rows, self.due = single(0), single(100)
 
 
@@ -171,42 +191,50 @@ class Forest:
             if leaf.wait <= 5 or self.pairs == 0 or self.slots == 0:
                 return
             self.slots -= 1
-            leaf.collected, leaf.wait = Collected(self.drawn(g, number), self.c), single(0)
+            leaf.collected, leaf.wait = self.collecting(g, features, number), single(0)
         held, times = leaf.collected, copies(uniform(self.seed, number, COPIES + g))
         if times == 0:
             return
         held.rows = plus(held.rows, times)
-        for own, feature in zip(held.sums, held.features, strict=True):
+        for feature, own in held.sums.items():
             own[bins[feature]] = [
                 plus(a, times * b) for a, b in zip(own[bins[feature]], slopes, strict=True)
             ]
         if held.rows >= held.due:
             self.look(leaf, features)
 
-    def drawn(self, g, number):
-        """m different features: the first steps of a shuffle by Fisher and Yates."""
+    def collecting(self, g, features, number):
+        """On m features at most, of 128 bins together, of those that have more than one."""
+        chosen, left = {}, min(128, self.d * BINS)
+        for j in self.shuffled(g, number):
+            own = features[j]
+            if own is not None and own.between and len(own.between) + 1 <= left:
+                chosen[j], left = own, left - len(own.between) - 1
+            if len(chosen) == self.m:
+                break
+        return Collected(chosen, self.c)
+
+    def shuffled(self, g, number):
+        """All features, as by Fisher and Yates."""
         order = list(range(self.d))
-        for i in range(self.m):
-            draw = uniform(self.seed, number, INPUTS + g * self.m + i)
+        for i in range(self.d):
+            draw = uniform(self.seed, number, INPUTS + g * self.d + i)
             j = i + int(draw * (self.d - i))
             order[i], order[j] = order[j], order[i]
-        return order[: self.m]
+        return order
 
     def look(self, leaf, features):
         """Cut the leaf, or let it collect on, or give it up."""
         held = leaf.collected
-        best = [
-            self.best_cut(own.astype(float), held.sums[0].astype(float), features[feature])
-            for own, feature in zip(held.sums, held.features, strict=True)
+        found = [
+            (*self.best_cut(own.astype(float), features[j]), j) for j, own in held.sums.items()
         ]
-        gains = [gain for gain, _ in best]
-        i = int(np.argmax(gains))
-        second = max([gain for j, gain in enumerate(gains) if j != i], default=0.0)
-        sure = gains[i] > 1.3 * second or held.rows >= 300
+        gain, edge, feature = max(found, key=lambda own: own[0], default=(0.0, 0, 0))
+        second = max([own[0] for own in found if own[2] != feature], default=0.0)
+        sure = gain > 1.3 * second or held.rows >= 300
         held.due = single(float(held.rows) * 1.3)
-        if gains[i] > max(2.0 * self.c, 0.0) and sure and self.pairs > 0:
-            feature = held.features[i]
-            leaf.feature, leaf.cut = feature, features[feature].between[best[i][1]]
+        if gain > 2.0 and sure and self.pairs > 0:
+            leaf.feature, leaf.cut = feature, features[feature].between[edge]
             leaf.children = [Node(leaf.weights, leaf.square * single(0.25)) for _ in "ab"]
             self.pairs, self.slots, self.cuts = self.pairs - 1, self.slots + 1, self.cuts + 1
             leaf.collected = None
@@ -214,15 +242,15 @@ class Forest:
             self.slots, self.given_up = self.slots + 1, self.given_up + 1
             leaf.collected, leaf.wait = None, single(0)
 
-    def best_cut(self, sums, of_all, feature):
+    def best_cut(self, sums, feature):
         """The greatest gain of a cut at an edge, and the number of that edge."""
-        every = of_all.sum(axis=0)
+        every = sums.sum(axis=0)
 
         def part(sums):
             return (sums[:-1] ** 2).sum() / (sums[-1] + 1)
 
         best = 0.0, 0
-        for b in range(0 if feature is None else len(feature.between)):
+        for b in range(len(feature.between)):
             left = sums[: b + 1].sum(axis=0)
             right = every - left
             if left[-1] >= 1 and right[-1] >= 1:
@@ -235,18 +263,20 @@ class Forest:
         """The worst tree, where its weights have added to the loss."""
         worst = int(np.argmax([first for first, _ in self.done]))
         first, second = self.done[worst]
-        if not first > 0.13 * float(np.sqrt(second)):
-            return
-        for node in self.roots[worst].every():
+        if first > 0.2 * float(np.sqrt(second)):
+            self.fell(worst)
+
+    def fell(self, g):
+        for node in self.roots[g].every():
             self.pairs += node.children is not None
             self.slots += node.collected is not None
-        self.roots[worst], self.done[worst] = self.root(), (single(0), single(0))
+        self.roots[g], self.done[g] = self.root(), (single(0), single(0))
         self.restarts += 1
 
     def forget_collected(self):
         for node in (node for root in self.roots for node in root.every()):
             if node.collected is not None:
-                node.collected.begin()
+                self.slots, node.collected, node.wait = self.slots + 1, None, single(1e9)
 
 
 # -- the sum ---------------------------------------------------------------------------------------
@@ -275,7 +305,8 @@ class Cells:
         self.squares = defaultdict(lambda: single(0))
         n, nodes, inputs, slots = trees
         self.forest = Forest(n, nodes, min(inputs, d), slots, d, self.c, seed)
-        self.number, self.error, self.size = 0, 1.0, 1.0
+        self.number, self.error, self.size, self.seed = 0, 1.0, 1.0, seed
+        self.usual, self.since, self.alarms = 1.0, 0, 0
         self.mean = self.span = self.offset = self.unit = 0.0
 
     def where(self, x):
@@ -298,11 +329,11 @@ class Cells:
         self.number, weight = self.number + 1, min(weight, 1e6)
         if self.C is None:
             slopes = np.array([self.residual(scores[0], min(max(label, -1e150), 1e150)), 1.0])
-            damped = 1.0
+            damped, alarm = 1.0, False
         else:
             slopes = self.gradient(scores, label)
             own = slopes[label] if self.c > 1 else slopes[0]
-            self.error += (abs(own) - self.error) * 0.003
+            alarm = self.follow_error(abs(own))
             damped = min(1.0, 0.2 + 4 * self.error)
         slopes = slopes * weight
         squared = float((slopes[:-1] ** 2).sum())
@@ -325,6 +356,29 @@ class Cells:
             self.forest.begin_anew()
         if self.sample.add(values, self.number):
             self.forest.forget_collected()
+            if self.sample.met == 256 and (np.diff(self.grids.first) < len(x)).any():
+                found = self.sample.features
+                self.grids = drawn_again(self.grids, found, self.seed, self.number)
+                self.forget_grids()
+        if alarm:
+            self.alarms += 1
+            self.forget_grids()
+            for g in range(len(self.forest.roots)):
+                self.forest.fell(g)
+
+    def forget_grids(self):
+        self.weights.clear()
+        self.squares.clear()
+
+    def follow_error(self, error):
+        """Whether errors have leapt of late: no sooner than 2,000 labels after the last alarm."""
+        self.since += 1
+        self.error += (error - self.error) * 0.003
+        self.usual += (self.error - self.usual) * max(0.0003, 1 / self.since)
+        if self.error <= self.usual + 4 * math.sqrt(self.usual * 0.0015) or self.since < 2000:
+            return False
+        self.usual, self.since = self.error, 0
+        return True
 
     def moved(self, weights, size, slopes):
         return [plus(own, -size * slope) for own, slope in zip(weights, slopes[:-1], strict=True)]

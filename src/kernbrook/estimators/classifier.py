@@ -390,7 +390,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     @property
     def _scores(self) -> int:
-        return 1 if len(self.classes_) == 2 else len(self.classes_)
+        known = getattr(self, "classes_", ())
+        return len(known) if len(known) > 2 else 1
 
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:

@@ -17,7 +17,7 @@ ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
 LINE = Polynomial(1, offset=1.0)
 
 
-def default_pool(regression: bool, width: int) -> list[Any]:
+def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
     """Learners for rows of so many features: whatever the stream is like, some of them are good.
 
     Where few labels are wrong: passive-aggressive steps under a budget. Where many are: ridge
@@ -28,9 +28,9 @@ def default_pool(regression: bool, width: int) -> list[Any]:
     if width > MANY:
         linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
-    of = _of_numbers if regression else _of_classes
-    # A regression on the features themselves, where they are few.
-    return [*of([LINE] if width <= SOLVED else []), Cells(), LastLabel()]
+    line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
+    pool = _of_numbers(line) if regression else _of_classes(line, scores > 1)
+    return [*pool, Cells(), LastLabel()]
 
 
 def _few_kernels() -> Group:
@@ -39,22 +39,42 @@ def _few_kernels() -> Group:
     return Group(BPAS(budget=1000, aggressiveness=0.5), [Polynomial(2), *widths])
 
 
-def _of_classes(line: list[Kernel]) -> list[Any]:
-    smooth = [gaussian(square) for square in (1.0, 3.16, 10.0, 31.6)]
-    slow = Ridge(forgetting=0.998)
-    pool = [
-        Group(GradientDescent(0.5, "adagrad", loss="logistic"), [LINE, *smooth]),
-        Group(slow, [*line, *smooth]),
-        Group(Ridge(forgetting=0.98), [*line, *smooth[::2]]),
-        Group([Ridge(), slow], [*line, *smooth], "ranks"),
+def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
+    """Between two classes 500 examples tell as much as 2,500 do; between many they do not."""
+    near, middle, wide = (gaussian(square) for square in (1.0, 3.16, 31.6))
+    logistic = GradientDescent(0.5, "adagrad", loss="logistic")
+    on_many = GradientDescent(
+        0.5, "adagrad", loss="logistic", features=RandomFeatures(200, "orthogonal")
+    )
+    steady, slow, fast = Ridge(), Ridge(forgetting=0.998), Ridge(forgetting=0.98)
+    return [
+        Group(logistic, [LINE, near, middle, wide]),
+        Group(on_many, gaussian(10.0)),
+        *([Group(slow, line)] if line else []),
+        Group(fast, [*line, middle, wide]),
+        Group(steady, [middle, wide]),
+        Group(steady, middle, "ranks"),
+        Group(slow, near, "ranks"),
+        Group(fast, [middle, wide], "ranks"),
+        _on_few_inputs(1, 75, [1.0, 0.998]),
+        _on_few_inputs(1, 75, [1.0, 0.998], "ranks"),
+        _on_few_inputs(2, 100, [0.998]),
+        _on_few_inputs(2, 100, [0.998], "ranks"),
+        _on_few_inputs(2, 50, [1.0], "ranks"),
+        _on_few_inputs(4, 100, [1.0, 0.998]),
+        _on_few_inputs(4, 100, [1.0], "ranks"),
+        Group(BPAS(2500 if many else 500, 0.5), [Polynomial(1), Gaussian(sigma=0.25), near]),
+        Group(BPAS(1000 if many else 500, 0.5), near, "ranks"),
     ]
-    for inputs in (1, 4):
-        few = RandomFeatures(100, "orthogonal", inputs=inputs)
-        both = [Ridge(features=few), Ridge(forgetting=0.998, features=few)]
-        kernel = gaussian(float(inputs))
-        pool += [Group(both, kernel), Group(both, kernel, "ranks")]
-    margins = [Polynomial(1), Polynomial(3), *_doubling(-2, 0), Gaussian(sigma=4.0)]
-    return [*pool, Group(list(ON_KERNELS), margins)]
+
+
+def _on_few_inputs(
+    inputs: int, n: int, forgetting: list[float], scaling: str | None = None
+) -> Group:
+    """Regressions on random features, each of so many inputs."""
+    features = RandomFeatures(n, "orthogonal", inputs=inputs)
+    solved = [Ridge(forgetting=one, features=features) for one in forgetting]
+    return Group(solved, gaussian(float(inputs)), scaling)
 
 
 def _of_numbers(line: list[Kernel]) -> list[Any]:
@@ -62,7 +82,7 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
     narrow = [gaussian(square) for square in (0.1, 0.316, 1.0)]
     wide = [gaussian(square) for square in (3.16, 10.0, 31.6, 100.0)]
     middle, steps = wide[:2], GradientDescent(0.5, "normalized")
-    pool = [
+    return [
         Group(steps, [LINE, *narrow, *wide]),
         Group(Ridge(), [*line, *wide]),
         Group(Ridge(forgetting=0.98), [*line, *narrow]),
@@ -72,18 +92,10 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
         Group(
             GradientDescent(0.5, "normalized", features=RandomFeatures(500, "orthogonal")), middle
         ),
+        *(_on_few_inputs(inputs, 100, [1.0]) for inputs in (1, 2, 4)),
     ]
-    for inputs in (1, 2, 4):
-        few = RandomFeatures(100, "orthogonal", inputs=inputs)
-        pool.append(Group(Ridge(features=few), gaussian(float(inputs))))
-    return pool
 
 
 def gaussian(square: float) -> Kernel:
     """A Gaussian of a squared width sigma^2."""
     return Gaussian(sigma=math.sqrt(square))
-
-
-def _doubling(first: int, last: int) -> list[Kernel]:
-    """Gaussians with sigma = 2^first ... 2^last."""
-    return [Gaussian(sigma=2.0**power) for power in range(first, last + 1)]

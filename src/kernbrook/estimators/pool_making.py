@@ -31,7 +31,13 @@ class Pool(NamedTuple):
 
 
 def pool_of(
-    kernels: Any, learner: Any, combiner: Any, regression: bool, width: int, scaling: str | None
+    kernels: Any,
+    learner: Any,
+    combiner: Any,
+    regression: bool,
+    width: int,
+    scaling: str | None,
+    scores: int = 1,
 ) -> Pool:
     """The pool that an estimator's parameters ask for, each part of it checked.
 
@@ -39,11 +45,12 @@ def pool_of(
     learner : one, or a list; None: the default
     width : features of a row
     scaling : of the machine
+    scores : of each expert
     """
     given = learner
     if learner is None and not learns_itself(combiner):
         if is_auto(kernels):
-            given = default_pool(regression, width)
+            given = default_pool(regression, width, scores)
         else:
             given = ON_KERNELS_OF_NUMBERS if regression else ON_KERNELS
     members = members_of(given, combiner, regression, scaling)

@@ -71,7 +71,7 @@ class SetsUp:
         check(self)
         return pool_of(
             self.kernels, self.learner, self.combiner, self._of_numbers, width,
-            self._scaling(width),
+            self._scaling(width), self._scores,
         )  # fmt: skip
 
     def _new_model(self, width: int, sparse: bool, seed: int) -> Model:

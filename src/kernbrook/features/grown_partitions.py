@@ -13,20 +13,11 @@ from kernbrook.checks import Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, check_bounded
-from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
 
-LEAST = 100.0  # rows that a leaf has collected before it may be cut
-LATER = 1.3  # times as many, before it is looked at again
-SURE = 3.0  # times LEAST: from then on the best cut need not be far better than the second
-PATIENCE = 10.0  # times LEAST, after which a leaf stops collecting
-BETTER = 1.3  # the gain of the best input, beside that of the second
-GAIN = 2.0  # of a cut, for each score
-SMOOTH = 1.0  # added to sums of curvatures
-WAITS = 5.0  # curvature that a leaf has met before it collects
+TOGETHER = 128  # bins, of all features on which a leaf collects
 AT_ONCE = 1e9  # as if a leaf had met so much
-SHARE = 0.25  # of the squared gradients of a leaf that its children begin with
 FORGETS = 0.005  # of what a tree has done, with each label
-HARM = 0.13  # of the deviation: a tree that has done more begins anew
+HARM = 0.2  # of the deviation: a tree that has done more begins anew
 EVERY = 16  # labels between two looks for such a tree
 MOST_TREES = 1000
 MOST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
@@ -43,8 +34,9 @@ class Trees(NamedTuple):
     weights, squares : (nodes, c) of leaves, and (nodes,) the sums of their squared gradients
     waits : (nodes,) curvature that a leaf without a slot has met
     pairs : (n,) of nodes that are free, the first of each
-    sums : (slots, m, BINS, c + 1) by bin of m features, the gradients and curvatures of rows
+    sums : (slots, bins, c + 1) by bin of some features, the gradients and curvatures of rows
     features : (slots, m) which these are
+    begins : (slots, m + 1) where the bins of each begin; the last ones may have none
     rows : (slots, 2) collected, and before the next look
     slots : (slots,) that are free
     free : (2,) int, how many pairs and slots are
@@ -60,6 +52,7 @@ class Trees(NamedTuple):
     pairs: NDArray[np.int32]
     sums: NDArray[np.float32]
     features: NDArray[np.int32]
+    begins: NDArray[np.int32]
     rows: NDArray[np.float32]
     slots: NDArray[np.int32]
     free: NDArray[np.int64]
@@ -89,9 +82,10 @@ class GrownPartitions(BaseEstimator):
     nodes : int
         Of all trees together, beside the first of each.
     inputs : int
-        Features, drawn at random, on which a leaf collects.
+        Features, drawn at random, on which a leaf collects: so many at most, and no more than have
+        128 bins together. A feature has as many bins as values, but 32 at most.
     slots : int or None
-        Leaves that collect at one time. None: as many as take 4 MB, but from 32 to 400.
+        Leaves that collect at one time. None: as many as take 4 MB, but from 32 to 1,000.
 
     References
     ----------
@@ -121,35 +115,36 @@ class GrownPartitions(BaseEstimator):
         self.inputs = inputs
         self.slots = slots
 
-    def collecting(self, d: int, c: int) -> tuple[int, int]:
-        """How many leaves collect at one time, and on how many features."""
-        m = min(self.inputs, d)
-        return most_slots(m, c) if self.slots is None else self.slots, m
+    def collecting(self, d: int, c: int) -> tuple[int, int, int]:
+        """How many leaves collect at one time, on how many features, and how many bins."""
+        m, bins = min(self.inputs, d), min(TOGETHER, d * BINS)
+        return most_slots(bins, c) if self.slots is None else self.slots, m, bins
 
     def numbers(self, d: int, c: int) -> int:
         """About how many numbers trees hold."""
-        slots, m = self.collecting(d, c)
-        return (self.n + self.nodes) * (c + 6) + slots * m * BINS * (c + 1)
+        slots, m, bins = self.collecting(d, c)
+        return (self.n + self.nodes) * (c + 6) + slots * (bins * (c + 1) + 2 * m)
 
     def begin(self, d: int, c: int) -> Trees:
         """Trees of one leaf each."""
         f4, i4, n = np.float32, np.int32, self.n
-        nodes, (slots, m) = n + self.nodes, self.collecting(d, c)
+        nodes, (slots, m, bins) = n + self.nodes, self.collecting(d, c)
         waits = np.zeros(nodes, f4)
         waits[:n] = AT_ONCE
         pairs = np.arange(n, nodes - 1, 2)[::-1].astype(i4)
         return Trees(
             np.full(nodes, NOBODY, i4), np.zeros(nodes, f4), np.full(nodes, NOBODY, i4),
             np.zeros((nodes, c), f4), np.zeros(nodes, f4), waits, pairs,
-            np.zeros((slots, m, BINS, c + 1), f4), np.zeros((slots, m), i4),
-            np.zeros((slots, 2), f4), np.arange(slots, dtype=i4)[::-1].copy(),
-            np.array([len(pairs), slots]), np.zeros((n, 2), f4),
+            np.zeros((slots, bins, c + 1), f4), np.zeros((slots, m), i4),
+            np.zeros((slots, m + 1), i4), np.zeros((slots, 2), f4),
+            np.arange(slots, dtype=i4)[::-1].copy(), np.array([len(pairs), slots]),
+            np.zeros((n, 2), f4),
         )  # fmt: skip
 
 
-def most_slots(m: int, c: int) -> int:
-    """As many as take 4 MB, on m features, but from 32 to 400."""
-    return min(max(2**20 // (m * BINS * (c + 1)), 32), 400)
+def most_slots(bins: int, c: int) -> int:
+    """As many as take 4 MB, of so many bins, but from 32 to 1,000."""
+    return min(max(2**20 // (bins * (c + 1)), 32), 1000)
 
 
 def room_of(d: int, c: int) -> Room:
@@ -169,14 +164,16 @@ def spread(trees: Trees, fresh: Trees, matrix: NDArray[np.float32]) -> Trees:
         waits=np.where(leaves, AT_ONCE, 0.0).astype(np.float32),
         sums=fresh.sums,
         features=fresh.features,
+        begins=fresh.begins,
         rows=fresh.rows,
         slots=fresh.slots,
         free=np.array([trees.free[0], fresh.free[1]]),
     )
 
 
-def check(trees: Trees, d: int) -> None:
-    """Raise InputError where no rows of d features lead to these trees."""
+def check(trees: Trees, inner: NDArray[np.int32]) -> None:
+    """Raise InputError where no rows lead to these trees; inner : (d,) see `binning.Bins`."""
+    d = len(inner)
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
     sizes = [(name, getattr(trees, name)) for name in ("squares", "waits", "rows")]
     sizes.append(("done", trees.done[:, 1]))
@@ -207,9 +204,15 @@ def check(trees: Trees, d: int) -> None:
     for node in children[1:]:
         mine[node] = mine[node + 1] = True
     taken = links[mine & ~cuts]
-    taken = np.concatenate([taken[taken != NOBODY], trees.slots[:held]])
-    if not np.array_equal(np.sort(taken), np.arange(slots)):
+    taken = taken[taken != NOBODY]
+    every = np.concatenate([taken, trees.slots[:held]])
+    if not np.array_equal(np.sort(every), np.arange(slots)):
         raise InputError("links, slots: expected each slot to be free, or of one leaf")
+    begins = trees.begins[taken]
+    bins = np.diff(begins, axis=1)
+    fits = (bins == 0) | (bins == inner[trees.features[taken]] + 1)
+    if not (fits.all() and (begins[:, 0] == 0).all() and (begins <= trees.sums.shape[1]).all()):
+        raise InputError("begins: expected features with all of their bins")
 
 
 @njit(cache=True, nogil=True)
@@ -224,139 +227,11 @@ def find_leaves(trees, values, leaves):
 
 
 @njit(cache=True, nogil=True)
-def grow(trees, bins, row, leaves, slopes, seed, number, room):
-    """Collect what a label has taught the leaves, and cut those that are worth it.
-
-    slopes : (c + 1,) gradients of the loss by the scores, before the step, and the curvature
-    """
-    c, free = slopes.shape[0] - 1, trees.free
-    for g in range(leaves.shape[0]):
-        leaf = leaves[g]
-        slot = np.int64(trees.links[leaf])
-        if slot == NOBODY:
-            trees.waits[leaf] += slopes[c]
-            if not trees.waits[leaf] > WAITS or free[0] == 0 or free[1] == 0:
-                continue
-            free[1] -= 1
-            slot = np.int64(trees.slots[free[1]])
-            begin_to_collect(trees, leaf, slot, seed, number, g, room.order)
-        copies = copies_of(uniform(seed, number, DRAW_COPIES * PURPOSE + g))
-        if copies == 0.0:
-            continue
-        trees.rows[slot, 0] += copies
-        for i in range(trees.features.shape[1]):
-            own = trees.sums[slot, i, row.bins[trees.features[slot, i]]]
-            for q in range(c + 1):
-                own[q] += copies * slopes[q]
-        if trees.rows[slot, 0] >= trees.rows[slot, 1]:
-            look_for_a_cut(trees, bins, leaf, slot, room)
-
-
-@njit(cache=True, nogil=True)
-def copies_of(draw):
-    """How often a row counts: by Poisson's law of mean 1, of 3 at most; draw : from 0 to 1."""
-    copies, chance, below = 0.0, math.exp(-1.0), 0.0
-    while copies < 3.0:
-        below += chance
-        if draw < below:
-            break
-        copies += 1.0
-        chance /= copies
-    return copies
-
-
-@njit(cache=True, nogil=True)
-def begin_to_collect(trees, leaf, slot, seed, number, tree, order):
-    """A leaf takes a slot that is free, on features drawn at random."""
-    d, m = order.shape[0], trees.features.shape[1]
-    for j in range(d):
-        order[j] = j
-    for i in range(m):
-        draw = uniform(seed, number, DRAW_INPUTS * PURPOSE + tree * m + i)
-        j = i + np.int64(draw * (d - i))
-        order[i], order[j] = order[j], order[i]
-        trees.features[slot, i] = order[i]
-    trees.sums[slot] = 0.0
-    trees.rows[slot, 0], trees.rows[slot, 1] = 0.0, LEAST
-    trees.links[leaf], trees.waits[leaf] = slot, 0.0
-
-
-@njit(cache=True, nogil=True)
 def set_free(trees, leaf):
     """A leaf gives up its slot."""
     trees.slots[trees.free[1]] = trees.links[leaf]
     trees.free[1] += 1
     trees.links[leaf], trees.waits[leaf] = NOBODY, 0.0
-
-
-@njit(cache=True, nogil=True)
-def look_for_a_cut(trees, bins, leaf, slot, room):
-    """Cut a leaf where the gain is greatest, if it is enough.
-
-    The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
-    gradients G and curvatures H on the left, on the right and of all.
-    """
-    sums, left, every = trees.sums[slot], room.left, room.every
-    m, c = sums.shape[0], sums.shape[2] - 1
-    every[:] = 0.0
-    for b in range(BINS):
-        for q in range(c + 1):
-            every[q] += sums[0, b, q]
-    whole = 0.0
-    for q in range(c):
-        whole += every[q] * every[q]
-    whole /= every[c] + SMOOTH
-    most, second, where, at = 0.0, 0.0, NOBODY, 0
-    for i in range(m):
-        left[:] = 0.0
-        best, place = 0.0, 0
-        for b in range(bins.inner[trees.features[slot, i]]):
-            for q in range(c + 1):
-                left[q] += sums[i, b, q]
-            right = every[c] - left[c]
-            if left[c] < 1.0 or right < 1.0:
-                continue
-            here, there = 0.0, 0.0
-            for q in range(c):
-                here += left[q] * left[q]
-                there += (every[q] - left[q]) * (every[q] - left[q])
-            gain = here / (left[c] + SMOOTH) + there / (right + SMOOTH) - whole
-            if gain > best:
-                best, place = gain, b
-        if best > most:
-            second, most, where, at = most, best, i, place
-        elif best > second:
-            second = best
-    rows = trees.rows[slot, 0]
-    trees.rows[slot, 1] = rows * LATER
-    sure = most > BETTER * second or rows >= SURE * LEAST
-    if where != NOBODY and most > GAIN * c and sure and trees.free[0] > 0:
-        feature = trees.features[slot, where]
-        cut(trees, leaf, feature, bins.edges[feature, at + 1])
-    elif rows >= PATIENCE * LEAST:
-        set_free(trees, leaf)
-
-
-@njit(cache=True, nogil=True)
-def cut(trees, leaf, feature, value):
-    """A leaf becomes a cut; its children begin with its weights."""
-    set_free(trees, leaf)
-    trees.free[0] -= 1
-    child = np.int64(trees.pairs[trees.free[0]])
-    for node in range(child, child + 2):
-        trees.weights[node] = trees.weights[leaf]
-        trees.squares[node] = trees.squares[leaf] * np.float32(SHARE)
-        trees.inputs[node], trees.links[node] = NOBODY, NOBODY
-        trees.waits[node] = AT_ONCE
-    trees.inputs[leaf], trees.cuts[leaf], trees.links[leaf] = feature, value, child
-
-
-@njit(cache=True, nogil=True)
-def collect_anew(trees):
-    """Bins have moved: what leaves have collected is forgotten."""
-    trees.sums[:] = 0.0
-    trees.rows[:, 0] = 0.0
-    trees.rows[:, 1] = LEAST
 
 
 @njit(cache=True, nogil=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,10 +13,12 @@ from kernbrook.checks import Number, Several, Whole, each_of, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import check_bounded
-from kernbrook.numerics.draws import mix
+from kernbrook.numerics.draws import DRAW_GRIDS, PURPOSE, mix, uniform
 
 SMALLEST_WIDTH = 1e-3  # in ranks
 MOST_GRIDS = 1000
+DRAWN = 256  # rows after which inputs are drawn for good
+LEAST_BITS = 0.05  # what the bin of a feature tells at least, where inputs are drawn
 
 
 class Grids(NamedTuple):
@@ -48,16 +51,19 @@ class RandomBinning(BaseEstimator):
         Grids.
     inputs : int, None, or a list of these
         How many inputs a grid cuts, drawn at random; None: all. Grids take those of a list in turn.
+        After 256 rows inputs are drawn once more, for good: features whose bins have told little of
+        these rows, for most are in one bin, are drawn more seldom.
     width : float from 0 to 100, or a list of these
         The mean width of a bin, in ranks. Grids take those of a list in turn.
     cells : int or None
-        Of the table. Cells are hashed: two that meet share a weight. None: 524,288, or fewer where
-        these would take more than 16 MB.
+        Of the table. Cells are hashed: two that meet share a weight. None: 524,288, of many classes
+        1,048,576, or fewer where these would take more than 32 MB.
 
     References
     ----------
     Rahimi and Recht (2007), Random features for large-scale kernel machines, section 4; Wu, Yen,
-    Chen, Yan (2016), Revisiting random binning features.
+    Chen, Yan (2016), Revisiting random binning features. Draws with weights: Efraimidis and
+    Spirakis (2006), Weighted random sampling with a reservoir.
 
     Examples
     --------
@@ -77,7 +83,7 @@ class RandomBinning(BaseEstimator):
         self,
         n: int = 100,
         inputs: Any = (8, None),
-        width: Any = (2.0, 1.0, 0.5),
+        width: Any = (1.5, 1.0, 0.5, 0.25),
         cells: int | None = None,
     ):
         self.n = n
@@ -118,6 +124,39 @@ def check(grids: Grids, d: int) -> None:
     check_bounded("inverse", grids.inverse, 1.0 / SMALLEST_WIDTH)
     if (grids.inverse < 0).any() or not ((grids.shift >= 0) & (grids.shift <= 1)).all():
         raise InputError("inverse, shift: expected widths above 0, and shifts from 0 to 1")
+
+
+@njit(cache=True, nogil=True)
+def bits_of(bins, j):
+    """The entropy, in bits, of the bin of feature j."""
+    found, levels = 0.0, bins.levels[j]
+    for b in range(bins.inner[j] + 1):
+        share = float(levels[b + 1]) - float(levels[b])
+        if share > 0.0:
+            found -= share * math.log2(share)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def draw_inputs(grids, bins, keys, seed, number):
+    """Draw the inputs anew of grids that cut some of all, features of more bits the likelier.
+
+    keys : (d,) scratch; seed, number : of the draws
+    Returns whether there are such grids.
+    """
+    d, some = keys.shape[0], False
+    for g in range(grids.salt.shape[0]):
+        first, last = grids.first[g], grids.first[g + 1]
+        if last - first == d:
+            continue
+        some = True
+        for j in range(d):
+            draw = uniform(seed, number, DRAW_GRIDS * PURPOSE + g * d + j)
+            keys[j] = -math.log(1.0 - draw) / max(bits_of(bins, j), LEAST_BITS)
+        for k in range(first, last):
+            least = np.argmin(keys)
+            grids.inputs[k], keys[least] = least, math.inf
+    return some
 
 
 @njit(cache=True, nogil=True)

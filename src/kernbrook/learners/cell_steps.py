@@ -2,7 +2,8 @@
 
 The sum of numbers is in units of the labels: `levels` holds the mean of the labels, the sum of
 their distances from it, how many there were; the offset and the unit of the sum; the mean size of
-residuals, in units; and of classes the mean error.
+residuals, in units; of classes the mean error, the same with a longer memory, and how many labels
+there were since errors have leapt.
 """
 
 import math
@@ -19,21 +20,25 @@ MOST_WEIGHT = 1e6  # of an example
 MOST_LABEL = 1e150
 MOST_LEVEL = 1e170  # of what is kept of labels
 UNIT, LATEST_UNIT = 1e-6, 1 << 20  # least change of a unit; labels after which it stays
-MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR = range(7)  # what `levels` holds
+SLOWLY, SLOWER = 0.003, 0.0003  # the two mean errors follow each error by so much
+ALARM = 4.0  # deviations of the mean error, above the other one: errors have leapt
+REST = 2000.0  # labels in which they have not leapt again
+MEAN, SPAN, LABELS, OFFSET, SCALE, SIZE, ERROR, USUAL, SINCE = range(9)  # what `levels` holds
 
 
 def no_levels():
     """Before the first label."""
-    levels = np.zeros(7)
-    levels[ERROR] = levels[SIZE] = 1.0
+    levels = np.zeros(9)
+    levels[ERROR] = levels[USUAL] = levels[SIZE] = 1.0
     return levels
 
 
 def check_levels(levels):
     """Raise InputError where no labels lead to these."""
-    sizes = levels[[SPAN, LABELS, SCALE, SIZE, ERROR]]
+    sizes = levels[[SPAN, LABELS, SCALE, SIZE, ERROR, USUAL, SINCE]]
     fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
-    if not fine or levels[LABELS] > COUNTED or levels[ERROR] > 1:
+    counts, errors = levels[[LABELS, SINCE]], levels[[ERROR, USUAL]]
+    if not (fine and (counts <= COUNTED).all() and (errors <= 1).all()):
         raise InputError("levels: expected means and sizes that labels lead to")
 
 
@@ -54,6 +59,25 @@ def slope_of_class(scores, label, slopes):
         curvature += slopes[q] * (1.0 - slopes[q])
     slopes[label] -= 1.0
     slopes[c] = curvature
+
+
+@njit(cache=True, nogil=True)
+def follow_error(levels, error):
+    """Take an error, from 0 to 1, into the means. Returns whether errors have leapt of late.
+
+    The mean of n errors, from 0 to 1, deviates by at most the root of their mean / n. A mean that
+    follows by `SLOWLY` is as of 2 / SLOWLY errors.
+    """
+    levels[SINCE] += 1.0
+    levels[ERROR] += (error - levels[ERROR]) * SLOWLY
+    levels[USUAL] += (levels[ERROR] - levels[USUAL]) * max(SLOWER, 1.0 / levels[SINCE])
+    usual = levels[USUAL]
+    if not levels[ERROR] > usual + ALARM * math.sqrt(usual * 0.5 * SLOWLY):
+        return False
+    if levels[SINCE] < REST:
+        return False
+    levels[USUAL], levels[SINCE] = levels[ERROR], 0.0
+    return True
 
 
 @njit(cache=True, nogil=True)

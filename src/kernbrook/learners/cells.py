@@ -16,7 +16,6 @@ from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions, random_binning
 from kernbrook.features.binning import (
-    BINS,
     Bins,
     Placed,
     check_bounded,
@@ -31,13 +30,19 @@ from kernbrook.features.grown_partitions import (
     Room,
     Trees,
     begin_anew,
-    collect_anew,
+    fell,
     find_leaves,
-    grow,
     room_of,
 )
 from kernbrook.features.hashed_inputs import HashedInputs
-from kernbrook.features.random_binning import Grids, RandomBinning, find_cells
+from kernbrook.features.leaf_sums import collect_anew, grow
+from kernbrook.features.random_binning import (
+    DRAWN,
+    Grids,
+    RandomBinning,
+    draw_inputs,
+    find_cells,
+)
 from kernbrook.gram.arrays import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
@@ -45,6 +50,7 @@ from kernbrook.learners.cell_steps import (
     OFFSET,
     SCALE,
     check_levels,
+    follow_error,
     implicit_part,
     no_levels,
     slope_of_class,
@@ -55,10 +61,9 @@ from kernbrook.learners.without_kernel import WithoutKernel
 
 MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
-CELLS, TABLE = 2**19, 2**24  # most cells, and bytes of their weights, where no number is said
+CELLS, TABLE = 2**19, 2**25  # most cells, and bytes of their weights, where no number is said
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
 LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
-SLOWLY = 0.003  # the mean error follows each error by so much
 MOST_ADDED = 1e15  # to the loss, by a tree
 Pair = tuple[RandomBinning | None, GrownPartitions | None]
 
@@ -70,7 +75,7 @@ class Held(NamedTuple):
     bins : of the features
     table : (cells, c + 1) weights of the cells of grids, and sums of their squared gradients
     trees : the other cells
-    levels : (7,) see `cell_steps`
+    levels : (9,) see `cell_steps`
     """
 
     grids: Grids
@@ -86,7 +91,7 @@ class Sum(NamedTuple):
     held : changed in place
     step, numbers : as of `Cells`; whether labels are numbers
     row, cells, leaves : where the row lies
-    rates : (grids + trees,) scratch; slopes, trial : (c + 1,) scratch
+    rates : (grids + trees,) scratch; slopes, trial : (c + 1,) scratch; keys : (d,) scratch
     room : scratch of the trees
     """
 
@@ -99,6 +104,7 @@ class Sum(NamedTuple):
     rates: Floats
     slopes: Floats
     trial: Floats
+    keys: Floats
     room: Room
 
 
@@ -166,9 +172,9 @@ class Cells(WithoutKernel):
         grids, trees = maps
         found: dict[str, tuple[int, ...]] = {"table": (cells_of(grids, c), c + 1)}
         if trees is not None:
-            slots, m = trees.collecting(d, c)
+            slots, _, bins = trees.collecting(d, c)
             found["trees.inputs"] = (trees.n + trees.nodes,)
-            found["trees.sums"] = (slots, m, BINS, c + 1)
+            found["trees.sums"] = (slots, bins, c + 1)
         return found
 
     def maps(self, width: int) -> HashedInputs | Pair:
@@ -204,8 +210,9 @@ class Cells(WithoutKernel):
 
 
 def most_cells(c: int) -> int:
-    """A power of 2, so that there are half as many where there are more scores."""
-    return min(CELLS, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
+    """A power of 2, so that there are fewer where there are more scores; many classes need more."""
+    most = CELLS if c == 1 else 2 * CELLS
+    return min(most, int(2 ** math.floor(math.log2(TABLE // (4 * (c + 1))))))
 
 
 def cells_of(grids: RandomBinning | None, c: int) -> int:
@@ -243,7 +250,7 @@ class Growing:
         cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
         return Sum(
             held, self.step, self.setting.regression, placed(d), cells, leaves,
-            np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), room_of(d, c),
+            np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), np.zeros(d), room_of(d, c),
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
@@ -253,7 +260,7 @@ class Growing:
         with within("bins."):
             binning.check(held.bins)
         with within("trees."):
-            grown_partitions.check(held.trees, self.setting.width)
+            grown_partitions.check(held.trees, held.bins.inner)
         c = self.setting.scores
         check_bounded("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
         check_bounded("table", held.table[:, c], grown_partitions.MOST_SUM)
@@ -271,9 +278,14 @@ class Growing:
 
 
 def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
-    """The table of fewer cells: those that lie in one have its weights, by what they have met."""
+    """The table of so many cells: those that become one share its weights, by what they have met.
+
+    A cell that becomes several has its weights in each.
+    """
     if not cells:
         return table
+    if cells >= len(table):
+        return np.repeat(table, cells // len(table), axis=0)
     parts = table.reshape(cells, len(table) // cells, -1)
     squares = parts[:, :, -1:]
     total = squares.sum(axis=1)
@@ -301,7 +313,7 @@ def _say(form, x, out):
 @follow.of(Sum)
 def _follow(form, x, scores, label, target, weight, number, seed):
     held, slopes = form.held, form.slopes
-    trees, levels, c = held.trees, held.levels, scores.shape[0]
+    trees, levels, c, alarm = held.trees, held.levels, scores.shape[0], False
     weight = min(weight, MOST_WEIGHT)
     if form.numbers:
         ratio = slope_of_number(levels, scores[0], target, slopes)
@@ -309,7 +321,7 @@ def _follow(form, x, scores, label, target, weight, number, seed):
             measure_anew(held, np.float32(ratio))
     else:
         slope_of_class(scores, label, slopes)
-        levels[ERROR] += (abs(slopes[label if c > 1 else 0]) - levels[ERROR]) * SLOWLY
+        alarm = follow_error(levels, abs(slopes[label if c > 1 else 0]))
     squared = 0.0
     for q in range(c + 1):
         slopes[q] *= weight
@@ -336,6 +348,14 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     begin_anew(trees, number)
     if keep_row(held.bins, form.row, seed, number):
         collect_anew(trees)
+        if held.bins.met[0] == DRAWN and draw_inputs(
+            held.grids, held.bins, form.keys, seed, number
+        ):
+            held.table[:] = 0.0
+    if alarm:
+        held.table[:] = 0.0
+        for g in range(form.leaves.shape[0]):
+            fell(trees, g)
 
 
 @njit(cache=True, nogil=True)

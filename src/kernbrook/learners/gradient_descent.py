@@ -24,6 +24,7 @@ LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
 SQUARED, LOGISTIC, HINGE, EPSILON = range(4)
 SCHEDULES = ("root", "constant", "normalized", "adagrad")
 BY_ROOT, CONSTANT, NORMALIZED, ADAGRAD = range(4)
+LEAST = 1e-300  # sum of squared gradients that a step is divided by
 
 
 class GradientDescent(BaseEstimator):
@@ -300,8 +301,7 @@ def gradient_step(rule, held, z, t, seen, gradient, number):
             for j in range(d):
                 g = slope * z[t, j] + 2.0 * regularization * theta[c, j]
                 sums[c, j] += g * g
-                if g != 0.0:
-                    theta[c, j] -= step * g / math.sqrt(sums[c, j])
+                theta[c, j] -= step * g / math.sqrt(max(sums[c, j], LEAST))
         return
     if schedule == BY_ROOT:
         step = root_step(rule, product(z, t, z, t), number)

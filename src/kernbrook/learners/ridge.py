@@ -16,8 +16,12 @@ from kernbrook.engine.verbs import descend, predict
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
+from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
 
 LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
+STEPS = 8  # that wait until P is brought up to date with all of them
+MOST_SCALE = 2.0  # of P beside the matrix that is kept, after which none waits
+N_NUMBERS = 3  # how many steps wait, the scale, the greatest number on the matrix's diagonal
 
 
 class Ridge(BaseEstimator):
@@ -25,7 +29,7 @@ class Ridge(BaseEstimator):
 
     In the space of features z, A = regularization I + sum z z' and b = sum y z. The prediction is
     b' (A + z z')^-1 z, with the example's own z in the matrix, which draws it towards 0 where
-    little like it was seen. P = A^-1 is kept, so an example costs O(d^2) for d features.
+    little like it was seen. Half of P = A^-1 is kept; an example costs O(d^2) for d features.
 
     Parameters
     ----------
@@ -72,12 +76,12 @@ class Ridge(BaseEstimator):
         self.features = features
 
     def extra_rows(self, dim: int, scores: int) -> int:
-        """Rows of `dim` numbers that it keeps besides its coefficients: P, below the diagonal."""
-        return dim
+        """Rows of `dim` numbers that it keeps besides its coefficients: see `Kept`."""
+        return rows_of_matrix(dim) + STEPS + -(-N_NUMBERS // dim)
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
         """P before the first example."""
-        np.fill_diagonal(extra, 1.0 / float(self.regularization))
+        keep(extra, np.eye(extra.shape[1]) / float(self.regularization))
 
     def rule(self) -> RidgeRule:
         """The parameters as compiled code reads them."""
@@ -91,6 +95,44 @@ class RidgeRule(NamedTuple):
     forgetting: float
 
 
+class Kept(NamedTuple):
+    """What is kept of P, the inverse of the regularised moment matrix: views of `extra`.
+
+    P = scale (matrix - steps' steps). A step is one number a feature; some wait, and go into the
+    matrix together, which is then read and written once for all of them.
+
+    half : (halves(d),) of the matrix, see `numerics.symmetric`
+    steps : (STEPS, d) of which the first ones wait, and the others are 0
+    numbers : (N_NUMBERS,) how many wait, the scale, the greatest number on the matrix's diagonal
+    """
+
+    half: Floats
+    steps: Floats
+    numbers: Floats
+
+
+@njit(cache=True, nogil=True)
+def rows_of_matrix(d):
+    """Of `extra`, which half of a matrix takes."""
+    return -(-halves(d) // d)
+
+
+@njit(cache=True, nogil=True)
+def kept_of(extra):
+    """`extra` by its parts."""
+    d = extra.shape[1]
+    first, flat = rows_of_matrix(d), extra.reshape(-1)
+    last = first + STEPS
+    numbers = flat[last * d : last * d + N_NUMBERS]
+    return Kept(flat[: halves(d)], extra[first:last], numbers)
+
+
+@njit(cache=True, nogil=True)
+def waiting(kept):
+    """How many steps wait; a file may say anything."""
+    return np.uintp(min(max(kept.numbers[0], 0.0), STEPS - 1.0))
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def along(z, t, gains):
     """z[t] . gains, in an order fixed by their length."""
@@ -101,37 +143,46 @@ def along(z, t, gains):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def ridge_gain(inverse, z, t, gains):
-    """z' P z for the inverse P of the regularised moment matrix; gains = P z.
+def ridge_gain(kept, z, t, gains):
+    """z' P z; gains = P z.
 
-    P is symmetric: what lies below its diagonal is read once, for both halves.
     Not below 0, where after great weights P is only rounding errors.
     """
-    for j in range(np.uintp(inverse.shape[0])):
-        own, total = z[t, j], 0.0
-        for i in range(j):
-            total += inverse[j, i] * z[t, i]
-            gains[i] += inverse[j, i] * own
-        gains[j] = total + inverse[j, j] * own
+    steps, n, d = kept.steps, waiting(kept), np.uintp(z.shape[1])
+    multiply(kept.half, z, t, gains)
+    for k in range(np.uintp(0), n, np.uintp(2)):  # two at a time: what waits not is 0
+        first = second = 0.0
+        for j in range(d):
+            first += steps[k, j] * z[t, j]
+            second += steps[k + np.uintp(1), j] * z[t, j]
+        for j in range(d):
+            gains[j] -= first * steps[k, j] + second * steps[k + np.uintp(1), j]
+    scale = kept.numbers[1]
+    for j in range(d):
+        gains[j] *= scale
     return max(0.0, along(z, t, gains))
 
 
 @njit(cache=True, nogil=True)
-def forgetting_now(rule, inverse):
+def forgetting_now(rule, kept):
     """The forgetting, or 1 where P has grown too far in a direction that does not come."""
-    regularization, forgetting = rule.regularization, rule.forgetting
-    if forgetting < 1.0:
-        for j in range(inverse.shape[0]):
-            if inverse[j, j] * regularization > LARGEST_GROWTH:
+    most, scale = LARGEST_GROWTH / rule.regularization, kept.numbers[1]
+    if rule.forgetting < 1.0 and kept.numbers[2] * scale > most:
+        for j in range(kept.steps.shape[1]):
+            own = diagonal(kept.half, kept.steps.shape[1], j)
+            for k in range(waiting(kept)):
+                own -= kept.steps[k, j] * kept.steps[k, j]
+            if own * scale > most:
                 return 1.0
-    return forgetting
+    return rule.forgetting
 
 
 @predict.of(RidgeRule)
 def _predict(rule, held, z, t, out):
     """Vovk, Azoury, Warmuth: with the example's own z in the matrix."""
-    variance = ridge_gain(held.extra, z, t, held.gains)
-    beyond = 1.0 + variance / forgetting_now(rule, held.extra)
+    kept = kept_of(held.extra)
+    variance = ridge_gain(kept, z, t, held.gains)
+    beyond = 1.0 + variance / forgetting_now(rule, kept)
     for c in range(out.shape[0]):
         out[c] = product(held.theta, c, z, t) / beyond
     return variance
@@ -141,29 +192,50 @@ def _predict(rule, held, z, t, out):
 def _descend(rule, held, z, t, seen, scores, variance):
     """Recursive least squares: theta and P after one more example.
 
-    With A <- forgetting A + weight z z', P its inverse, of which half is kept up to date;
-    variance = z' P z and gains = P z of before, changed.
+    With A <- forgetting A + weight z z', P its inverse; variance = z' P z and gains = P z of
+    before.
     """
-    theta, inverse, gains = held.theta, held.extra, held.gains
-    forgetting = forgetting_now(rule, inverse)
+    theta, gains, kept = held.theta, held.gains, kept_of(held.extra)
+    forgetting = forgetting_now(rule, kept)
     total = forgetting / seen.weight + variance
-    d = np.uintp(inverse.shape[0])
+    d = np.uintp(theta.shape[1])
     for c in range(theta.shape[0]):
         target = seen.target if seen.numbers else sign_of(theta.shape[0], c, seen.label)
         step = (target - product(theta, c, z, t)) / total
         for j in range(d):
             theta[c, j] += step * gains[j]
-    root, grown = math.sqrt(total), 1.0 / forgetting
+    n, root = waiting(kept), math.sqrt(total * kept.numbers[1])
     for j in range(d):
-        gains[j] /= root
-    for i in range(d):
-        factor = gains[i]
-        if forgetting == 1.0:
-            for j in range(i + np.uintp(1)):
-                inverse[i, j] -= factor * gains[j]
-        else:
-            for j in range(i + np.uintp(1)):
-                inverse[i, j] = (inverse[i, j] - factor * gains[j]) * grown
+        kept.steps[n, j] = gains[j] / root
+    kept.numbers[0] = n + 1.0
+    kept.numbers[1] /= forgetting
+    if n + 1.0 == STEPS or kept.numbers[1] > MOST_SCALE:
+        bring_up_to_date(kept)
+
+
+@njit(cache=True, nogil=True)
+def bring_up_to_date(kept):
+    """The steps that wait go into the matrix, and the scale."""
+    half, steps, numbers = kept.half, kept.steps, kept.numbers
+    d, greatest = steps.shape[1], 0.0
+    take_off(half, steps, STEPS, numbers[1])
+    for j in range(d):
+        greatest = max(greatest, diagonal(half, d, j))
+    steps[:] = 0.0
+    numbers[0], numbers[1], numbers[2] = 0.0, 1.0, greatest
+
+
+def keep(extra: Floats, matrix: Floats) -> None:
+    """P is this matrix, (d, d)."""
+    kept = kept_of(extra)
+    kept.half[:], kept.steps[:], kept.numbers[:] = packed(matrix), 0.0, 0.0
+    kept.numbers[1:] = 1.0, matrix.diagonal().max()
+
+
+def matrix_of(extra: Floats) -> Floats:
+    """P, (d, d)."""
+    half, steps, numbers = kept_of(extra)
+    return np.asarray(numbers[1] * (unpacked(half, extra.shape[1]) - steps.T @ steps))
 
 
 @descend_together.register(RidgeRule)
@@ -172,18 +244,13 @@ def _together(rule: RidgeRule, apart: Apart) -> tuple[Floats, Floats]:
 
     Under forgetting they count the last ones, and are averaged.
     """
-    matrices = apart.over(lambda one: inverse_of(whole(one.extra)))
+    matrices = apart.over(lambda one: inverse_of(matrix_of(one.extra)))
     matrix = matrices.averaged() if rule.forgetting < 1.0 else matrices.added()
-    own = apart.over(lambda one: one.theta @ inverse_of(whole(one.extra)))
+    own = apart.over(lambda one: one.theta @ inverse_of(matrix_of(one.extra)))
     moments = own.averaged() if rule.forgetting < 1.0 else own.added()
-    inverse = inverse_of(matrix)
-    return moments @ inverse, np.tril(inverse)
-
-
-def whole(lower: Floats) -> Floats:
-    """A symmetric matrix, of which what lies on and below the diagonal counts."""
-    below = np.tril(lower, -1)
-    return np.asarray(below + below.T + np.diag(np.diagonal(lower)))
+    inverse, extra = inverse_of(matrix), np.zeros_like(apart.before.extra)
+    keep(extra, inverse)
+    return moments @ inverse, extra
 
 
 def inverse_of(matrix: Floats) -> Floats:

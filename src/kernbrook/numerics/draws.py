@@ -17,6 +17,7 @@ DRAW_SUBSET = 5
 DRAW_COPIES = 6
 DRAW_INPUTS = 7
 DRAW_SAMPLE = 8
+DRAW_GRIDS = 9
 FIRST_OWN = 1 << 10  # kinds from here on are for parts of others
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

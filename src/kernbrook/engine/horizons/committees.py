@@ -143,7 +143,8 @@ class Committees:
         self.choices = model.choices._replace(
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
-        self.shortest, self.start = max(SHORTEST, model.block_rows // 2), 0
+        blocks_fit = model.block_rows <= LAPS_LATE * SHORTEST
+        self.shortest, self.start = SHORTEST if blocks_fit else model.block_rows // 2, 0
         self.begin_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
         self.soon, self.late = self.first(model), self.first(model)

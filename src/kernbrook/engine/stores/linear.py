@@ -32,7 +32,7 @@ from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
 from kernbrook.numerics.zero import finite
 
-FEATURE_BLOCK = 256  # examples processed together: their features stay in the caches
+FEATURE_BLOCK = 512  # examples processed together: their features stay in the caches
 FAR_APART = 1_000_000  # numbers of maps of two views
 
 

@@ -331,7 +331,11 @@ class SlotStore(Store):
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
-        return SLOTS.along("score", arrays, spread_along(spread.coefficients))
+        found = SLOTS.along("score", arrays, spread_along(spread.coefficients))
+        room = np.shape(found["alpha"])[2]
+        if self.budget is None or room >= self.budget:
+            return found
+        return SLOTS.along("slot", found, padded_to(self.budget))  # the default has more
 
     def merged(self, apart: Apart) -> SlotState:
         return SlotState(*merged(self, apart.over(still)))

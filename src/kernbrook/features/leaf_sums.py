@@ -1,0 +1,164 @@
+"""What leaves of grown partitions collect, and the cuts that are found in it.
+
+By bin of some features, a leaf adds up the gradients of the loss by the scores, and its curvature.
+A feature takes as many bins as it has, so that many features of few values have room in a slot.
+"""
+
+import math
+
+import numpy as np
+
+from kernbrook.compiler.compiling import njit
+from kernbrook.features.grown_partitions import AT_ONCE, NOBODY, set_free
+from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
+
+LEAST = 100.0  # rows that a leaf has collected before it may be cut
+LATER = 1.3  # times as many, before it is looked at again
+SURE = 3.0  # times LEAST: from then on the best cut need not be far better than the second
+PATIENCE = 10.0  # times LEAST, after which a leaf stops collecting
+BETTER = 1.3  # the gain of the best input, beside that of the second
+GAIN = 2.0  # of a cut; where nothing can be found it is about 1, of however many scores
+SMOOTH = 1.0  # added to sums of curvatures
+WAITS = 5.0  # curvature that a leaf has met before it collects
+SHARE = 0.25  # of the squared gradients of a leaf that its children begin with
+
+
+@njit(cache=True, nogil=True)
+def grow(trees, bins, row, leaves, slopes, seed, number, room):
+    """Collect what a label has taught the leaves, and cut those that are worth it.
+
+    slopes : (c + 1,) gradients of the loss by the scores, before the step, and the curvature
+    """
+    c, free = slopes.shape[0] - 1, trees.free
+    for g in range(leaves.shape[0]):
+        leaf = leaves[g]
+        slot = np.int64(trees.links[leaf])
+        if slot == NOBODY:
+            trees.waits[leaf] += slopes[c]
+            if not trees.waits[leaf] > WAITS or free[0] == 0 or free[1] == 0:
+                continue
+            free[1] -= 1
+            slot = np.int64(trees.slots[free[1]])
+            begin_to_collect(trees, bins, leaf, slot, seed, number, g, room.order)
+        copies = copies_of(uniform(seed, number, DRAW_COPIES * PURPOSE + g))
+        if copies == 0.0:
+            continue
+        trees.rows[slot, 0] += copies
+        features, begins = trees.features[slot], trees.begins[slot]
+        for i in range(features.shape[0]):
+            if begins[i + 1] == begins[i]:
+                break
+            own = trees.sums[slot, begins[i] + row.bins[features[i]]]
+            for q in range(c + 1):
+                own[q] += copies * slopes[q]
+        if trees.rows[slot, 0] >= trees.rows[slot, 1]:
+            look_for_a_cut(trees, bins, leaf, slot, room)
+
+
+@njit(cache=True, nogil=True)
+def copies_of(draw):
+    """How often a row counts: by Poisson's law of mean 1, of 3 at most; draw : from 0 to 1."""
+    copies, chance, below = 0.0, math.exp(-1.0), 0.0
+    while copies < 3.0:
+        below += chance
+        if draw < below:
+            break
+        copies += 1.0
+        chance /= copies
+    return copies
+
+
+@njit(cache=True, nogil=True)
+def begin_to_collect(trees, bins, leaf, slot, seed, number, tree, order):
+    """A leaf takes a slot that is free, on features drawn at random: those that still fit in."""
+    d, features, begins = order.shape[0], trees.features[slot], trees.begins[slot]
+    for j in range(d):
+        order[j] = j
+    taken, end = 0, np.int32(0)
+    begins[:] = 0
+    for i in range(d):
+        draw = uniform(seed, number, DRAW_INPUTS * PURPOSE + tree * d + i)
+        j = i + np.int64(draw * (d - i))
+        order[i], order[j] = order[j], order[i]
+        inner = bins.inner[order[i]]
+        if inner < 1 or end + inner + 1 > trees.sums.shape[1]:
+            continue
+        features[taken], begins[taken] = order[i], end
+        taken, end = taken + 1, end + inner + 1
+        if taken == features.shape[0]:
+            break
+    begins[taken:] = end
+    trees.sums[slot] = 0.0
+    trees.rows[slot, 0], trees.rows[slot, 1] = 0.0, LEAST
+    trees.links[leaf], trees.waits[leaf] = slot, 0.0
+
+
+@njit(cache=True, nogil=True)
+def look_for_a_cut(trees, bins, leaf, slot, room):
+    """Cut a leaf where the gain is greatest, if it is enough.
+
+    The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
+    gradients G and curvatures H on the left, on the right and of all.
+    """
+    sums, features, begins = trees.sums[slot], trees.features[slot], trees.begins[slot]
+    left, every, c = room.left, room.every, sums.shape[1] - 1
+    every[:] = 0.0
+    for b in range(begins[1]):
+        for q in range(c + 1):
+            every[q] += sums[b, q]
+    whole = 0.0
+    for q in range(c):
+        whole += every[q] * every[q]
+    whole /= every[c] + SMOOTH
+    most, second, where, at = 0.0, 0.0, NOBODY, 0
+    for i in range(features.shape[0]):
+        left[:] = 0.0
+        best, place = 0.0, 0
+        for b in range(begins[i], begins[i + 1] - 1):
+            for q in range(c + 1):
+                left[q] += sums[b, q]
+            right = every[c] - left[c]
+            if left[c] < 1.0 or right < 1.0:
+                continue
+            here, there = 0.0, 0.0
+            for q in range(c):
+                here += left[q] * left[q]
+                there += (every[q] - left[q]) * (every[q] - left[q])
+            gain = here / (left[c] + SMOOTH) + there / (right + SMOOTH) - whole
+            if gain > best:
+                best, place = gain, b - begins[i]
+        if best > most:
+            second, most, where, at = most, best, i, place
+        elif best > second:
+            second = best
+    rows = trees.rows[slot, 0]
+    trees.rows[slot, 1] = rows * LATER
+    sure = most > BETTER * second or rows >= SURE * LEAST
+    if where != NOBODY and most > GAIN and sure and trees.free[0] > 0:
+        feature = features[where]
+        cut(trees, leaf, feature, bins.edges[feature, at + 1])
+    elif rows >= PATIENCE * LEAST:
+        set_free(trees, leaf)
+
+
+@njit(cache=True, nogil=True)
+def cut(trees, leaf, feature, value):
+    """A leaf becomes a cut; its children begin with its weights."""
+    set_free(trees, leaf)
+    trees.free[0] -= 1
+    child = np.int64(trees.pairs[trees.free[0]])
+    for node in range(child, child + 2):
+        trees.weights[node] = trees.weights[leaf]
+        trees.squares[node] = trees.squares[leaf] * np.float32(SHARE)
+        trees.inputs[node], trees.links[node] = NOBODY, NOBODY
+        trees.waits[node] = AT_ONCE
+    trees.inputs[leaf], trees.cuts[leaf], trees.links[leaf] = feature, value, child
+
+
+@njit(cache=True, nogil=True)
+def collect_anew(trees):
+    """Bins have moved: what leaves have collected is forgotten, and they begin when a row comes."""
+    for node in range(trees.links.shape[0]):
+        if trees.inputs[node] == NOBODY and trees.links[node] != NOBODY:
+            set_free(trees, node)
+            trees.waits[node] = AT_ONCE
