@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 import kernbrook as kb
 from kernbrook.compiler.links import new_link, through
 from kernbrook.engine.stores import meetings, slots
-from kernbrook.gram import points
+from kernbrook.gram import rows as gram_rows
 from kernbrook.gram.rows import Block, DenseRows, SparseRows
 from kernbrook.kernels.planning import Layout
 
@@ -94,11 +94,11 @@ def _meet(link, which, t, lo, hi, out, row):
     through(meetings.meet_row, link, group, t, lo, hi, row)
 
 
-@pytest.mark.parametrize("widest", [points.WIDEST, 3], ids=["narrow", "wide"])
+@pytest.mark.parametrize("widest", [gram_rows.WIDEST, 3], ids=["narrow", "wide"])
 @pytest.mark.parametrize("form", [DenseRows.of, lambda X: SparseRows.of(sp.csr_matrix(X))])
 def test_pair_values(form, widest, monkeypatch):
     """As those of a block of rows with the points, to the bit."""
-    for module in (points, meetings):
+    for module in (gram_rows, meetings):
         monkeypatch.setattr(module, "WIDEST", widest)
     X, _ = drawn(60, 9)
     X[:, 4] *= np.arange(60) > 30  # not in the first points

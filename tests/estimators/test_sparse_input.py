@@ -13,7 +13,7 @@ from inside import compiled
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.gram import points
+from kernbrook.gram import rows as gram_rows
 
 X, Y = hard_streams.sparse_counts(n=60, d=6)
 X[0] = 1.0  # a row with every feature
@@ -294,7 +294,7 @@ def test_read_only_input_is_compiled_for_once(name, storage):
 
 def test_a_read_only_array_is_not_copied_whole(monkeypatch):
     """It may be a file that no memory can hold."""
-    monkeypatch.setattr(points, "COPIED", 512)
+    monkeypatch.setattr(gram_rows, "COPIED", 512)
     many = locked(np.tile(X, (500, 8)))
     model = plain.classifier([kb.Gaussian(sigma=1)]).fit(many[:60], Y)
     tracemalloc.start()
@@ -318,7 +318,7 @@ def test_features_of_a_wide_block_are_numbered_anew(monkeypatch):
     for learner in (kb.Perceptron(), kb.BPAS(budget=20)):
         results = []
         for widest in (400, 399):
-            monkeypatch.setattr(points, "WIDEST", widest)
+            monkeypatch.setattr(gram_rows, "WIDEST", widest)
             model = plain.classifier(pool, learner)
             model.learn(wide[:100], labels[:100])
             results.append(model.decision_function(wide).tobytes())

@@ -7,27 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernbrook.cli.bundles import LATE_ROWS, RECIPES, takes
 from kernbrook.cli.options import (
-    Budget,
-    Features,
     Jobs,
     Json,
-    Label,
-    MaxBytes,
     Orders,
-    Positive,
     Report,
     Scheduler,
     Seed,
-    Sep,
-    Settings,
     SeveralData,
     check_outputs,
-    parameters,
     workers,
 )
 from kernbrook.cli.output import progress, say, show_result
-from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +28,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.runs.record import Comparison
 
 
-@takes_tables
+@takes(chosen=RECIPES, rows=LATE_ROWS)
 def compare(
     data: SeveralData,
     recipes: Annotated[
@@ -55,9 +47,7 @@ def compare(
         int | None,
         typer.Option(min=1, help="Random orders of the rows; 20 by default."),
     ] = None,
-    settings: Settings = None,
-    budget: Budget = None,
-    seed: Seed = 0,
+    chosen: Any = None,
     orders: Orders = None,
     in_order: Annotated[
         bool,
@@ -83,12 +73,7 @@ def compare(
     ] = None,
     json: Json = None,
     report: Report = None,
-    positive: Positive = None,
-    label: Label = None,
-    encoder: Any = None,
-    sep: Sep = None,
-    n_features: Features = None,
-    max_bytes: MaxBytes = None,
+    rows: Any = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
 ) -> None:
@@ -121,20 +106,15 @@ def compare(
     read = [*data] if orders is None else [*data, str(orders)]
     check_outputs({"--json": json, "--report": report}, read)
     crew = workers(jobs, scheduler)
-    own = parameters(settings, budget)
-    rows = wanted(recipes)
-    if rows is None:  # the data say which
-        settings_of(book.names(), own)
+    asked = wanted(recipes)
+    if asked is None:  # the data say which
+        settings_of(book.names(), chosen.settings)
     else:
-        choices_of(rows, own)
+        choices_of(asked, chosen.settings)
     libraries_of(baselines)
     if measure is not None:
         measure_named(measure)
-    opened = partial(
-        open_stream, n_features=n_features, label=label, positive=positive, seed=seed,
-        max_bytes=max_bytes, sep=sep, encoder=encoder,
-    )  # fmt: skip
-    streams = [opened(name) for name in data]
+    streams = [open_stream(name, seed=chosen.seed, **rows._asdict()) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
     results = []
     with progress() as shown:
@@ -144,7 +124,7 @@ def compare(
                     stream,
                     recipes,
                     permutations=permutations,
-                    seed=seed,
+                    seed=chosen.seed,
                     orders=known,
                     jobs=crew,
                     in_order=in_order,
@@ -157,7 +137,7 @@ def compare(
                         lambda width: rendered(comparison_table(part), width)
                     ),
                     compiling=shown.compiling,
-                    **own,
+                    **chosen.settings,
                 )
             )
     _show(results, json, report)

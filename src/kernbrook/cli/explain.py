@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernbrook.cli.bundles import NEW_ROWS, takes
 from kernbrook.cli.options import (
     Data,
     Json,
-    MaxBytes,
     Report,
     Seed,
-    Sep,
     check_outputs,
 )
 from kernbrook.cli.output import progress, say, show_result
-from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
-@takes_tables
+@takes(like=NEW_ROWS)
 def explain(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
@@ -48,10 +46,8 @@ def explain(
     label: Annotated[
         str | None, typer.Option(help="A table's label column; else the one that was learned.")
     ] = None,
-    written: Any = None,
-    sep: Sep = None,
+    like: Any = None,
     seed: Seed = 0,
-    max_bytes: MaxBytes = None,
     json: Json = None,
     report: Report = None,
 ) -> None:
@@ -79,9 +75,7 @@ def explain(
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with progress(data) as shown:
-        asked, stream = opened(
-            model, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep, written=written
-        )
+        asked, stream = opened(model, data, seed=seed, **like._asdict())
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

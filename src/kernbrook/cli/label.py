@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernbrook.cli.bundles import RECIPES, UNLABELLED_ROWS, takes
 from kernbrook.cli.options import (
-    Budget,
     Data,
-    Features,
-    MaxBytes,
-    Seed,
-    Sep,
-    Settings,
     check_outputs,
     labels,
-    parameters,
 )
 from kernbrook.cli.output import say
 from kernbrook.cli.signals import Stopping
 from kernbrook.cli.sitting import Opened, face_of, sit
-from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -59,20 +51,15 @@ Export = Annotated[
 ]
 
 
-@partial(takes_tables, lags=False)
+@takes(chosen=RECIPES, rows=UNLABELLED_ROWS)
 def label_data(
     model: Model,
     data: Data,
     recipe: Recipe = None,
     classes: Classes = None,
-    settings: Settings = None,
-    budget: Budget = None,
-    seed: Seed = 0,
+    chosen: Any = None,
     label: Unread = None,
-    encoder: Any = None,
-    sep: Sep = None,
-    n_features: Features = None,
-    max_bytes: MaxBytes = None,
+    rows: Any = None,
     questions: Questions = None,
     answers: Answers = None,
     text: Text = None,
@@ -97,22 +84,23 @@ def label_data(
     from kernbrook.evaluation.measuring.by_task import OURS
     from kernbrook.evaluation.sessions.classes import named_classes
 
-    begins = (recipe, classes, settings, budget, text, image, questions)
+    begins = (recipe, classes, text, image, questions)
     asks = export is None or web or any(given is not None for given in begins)
+    asks = asks or bool(chosen.settings)
     _check(model, data, questions, answers, web, port, export, asks)
-    chosen = {**parameters(settings, budget), "random_state": seed}
-    if recipe is None and classes is not None and (len(chosen) > 1 or not model.exists()):
+    if recipe is None and classes is not None and (chosen.settings or not model.exists()):
         recipe = OURS["classification"]
-    if recipe is None and len(chosen) > 1:
+    if recipe is None and chosen.settings:
         raise InputError("--set, --budget: expected a --recipe too, or --classes")
     stopping, left = Stopping(), ExitStack()
     with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
-        found, names = _model(model, recipe, chosen), labels(classes)
+        found, names = _model(model, recipe, chosen.parameters), labels(classes)
         known = named_classes(found[0], names) if asks else None
         opened = Opened.of(
             model, data, found, (names, known),
-            n_features=n_features, label=label, seed=seed, max_bytes=max_bytes, sep=sep,
-            encoder=encoder, aside=[name for name in (text, image) if name is not None],
+            n_features=rows.n_features, label=label, seed=chosen.seed, max_bytes=rows.max_bytes,
+            sep=rows.sep, encoder=rows.encoder,
+            aside=[name for name in (text, image) if name is not None],
         )  # fmt: skip
         if asks:
             face = left.enter_context(face_of(opened, text, image, web, port))

@@ -56,6 +56,9 @@ Settings = Annotated[
         help="A parameter of the recipe, as JSON or text; repeatable.",
     ),
 ]
+Recipe = Annotated[
+    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+]
 Budget = Annotated[
     int | None,
     typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget."),

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from kernbrook.cli.bundles import NEW_ROWS, takes
 from kernbrook.cli.options import (
     Data,
     IgnoreExtra,
     Json,
-    MaxBytes,
     OnBadRows,
     Scheduler,
     Seed,
-    Sep,
     as_value,
     check_outputs,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
-from kernbrook.cli.table_options import takes_tables
 from kernbrook.cli.written import written as written_to
 from kernbrook.errors import InputError, printable
 
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 Piece = tuple["Learned", "NDArray[Any]"]  # what is said of some rows, and their labels
 
 
-@takes_tables
+@takes(like=NEW_ROWS)
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
@@ -70,10 +68,8 @@ def predict(
     label: Annotated[
         str | None, typer.Option(help="A table's label column; else the one that was learned.")
     ] = None,
-    written: Any = None,
-    sep: Sep = None,
+    like: Any = None,
     seed: Seed = 0,
-    max_bytes: MaxBytes = None,
     on_bad_rows: OnBadRows = "error",
     json: Json = None,
     ignore_extra: IgnoreExtra = False,
@@ -114,8 +110,8 @@ def predict(
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows = 0
-    options: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    options |= {"written": written, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows}
+    options = like._asdict() | {"seed": seed, "ignore_extra": ignore_extra}
+    options["on_bad_rows"] = on_bad_rows
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:

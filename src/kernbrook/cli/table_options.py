@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +14,7 @@ _IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
 _LISTED = re.compile(_IN_QUOTES.format(",="))
 _LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
 # Those that make a TableEncoder together, by its parameters.
-_ENCODER: dict[str, Any] = {
+OF_ENCODER: dict[str, Any] = {
     "categorical": Annotated[
         list[str] | None,
         typer.Option(
@@ -83,45 +81,11 @@ _ENCODER: dict[str, Any] = {
         ),
     ],
 }
-_OF_LAGS = "lags", "delay", "labels_every"
-_WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
+OF_LAGS = "lags", "delay", "labels_every"
+WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
 
 
-def takes_tables(command: Callable[..., None], lags: bool = True) -> Callable[..., None]:
-    """A command whose `encoder` comes from the options that make one; None where none is given.
-
-    Or whose `written` comes from those that say how values are written, for `open_like`.
-
-    lags : whether the rows of the command come in the order in which their labels do
-    """
-    own = signature(command, eval_str=True)
-    shown: list[Parameter] = []
-    of_encoder = tuple(option for option in _ENCODER if lags or option not in _OF_LAGS)
-    takes = {"encoder": of_encoder, "written": _WRITTEN}
-    for parameter in own.parameters.values():
-        if parameter.name in takes:
-            name, options = parameter.name, takes[parameter.name]
-            more = [option for option in options if option not in own.parameters]
-            shown += [parameter.replace(name=k, annotation=_ENCODER[k]) for k in more]
-        else:
-            shown.append(parameter)
-    make = _encoder if name == "encoder" else _as_written
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        if given.get("lags") is None:
-            for option in (one for one in _OF_LAGS[1:] if one in more):
-                if given[option] is not None:
-                    raise InputError(f"--{option.replace('_', '-')}: goes with --lags")
-        made = make(**{option: given[option] for option in options})
-        command(**{name: made}, **{k: v for k, v in given.items() if k not in more})
-
-    run.__signature__ = own.replace(parameters=shown)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    return run
-
-
-def _encoder(**given: Any) -> Any:
+def encoder_of(**given: Any) -> Any:
     """The encoder that the options make, by their names; None where none is given."""
     late = given.pop("delay", None) or 0, given.pop("labels_every", None) or 1
     if not any(given.values()):
@@ -194,7 +158,7 @@ def _number(option: str, expected: str, text: str, before: str = "") -> int:
     return int(digits)
 
 
-def _as_written(
+def as_written(
     dates: list[str] | None,
     decimal: str | None,
     thousands: str | None,

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kernbrook.cli.bundles import RECIPE, ROWS, takes
 from kernbrook.cli.options import (
-    Budget,
     Data,
-    Features,
     IgnoreExtra,
     Json,
-    Label,
-    MaxBytes,
     OnBadRows,
-    Positive,
     Scheduler,
-    Seed,
-    Sep,
-    Settings,
     check_outputs,
     labels,
-    parameters,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
-from kernbrook.cli.table_options import takes_tables
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,9 +27,6 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.sessions.training import Training
 
 
-Recipe = Annotated[
-    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
-]
 Classes = Annotated[
     str | None,
     typer.Option(
@@ -81,21 +69,13 @@ Rounds = Annotated[
 AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 
 
-@takes_tables
+@takes(chosen=RECIPE, rows=ROWS)
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
-    recipe: Recipe = None,
-    settings: Settings = None,
-    budget: Budget = None,
-    seed: Seed = 0,
-    positive: Positive = None,
+    chosen: Any = None,
     classes: Classes = None,
-    label: Label = None,
-    encoder: Any = None,
-    sep: Sep = None,
-    n_features: Features = None,
-    max_bytes: MaxBytes = None,
+    rows: Any = None,
     on_bad_rows: OnBadRows = "error",
     checkpoint_every: Every = 60.0,
     go_on: GoOn = False,
@@ -132,23 +112,28 @@ def train(
     _check(model, go_on, resume, overwrite, anyway)
     if ignore_extra and not (go_on or resume):
         raise InputError("--ignore-extra: goes with --go-on or --resume")
-    chosen = {**parameters(settings, budget), "random_state": seed}
-    given = Given(recipe, chosen, labels(classes), n_features, positive, encoder)
+    recipe = chosen.recipe
+    given = Given(
+        recipe, chosen.parameters, labels(classes), rows.n_features, rows.positive,
+        rows.encoder,
+    )  # fmt: skip
     if scheduler is not None:
         alone = {
-            "--go-on": go_on, "--resume": resume, "--positive": positive,
-            "--n-features": n_features, "--sep": sep, "--max-bytes": max_bytes,
+            "--go-on": go_on, "--resume": resume, "--positive": rows.positive,
+            "--n-features": rows.n_features, "--sep": rows.sep, "--max-bytes": rows.max_bytes,
             "--on-bad-rows": on_bad_rows != "error",
         }  # fmt: skip
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, given, label, scheduler, rounds, overwrite)
+        result, recipe = _by_workers(data, model, given, rows.label, scheduler, rounds, overwrite)
         _show(result, recipe, model, json)
         return
     if rounds is not None:
         raise InputError("--rounds: goes with --scheduler")
-    reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
-    reading["on_bad_rows"] = on_bad_rows
+    reading: dict[str, Any] = {
+        "label": rows.label, "seed": chosen.seed, "max_bytes": rows.max_bytes, "sep": rows.sep,
+        "on_bad_rows": on_bad_rows,
+    }  # fmt: skip
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         watched: dict[str, Any] = {
@@ -161,13 +146,14 @@ def train(
             reading |= {"ignore_extra": True} if ignore_extra else {}
             result = run_on(
                 data, model, resume=resume, anyway=anyway, written=given.written(),
-                check=partial(given.check, model, label if resume else None), **watched, **reading,
+                check=partial(given.check, model, rows.label if resume else None),
+                **watched, **reading,
             )  # fmt: skip
         else:
             result, recipe = _anew(data, model, given, reading, overwrite, watched)
     if not result.finished:
-        rows = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
-        say(f"kernbrook: stopped; {model} has learned {rows}.")
+        learned = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {learned}.")
         say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
     _show(result, recipe, model, json)
