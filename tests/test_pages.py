@@ -40,6 +40,12 @@ def test_the_page_of_commands_is_up_to_date():
     assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
 
 
+def test_the_picture_of_layers_is_up_to_date():
+    written = module_of("docs/write_layers.py")
+    said = "draw it anew: python docs/write_layers.py"
+    assert written.PICTURE.read_text(encoding="utf-8") == written.picture(), said
+
+
 def test_blocks_are_filled_and_the_rest_is_left(written):
     page = "before\n<!-- shootout, short -->\nold\n<!-- end -->\nafter\n"
     text = written.filled(page)

@@ -22,12 +22,12 @@ from kernbrook.estimators.labelled import (
     without,
 )
 from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.measuring.accounts import SMALLEST_CHANCE
 from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch, stack
 from kernbrook.explaining.latest import is_data, latest_of, opened
 from kernbrook.streams.booleans import spelled_as
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
-SMALLEST_CHANCE = float(np.finfo(np.float64).eps)  # that counts in a log loss
 NO_LABELS = "there are no labels, with which importance compares what the model says"
 LEAST_IN_BLOCK = 2  # rows: of one there is nothing to exchange
 BLOCKS, FEW = 10, 20  # where no number is said: so many, of so many rows each at least
