@@ -24,6 +24,7 @@ def printed(name, *arguments):
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_voted_strings():
     pytest.importorskip("rapidfuzz")
@@ -39,6 +40,7 @@ def test_voted_strings():
     assert re.search(r"^  arrow .*arr", said, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_river_pipeline():
     pytest.importorskip("river")
@@ -174,6 +176,7 @@ def test_the_page_on_voted_kernels(run):
     assert kb.load("words.kb").predict(["kennel"]).tolist() == ["kernel"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_on_watching_and_comparing(run):
     said = run("docs/watching.md")[0].split("\n")

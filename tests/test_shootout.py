@@ -172,6 +172,7 @@ def long_run(tmp_path):
     return call
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_long_mode_from_end_to_end(long_run, tmp_path):
     said, pairs = long_run("--methods", "majority,mean,last-value")
@@ -200,6 +201,7 @@ def test_the_long_mode_from_end_to_end(long_run, tmp_path):
     assert names == {"shootout_long_drawn.svg", "shootout_long_numbers.svg"}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_limit_ends_a_long_run_and_a_greater_one_runs_it_again(long_run):
     said, (pair,) = long_run("--methods", "majority", "--limit", "1e-9")

@@ -66,6 +66,7 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("value", BAD)
 def test_the_advice_of_train(kernbrook, tmp_path, value):
     csv(tmp_path / "t.csv", [value] * 4)
@@ -133,6 +134,7 @@ TRAINED = [
 NEW = ["1,5", "1.5", "1,200.5", "1.234,5", "5 %", "€ 5", "x", "24.12.2025", "2024-01-31", "1/2/25"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("learned", "options"), TRAINED)
 def test_the_advice_of_predict(kernbrook, tmp_path, learned, options):
     """What can be said to `predict` works; for what a column becomes the model is trained again."""

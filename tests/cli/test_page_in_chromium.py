@@ -318,6 +318,7 @@ class Answering:
         return rows
 
 
+@pytest.mark.sampled
 @POSIX
 def test_the_page_goes_on_by_itself(flowers, tmp_path, tab):
     """Killed, stopped by Ctrl-C, killed within an answer: nothing is lost, nothing comes twice."""
@@ -364,6 +365,7 @@ def test_the_page_goes_on_by_itself(flowers, tmp_path, tab):
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole" / "m").read_bytes()
 
 
+@pytest.mark.sampled
 @POSIX
 def test_another_program_does_not_get_the_token(flowers, tmp_path, tab):
     """One that listens at the port after a kill is asked to prove that it knows it."""

@@ -42,6 +42,7 @@ def said(folder, terminal=True, program=PROGRAM, **more):
             os.close(end)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_line_is_written_once_and_never_again(tmp_path):
     assert said(tmp_path) == LINE

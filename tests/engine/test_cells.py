@@ -303,6 +303,7 @@ OVERFLOWING = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("C", TASKS)
 @pytest.mark.parametrize("copied", [7, 1024])
 def test_an_overflow_in_mid_block_changes_nothing(C, copied, monkeypatch):

@@ -344,6 +344,7 @@ def test_a_file_of_before():
     assert far_of(model).soon.rows[0] > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("C", [2, None])
 @pytest.mark.parametrize("seed", range(3))
 def test_not_worse_than_the_mean(C, seed):

@@ -239,6 +239,7 @@ def test_perceptrons_on_hard_streams(stream, learner):
     assert_same(model, says(model, X, y, 5, 40), expected, X, 5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc", "iris", "wine", "digits"])
 def test_bpas_removes_what_costs_least(stream):
     """Where several removals cost the same but for rounding, the twin follows the choice made."""

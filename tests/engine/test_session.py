@@ -553,6 +553,7 @@ WHY = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("why", WHY)
 def test_what_is_not_quick_says_why(why):
     kernels, learner = WHY[why]

@@ -44,7 +44,7 @@ def model_of(name, dtype="float32", **named):
     return plain.classifier(kernels, learner, combiner, random_state=0, dtype=dtype, **named)
 
 
-@pytest.mark.thinned
+@pytest.mark.sampled
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("name", LEARNERS)

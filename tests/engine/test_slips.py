@@ -218,6 +218,7 @@ for slip in sys.argv[1:]:
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_slips_are_found_under_an_optimised_python():
     """`python -O` leaves asserts out, and no guard."""

@@ -67,6 +67,7 @@ def wdbc_by_the_twin(recipe):
     return naive.omkc(X, y, naive_kernels.omkc16(), "label", **RECIPES[recipe], seed=seed_of(SEED))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("size", [1, 7, 256, 569])
 def test_omkc_on_wdbc(recipe, size):

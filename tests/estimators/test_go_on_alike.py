@@ -126,6 +126,7 @@ def test_numbers(learner, combiner, stream, tmp_path):
     check(model, stream, tmp_path, one_by_one=number % 2 == 0, great=number % 3 == 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("stream", STREAMS)
 def test_the_default(stream, tmp_path):
     check(kb.OnlineMKClassifier(random_state=0), stream, tmp_path)

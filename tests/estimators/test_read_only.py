@@ -78,7 +78,7 @@ CALLS = {
 }
 
 
-@pytest.mark.thinned
+@pytest.mark.sampled
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_in_a_file_and_read_only_rows(name, storage, tmp_path):

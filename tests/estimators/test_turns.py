@@ -154,6 +154,7 @@ COPIES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", COPIES)
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_copies_made_while_another_thread_learns(make, way):

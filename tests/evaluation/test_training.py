@@ -62,7 +62,7 @@ def stopping_after(chunks):
     return lambda: next(left) == 1
 
 
-@pytest.mark.thinned
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("recipe", "stream"),
     [(recipe, stream) for recipe in RECIPES for stream in (dense, sparse_text)]

@@ -103,6 +103,7 @@ def test_what_does_not_go_together(monkeypatch, arguments, error, message):
         reproduce(**arguments)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("table", "options", "shown", "on_page"),
     [

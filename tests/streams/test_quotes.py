@@ -27,6 +27,7 @@ VALUES = {
 CASES = [(value, written) for value, all_written in VALUES.items() for written in all_written]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block_bytes", [1 << 20, 12])
 @pytest.mark.parametrize(("value", "written"), CASES)
 def test_values_as_programs_write_them(write, monkeypatch, value, written, block_bytes):

@@ -249,6 +249,7 @@ def test_a_format_that_leaves_no_doubt_is_found_and_kept(tmp_path, written, endi
         again.transform(pa.table({"when": DAYS}))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block_bytes", [1 << 20, 20])
 @pytest.mark.parametrize(
     ("days", "problem"),
