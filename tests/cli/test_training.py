@@ -492,7 +492,7 @@ def test_killed_at_eight_moments(kernbrook, tmp_path):
         cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    chunks_and_drafts = ["0 0", "0 1", "1 0", "1 0", "8 0", "12 1", "18 0", "24 0"]
+    chunks_and_drafts = ["0 0", "0 1", "1 0", "1 0", "7 0", "11 1", "17 0", "23 0"]
     assert done.stdout.splitlines()[:8] == chunks_and_drafts
     assert kernbrook(*command, "--model", "quiet")[0] == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "quiet").read_bytes()
