@@ -31,7 +31,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
-from kernbrook.evaluation.held_out import GENERATORS
+from kernbrook.evaluation.runs.held_out import GENERATORS
 from kernbrook.papers import published
 
 COVTYPE = 100_000

@@ -31,7 +31,7 @@ import machine
 import numpy as np
 
 import kernbrook as kb
-from kernbrook.evaluation.held_out import GENERATORS, Permuted, Split, standardised
+from kernbrook.evaluation.runs.held_out import GENERATORS, Permuted, Split, standardised
 from kernbrook.learners.pegasos import AFRESH
 from kernbrook.papers import published
 

@@ -60,7 +60,7 @@ import machine
 import numpy as np
 
 import kernbrook as kb
-from kernbrook.evaluation.parallel import client_of
+from kernbrook.evaluation.running.parallel import client_of
 from kernbrook.streams.generators import GeneratedStream
 
 CLASSES = (

@@ -20,7 +20,7 @@ def pytest_sessionstart(session):
 
     if is_cold():
         from kernbrook import recipes
-        from kernbrook.evaluation.ahead import compile_ahead
+        from kernbrook.evaluation.running.ahead import compile_ahead
 
         print("compiling what the tests run on, once")
         compile_ahead(recipes.names(), 2)
@@ -71,7 +71,7 @@ def _no_power_is_lost():
 @pytest.fixture
 def few_samples(monkeypatch):
     """Runs are looked at ten times, not a hundred: quicker, and with the same results."""
-    module = importlib.import_module("kernbrook.evaluation.prequential")
+    module = importlib.import_module("kernbrook.evaluation.runs.prequential")
     monkeypatch.setattr(module, "SAMPLES", 10)
 
 

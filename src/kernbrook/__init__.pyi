@@ -25,9 +25,9 @@ from .estimators.table_model import TableModel as TableModel
 from .estimators.transformer import KernelFeatures as KernelFeatures
 from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
-from .evaluation.comparing import compare as compare
-from .evaluation.prequential import prequential as prequential
-from .evaluation.table_fitting import fit_table as fit_table
+from .evaluation.comparing.compare import compare as compare
+from .evaluation.runs.prequential import prequential as prequential
+from .evaluation.sessions.table_fitting import fit_table as fit_table
 from .explaining.contributions import explain as explain
 from .explaining.importance import importance as importance
 from .features import *
@@ -38,6 +38,6 @@ from .persistence.saving import load as load
 from .persistence.saving import save as save
 from .selection import *
 from .streams import open_stream as open_stream
-from .streams.table_encoder import TableEncoder as TableEncoder
+from .streams.tables.encoder import TableEncoder as TableEncoder
 
 __version__: str

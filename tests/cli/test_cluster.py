@@ -16,7 +16,7 @@ from pyarrow.parquet import read_table, write_table
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation import compare, predict_table, train
-from kernbrook.evaluation.parallel import Cluster, client_of, in_order
+from kernbrook.evaluation.running.parallel import Cluster, client_of, in_order
 from kernbrook.papers import reproduce
 
 pytest.importorskip("distributed")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 
 pandas = pytest.importorskip("pandas")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -209,8 +209,8 @@ def test_the_same_file_twice(trained):
 KILLS = """
 import contextlib, io, os, shutil, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.row_digests import Content
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.history.row_digests import Content
 
 def call(*arguments):
     sys.argv = ["kernbrook", "train", *arguments]

@@ -17,7 +17,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.questions import percent
-from kernbrook.evaluation.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
@@ -547,7 +547,8 @@ def test_a_person_at_a_terminal(kernbrook, flowers, tmp_path):
 KILLS = """
 import json, os, pty, re, signal, sys
 import kernbrook as kb
-from kernbrook.evaluation import answers, labelling
+from kernbrook.evaluation.sessions import answers
+from kernbrook.evaluation.sessions import labelling
 from kernbrook.cli import person, questions
 from kernbrook.cli.main import run
 from sklearn.datasets import dump_svmlight_file

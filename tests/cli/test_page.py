@@ -32,14 +32,14 @@ from sittings import (
 )
 
 import kernbrook as kb
-from kernbrook.cli.page import Page, keys_of, kind_of, picture
 from kernbrook.cli.page_address import PageAddress, Place
 from kernbrook.cli.questions import Rows, percent
+from kernbrook.cli.web_page import Page, keys_of, kind_of, picture
 from kernbrook.errors import InputError
-from kernbrook.evaluation.answers import answers_beside
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.labelling import label
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.evaluation.sessions.answers import answers_beside
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.sessions.sources import Source, open_like
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")
 

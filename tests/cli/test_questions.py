@@ -16,11 +16,11 @@ import kernbrook as kb
 from kernbrook.cli.person import Person
 from kernbrook.cli.questions import Rows, about, number, percent, usual
 from kernbrook.errors import UnknownNameError
-from kernbrook.evaluation.answers import Question
-from kernbrook.evaluation.labelling import Labelling
-from kernbrook.evaluation.moments import Moments
-from kernbrook.evaluation.sessions import Quit
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.evaluation.history.moments import Moments
+from kernbrook.evaluation.sessions.answers import Question
+from kernbrook.evaluation.sessions.labelling import Labelling
+from kernbrook.evaluation.sessions.session import Quit
+from kernbrook.evaluation.sessions.sources import Source, open_like
 
 
 def question_of(stream, row):

@@ -17,11 +17,12 @@ from kernbrook.checks import ranges_of
 from kernbrook.errors import ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.evaluation import label, sessions, train
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.going_on import go_on
-from kernbrook.evaluation.labelling import with_policy
-from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation import label, train
+from kernbrook.evaluation.sessions import session as sessions
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.going_on import go_on
+from kernbrook.evaluation.sessions.labelling import with_policy
+from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.persistence.saving import write
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe

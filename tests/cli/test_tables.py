@@ -16,8 +16,8 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import ModelFileError
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.training import train
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.training import train
 from kernbrook.persistence.saving import read, write
 
 pandas = pytest.importorskip("pandas")
@@ -343,7 +343,7 @@ def test_a_model_with_a_dishonest_encoder(tmp_path, damage, problem):
 
 
 def test_a_folder_is_not_in_the_way_of_a_name(tmp_path, monkeypatch):
-    from kernbrook.evaluation.sources import Source, open_like
+    from kernbrook.evaluation.sessions.sources import Source, open_like
 
     monkeypatch.chdir(tmp_path)
     os.mkdir("wdbc")
@@ -352,7 +352,7 @@ def test_a_folder_is_not_in_the_way_of_a_name(tmp_path, monkeypatch):
 
 def test_labels_by_a_person_for_a_table_with_holes(tmp_path):
     """Gaps are filled from the whole table, so that the rows stay the same when one goes on."""
-    from kernbrook.evaluation.sources import Source, open_like
+    from kernbrook.evaluation.sessions.sources import Source, open_like
 
     frame = titanic(60)
     stream = open_like(None, frame.drop(columns="Survived"), encoder=ENCODER)

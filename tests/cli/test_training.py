@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
-from kernbrook.cli.training import _so_far
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.training import Training
+from kernbrook.cli.train import _so_far
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -436,8 +436,8 @@ def test_files_that_training_cannot_go_on_from(kernbrook):
 KILLS = """
 import contextlib, io, os, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.row_digests import RowDigest
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.history.row_digests import RowDigest
 
 COMMAND = sys.argv[1:]
 sys.argv = ["kernbrook", "train", "waveform:600", *COMMAND[2:], "--model", "loaded"]
@@ -707,7 +707,7 @@ def test_models_of_other_origin(kernbrook, tmp_path):
 
 
 def test_a_checkpoint_can_predict(kernbrook, tmp_path):
-    from kernbrook.evaluation.training import train
+    from kernbrook.evaluation.sessions.training import train
 
     stream = kb.open_stream("checkerboard:3000")
     train(stream, kb.recipes.make("bpas", random_state=0), "m", stop=lambda: True)

@@ -19,7 +19,7 @@ from kernbrook import recipes
 from kernbrook.cli import main
 from kernbrook.cli.options import parameters
 from kernbrook.errors import KernbrookError, KernbrookWarning
-from kernbrook.evaluation.tasks import check_settings, make_online, recipes_for
+from kernbrook.evaluation.measuring.by_task import check_settings, make_online, recipes_for
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
 TYPED = [
@@ -124,7 +124,7 @@ def test_what_nobody_foresaw(kernbrook, monkeypatch, error, said):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("kernbrook.evaluation.training.train", fails)
+    monkeypatch.setattr("kernbrook.evaluation.sessions.training.train", fails)
     code, out, err = kernbrook("train", "wdbc", "--model", "m")
     assert (code, out) == (1, "")
     assert err.startswith("kernbrook: ")

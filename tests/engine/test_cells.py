@@ -820,7 +820,7 @@ def _leaves(model):
 
 @pytest.mark.parametrize(("more", "times"), [(1, 2.0), (28, 0.5)])
 def test_cells_go_over_to_another_table(more, times):
-    """Three classes have twice the cells, many have fewer; nothing is lost where none met."""
+    """Three classes have twice the cells, many have fewer; nothing is lost where none had met."""
     X, y = stream(2, 300)
     model = machine(2, kb.Cells(kb.RandomBinning(8, [1, 2])))
     learn(model, X, y, 2)

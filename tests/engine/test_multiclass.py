@@ -21,7 +21,7 @@ from kernbrook.engine.blocks import part_of, slices
 from kernbrook.engine.learning import Told, learn_block
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.making import make_model, pool_of
+from kernbrook.estimators.pool_making import make_model, pool_of
 from kernbrook.gram.rows import DenseRows
 
 SEED = 5

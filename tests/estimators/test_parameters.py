@@ -87,7 +87,7 @@ NEEDED = {  # what a class cannot be made without
     kb.Group: {"learner": kb.BPAS(5)}, kb.Laplacian: {"sigma": 1.0},
     kb.LateLabels: {"model": kb.OnlineMKClassifier()}, kb.Matern: {"sigma": 1.0},
     kb.NamedColumns: {"model": kb.OnlineMKClassifier()}, kb.Polynomial: {"degree": 2},
-    kb.NormalizedPolynomial: {"degree": 2},
+    kb.NormalizedPolynomial: {"degree": 2}, kb.TableModel: {"model": kb.OnlineMKClassifier()},
 }  # fmt: skip
 WIDTHS = ("sigma", "gamma")  # a kernel is given one of the two
 LARGE = "budget", "n_components", "cells", "nodes", "slots"  # the greatest take memory, or long
@@ -152,6 +152,8 @@ def use(owner):
         kb.KernelFeatures(kb.Polynomial(2), owner).fit(X)
     elif isinstance(owner, kb.LateLabels):
         owner.predict(X, keys=range(len(X)))
+    elif isinstance(owner, kb.TableModel):
+        owner.partial_fit([{"a": 1.0, "b": 0}, {"a": 2.0, "b": 1}])
     elif isinstance(owner, kb.NamedColumns):
         owner.learn([{"a": 1.0}, {"a": 2.0}], [0, 1])
     elif not isinstance(owner, kb.kernels.Kernel):

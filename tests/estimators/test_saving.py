@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.evaluation.tasks import recipes_for
+from kernbrook.evaluation.measuring.by_task import recipes_for
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
-from kernbrook.evaluation.windows import NO_DATE
+from kernbrook.evaluation.history.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
+from kernbrook.evaluation.history.windows import NO_DATE
 
 
 def numbered(losses):

@@ -8,10 +8,10 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.choosing import SHORT_LISTS, TRIVIAL, parse, settings_of, wanted
-from kernbrook.evaluation.comparing import compare
-from kernbrook.evaluation.tasks import recipes_for
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.comparing.choosing import SHORT_LISTS, TRIVIAL, parse, settings_of, wanted
+from kernbrook.evaluation.comparing.compare import compare
+from kernbrook.evaluation.measuring.by_task import recipes_for
+from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 

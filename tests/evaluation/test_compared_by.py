@@ -13,9 +13,9 @@ from sklearn import metrics as theirs
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.trivial import TrivialRegressor
-from kernbrook.evaluation.ranking import ranking
-from kernbrook.evaluation.records import Row
-from kernbrook.evaluation.significance import best_rows
+from kernbrook.evaluation.comparing.ranking import ranking
+from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.runs.record import Row
 from kernbrook.reports import comparison_json, comparison_table
 from kernbrook.reports.comparison import comparison_page, comparisons_page, verdict
 

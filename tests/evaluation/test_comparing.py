@@ -10,12 +10,12 @@ from scipy import stats
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
-from kernbrook.evaluation.comparing import compare
-from kernbrook.evaluation.manifest import manifest
-from kernbrook.evaluation.orders import load_orders, state_of
-from kernbrook.evaluation.records import History, Record, Row
-from kernbrook.evaluation.significance import best_rows
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.comparing.compare import compare
+from kernbrook.evaluation.comparing.manifest import manifest
+from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.running.orders import load_orders, state_of
+from kernbrook.evaluation.runs.record import History, Record, Row
+from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]

@@ -15,11 +15,11 @@ from sklearn.tree import DecisionTreeClassifier
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.outside import online
-from kernbrook.evaluation.baselines import Scaled, baselines_of
-from kernbrook.evaluation.choosing import seeded
-from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.tasks import task_of
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.comparing.baselines import Scaled, baselines_of
+from kernbrook.evaluation.comparing.choosing import seeded
+from kernbrook.evaluation.measuring.by_task import task_of
+from kernbrook.evaluation.running.orders import state_of
+from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 X, y = hard_streams.gaussian_clouds(120)

@@ -17,16 +17,16 @@ from kernbrook.errors import (
     NonFiniteError,
 )
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.going_on import go_on
-from kernbrook.evaluation.past import MOST, Past, shortened
-from kernbrook.evaluation.row_digests import Content, RowDigest
-from kernbrook.evaluation.sources import Source
-from kernbrook.evaluation.training import train
-from kernbrook.evaluation.watching import Watched
-from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.base import Stream
-from kernbrook.streams.label_spelling import as_classes
+from kernbrook.evaluation.history.past import MOST, Past, shortened
+from kernbrook.evaluation.history.row_digests import Content, RowDigest
+from kernbrook.evaluation.history.watching import Watched
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.going_on import go_on
+from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.sessions.training import train
+from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.stream import Stream
+from kernbrook.streams.tables.label_spelling import as_classes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -429,7 +429,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     def full(*_):
         raise InputError("cannot write 'm': no space left on device")
 
-    monkeypatch.setattr("kernbrook.evaluation.sessions.save_checkpoint", full)
+    monkeypatch.setattr("kernbrook.evaluation.sessions.session.save_checkpoint", full)
     with pytest.raises(InputError, match="after 500 rows: cannot write 'm': no space left"):
         go_on(rows_of(500, 1), tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before

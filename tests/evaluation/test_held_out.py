@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.held_out import CHUNK, Permuted, held_out, parts, standardised
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.runs.held_out import CHUNK, Permuted, held_out, parts, standardised
+from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.generators import Checkerboard, Waveform
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, KernbrookError
-from kernbrook.evaluation.answers import answers_beside
-from kernbrook.evaluation.label_table import label_table
-from kernbrook.evaluation.labelling import label
-from kernbrook.evaluation.raw_rows import RawRows
-from kernbrook.evaluation.sessions import Undo
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.evaluation.sessions.answers import answers_beside
+from kernbrook.evaluation.sessions.label_table import label_table
+from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.sessions.raw_rows import RawRows
+from kernbrook.evaluation.sessions.session import Undo
+from kernbrook.evaluation.sessions.sources import Source, open_like
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(3)
 NOTES = ["", "NA", "  two words ", 'a "b", c', "é", "<b>"]
@@ -224,8 +224,8 @@ def test_what_cannot_be_exported(tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS[:3])
 def test_rows_by_number(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 64)
-    monkeypatch.setattr("kernbrook.streams.arrow_records.BATCH_ROWS", 7)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 64)
+    monkeypatch.setattr("kernbrook.streams.formats.arrow_records.BATCH_ROWS", 7)
     path, rows = written(tmp_path, name)
     raw = RawRows(open_like(None, str(path), encoder=kb.TableEncoder(**ENCODER)).records())
     for number in (1, 2, 9, 40, 3, 3, 39):
@@ -243,7 +243,7 @@ def test_rows_by_number(tmp_path, monkeypatch, name):
 
 
 def test_a_column_of_several_types_is_text(tmp_path, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 30)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 30)
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1, "b": 1.5}\n{"a": 2, "b": 2}\n{"a": 3, "b": "x"}\n')
     encoder = kb.TableEncoder(drop=["b"])

@@ -11,14 +11,15 @@ from scipy.sparse import csr_array
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation import labelling, sessions
-from kernbrook.evaluation.answers import AnswerLog, Begun, answers_beside
-from kernbrook.evaluation.checkpoints import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.classes import as_label, named_classes
-from kernbrook.evaluation.copies import Copies
-from kernbrook.evaluation.labelling import label, with_policy
-from kernbrook.evaluation.sessions import Quit, Undo
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.evaluation.sessions import labelling
+from kernbrook.evaluation.sessions import session as sessions
+from kernbrook.evaluation.sessions.answers import AnswerLog, Begun, answers_beside
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.classes import as_label, named_classes
+from kernbrook.evaluation.sessions.copies import Copies
+from kernbrook.evaluation.sessions.labelling import label, with_policy
+from kernbrook.evaluation.sessions.session import Quit, Undo
+from kernbrook.evaluation.sessions.sources import Source, open_like
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).round(3)
@@ -394,8 +395,8 @@ def test_appended_rows_come_last(tmp_path, whole):
 
 
 def test_a_trained_model_goes_on(tmp_path):
-    from kernbrook.evaluation.predicting import load_learned
-    from kernbrook.evaluation.training import train
+    from kernbrook.evaluation.sessions.predicting import load_learned
+    from kernbrook.evaluation.sessions.training import train
 
     path, source = tmp_path / "m", Source(3, None, ["a", "b", "c"], "kind")
     train(kb.open_stream((X[:50], Y[:50])), machine(), path, source=source)

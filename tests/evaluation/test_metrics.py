@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.metrics import river as needed
+from kernbrook.evaluation.runs.metrics import river as needed
 
 LOGISTIC = SGDClassifier("log_loss", random_state=0)
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation import parallel
-from kernbrook.evaluation.parallel import THREADS, Processes, in_order
+from kernbrook.evaluation.running import parallel
+from kernbrook.evaluation.running.parallel import THREADS, Processes, in_order
 
 FAMILY = frozenset({"a"})
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.table_files import check_ending, write_table
+from kernbrook.evaluation.sessions.table_files import check_ending, write_table
 
 TEXT = ["plain", 'a "quoted", one', "two\nlines", "", " é ☃ ", "=1+1", None]
 TABLE = pa.table(

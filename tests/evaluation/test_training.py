@@ -17,19 +17,20 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
-from kernbrook.evaluation import sessions, training
-from kernbrook.evaluation.checkpoints import (
+from kernbrook.evaluation.history.judging import Judge
+from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.history.row_digests import RowDigest
+from kernbrook.evaluation.history.windows import Span, Windows
+from kernbrook.evaluation.sessions import session as sessions
+from kernbrook.evaluation.sessions import training
+from kernbrook.evaluation.sessions.checkpoints import (
     Checkpoint,
     Source,
     load_checkpoint,
     save_checkpoint,
 )
-from kernbrook.evaluation.judging import Judge
-from kernbrook.evaluation.labelling import label
-from kernbrook.evaluation.past import Past
-from kernbrook.evaluation.row_digests import RowDigest
-from kernbrook.evaluation.training import train
-from kernbrook.evaluation.windows import Span, Windows
+from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.sessions.training import train
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]

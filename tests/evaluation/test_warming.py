@@ -13,11 +13,11 @@ from joblib import Parallel, delayed
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation import warming
-from kernbrook.evaluation.ahead import compile_ahead
-from kernbrook.evaluation.parallel import Call, crew_of, run_all
-from kernbrook.evaluation.warming import family, few_rows, next_family, trials_of, warm_up
-from kernbrook.streams.arrays import ArrayStream
+from kernbrook.evaluation.running import warming
+from kernbrook.evaluation.running.ahead import compile_ahead
+from kernbrook.evaluation.running.parallel import Call, crew_of, run_all
+from kernbrook.evaluation.running.warming import family, few_rows, next_family, trials_of, warm_up
+from kernbrook.streams.array_stream import ArrayStream
 
 
 @pytest.mark.parametrize("as_stream", [False, True])
@@ -35,7 +35,7 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
 
     monkeypatch.setattr(kind, "_learn_rows", loading)
     monkeypatch.setattr(
-        import_module("kernbrook.evaluation.prequential"), "_clocks", lambda: (now[0], now[0])
+        import_module("kernbrook.evaluation.runs.prequential"), "_clocks", lambda: (now[0], now[0])
     )
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.inputs import MOST_COLUMNS, Inputs, shifts
-from kernbrook.evaluation.windows import FIRST, MOST, NO_DATE, Span, Windows
+from kernbrook.evaluation.history.inputs import MOST_COLUMNS, Inputs, shifts
+from kernbrook.evaluation.history.windows import FIRST, MOST, NO_DATE, Span, Windows
 
 pa = pytest.importorskip("pyarrow")
 

@@ -23,8 +23,8 @@ from sklearn.datasets import load_svmlight_file
 
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
-from kernbrook.streams.csv_header import MISSING, find_separator, is_number
-from kernbrook.streams.text_cells import csv_lines
+from kernbrook.streams.formats.csv_header import MISSING, find_separator, is_number
+from kernbrook.streams.formats.text_cells import csv_lines
 
 NUMBERS = [
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"0x10", b"1_0", b"+1", b"--1", b"1.", b".5"),
@@ -108,7 +108,7 @@ def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
     size, rows = one_of(rng, BLOCKS), int(rng.integers(1, 9))
     with warnings.catch_warnings(), said_in_a_line() as refused:
         warnings.simplefilter("ignore", DataFileWarning)
-        with patch("kernbrook.streams.data_files.BLOCK_BYTES", size):
+        with patch("kernbrook.streams.files.data_files.BLOCK_BYTES", size):
             stream = kb.open_stream(path)
             X, y = stream.read()
             pieces = list(stream.chunks(rows))

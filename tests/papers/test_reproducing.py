@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.orders import orders_of
+from kernbrook.evaluation.running.orders import orders_of
 from kernbrook.papers import amkl, bomkl, published, reproduce, tables
 
 pytestmark = pytest.mark.usefixtures("few_samples")
@@ -128,7 +128,7 @@ def test_the_command_prints_and_writes(folder, monkeypatch, table, options, show
         monkeypatch.setattr(bomkl, name, (2.0,))
     monkeypatch.setattr(amkl, "THRESHOLDS", (0.001, 0.1))
     monkeypatch.setattr(amkl, "WINDOWS", (2,))
-    page, data = written / "page.html", written / "data.json"
+    page, data = written / "web_page.html", written / "data.json"
     run = ["reproduce", table, "--jobs", "1", *options.split()]
     result = CliRunner().invoke(app, [*run, "--json", str(data), "--report", str(page)])
     assert result.exit_code == 0, result.exception

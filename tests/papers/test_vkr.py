@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import kernbrook as kb
 from kernbrook.cli.main import app
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.orders import state_of
+from kernbrook.evaluation.running.orders import state_of
 from kernbrook.papers import published, reproduce, vkr
 from kernbrook.papers.vkr import waveform01
 from kernbrook.papers.vkr_protocol import paper_protocol
@@ -240,7 +240,7 @@ def test_what_cannot_be_run(small, monkeypatch, tmp_path):
 
 
 def test_the_command_prints_and_writes(small, tmp_path):
-    page, data = tmp_path / "page.html", tmp_path / "data.json"
+    page, data = tmp_path / "web_page.html", tmp_path / "data.json"
     command = ["reproduce", "vkr-table-1", "--rows", "50", "--jobs", "1"]
     result = CliRunner().invoke(app, [*command, "--json", str(data), "--report", str(page)])
     assert result.exit_code == 0, result.exception

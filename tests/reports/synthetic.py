@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernbrook.evaluation.records import Comparison, History, Record, Row
+from kernbrook.evaluation.runs.record import Comparison, History, Record, Row
 from kernbrook.papers import published
 from kernbrook.papers.omkc import ALGORITHMS, DISCOUNTS
 from kernbrook.results import Cell, Curve, Estimate, Results

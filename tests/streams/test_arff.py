@@ -51,7 +51,7 @@ def test_quotes_do_not_depend_on_the_block(write):
     ],
 )  # fmt: skip
 def test_levels(write, monkeypatch, kind, cells, levels, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
     names = open_stream(write("t.arff", arff([f"k {kind}", "c {x}"], "?,x\n")), encoder=MEAN)
     declared = [name.removeprefix("k=") for name in names.feature_names[:-1]]
     there = [(cell, level) for cell, level in zip(cells, levels, strict=True) if level is not None]
@@ -161,7 +161,7 @@ def test_what_is_quoted_comes_back(tmp_path_factory, levels, data, block_bytes):
     path = tmp_path_factory.mktemp("arff") / "t.arff"
     path.write_text(arff([f"a {{{kind}}}", "n real", f"c {{{kind}}}"], "".join(lines)), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+        patch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
         _, X, y = read(path)
     assert y == [value for value, _, _ in rows]
     assert [levels[row[:-2].index(1)] for row in X] == y

@@ -9,8 +9,9 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.evaluation import open_like
-from kernbrook.streams import csv_header, open_stream
-from kernbrook.streams.csv_header import read_header
+from kernbrook.streams import open_stream
+from kernbrook.streams.formats import csv_header
+from kernbrook.streams.formats.csv_header import read_header
 
 DATA = "numbers where names were expected: taken as data, the columns as x1 to x3"
 NAMES = "are taken as the names of the columns, not as data"
@@ -61,7 +62,7 @@ def test_what_the_first_row_is(write, text, is_data, said):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 def test_no_row_is_lost(write, monkeypatch, block_bytes, end):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
     text = end.join(["", "5.8,2.8,virginica", "6,2.2,versicolor", "5.5,4.2,virginica", ""])
     path = write("bare.csv", text)
     expected = pandas.read_csv(path, header=None)

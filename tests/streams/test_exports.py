@@ -20,7 +20,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.evaluation import train
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.evaluation.sessions.sources import Source, open_like
 from kernbrook.streams import open_stream
 
 pandas = pytest.importorskip("pandas")

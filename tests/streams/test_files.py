@@ -147,7 +147,7 @@ def test_permission_denied(write, monkeypatch):
     def refuse(*args):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kernbrook.streams.data_files.open", refuse, raising=False)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.open", refuse, raising=False)
     with pytest.raises(DataFileError, match=r": permission denied$"):
         open_stream(path)
 
@@ -179,7 +179,7 @@ def test_ends_of_lines(write, monkeypatch, dense, end, suffix, block_bytes):
     text = "\n".join(TEXTS[suffix].split("\n")[:60]) + "\n"
     text = text if suffix == ".csv" else f"# words\n{text}"
     X, y = open_stream(write(f"one{suffix}", text)).read()
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
     path = write(f"other{suffix}", with_ends(text, end))
     for _ in range(2):
         again_X, again_y = open_stream(path).read()
@@ -240,14 +240,14 @@ def test_what_does_not_print(write):
 
 
 def test_an_endless_line(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 100)
-    monkeypatch.setattr("kernbrook.streams.limits.LONGEST_LINE", 1000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.files.limits.LONGEST_LINE", 1000)
     with pytest.raises(DataFileError, match="line 2: a line of over"):
         open_stream(write("long.libsvm", "1 1:1\n" + "1 " * 1000))
 
 
 def test_a_line_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 100)
     line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
     assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from kernbrook.errors import DataFileError
-from kernbrook.streams import limits, open_stream
+from kernbrook.streams import open_stream
+from kernbrook.streams.files import limits
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits that files of a few kilobytes reach."""
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 1000)
     monkeypatch.setattr(limits, "LONGEST_LINE", 20_000)
     monkeypatch.setattr(limits, "LONGEST_LABEL", 20)
     monkeypatch.setattr(limits, "MOST_COLUMNS", 50)

@@ -6,13 +6,14 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError
-from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
-from kernbrook.evaluation.predicting import said_of
-from kernbrook.evaluation.row_digests import RowDigest
-from kernbrook.evaluation.tallying import Tally
-from kernbrook.evaluation.tasks import classes_of, task_of_labels
+from kernbrook.evaluation import compare, open_like, predict_stream, train
+from kernbrook.evaluation.history.row_digests import RowDigest
+from kernbrook.evaluation.measuring.by_task import classes_of, task_of_labels
+from kernbrook.evaluation.measuring.tallying import Tally
+from kernbrook.evaluation.runs import prequential
+from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.streams import open_stream
-from kernbrook.streams.base import FirstRows, LabelledRows, has_label
+from kernbrook.streams.stream import FirstRows, LabelledRows, has_label
 
 KINDS = {
     "whole": (["1", "", "0", "NA", "1"], [1, np.nan, 0, np.nan, 1], [0, 1], np.int64),
@@ -67,8 +68,8 @@ def test_every_format(write, name):
 
 
 def test_blocks_of_a_long_file_without_a_label_among_them(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 20)
-    monkeypatch.setattr("kernbrook.streams.table_reader._KEPT_BYTES", 0)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", 0)
     stream = open_stream(write("t.csv", "a,y\n" + "1,\n" * 50 + "2,7\n" * 50 + "3,\n" * 50))
     y = stream.read()[1]
     assert (y.dtype, stream.n_unlabelled) == (np.float64, 100)
@@ -175,7 +176,7 @@ def test_predictions_are_judged_where_there_are_labels(positive):
     X, y = opened("text", 20).read()
     if positive:
         y = np.where(y == "yes", 1.0, np.where(y == "no", -1.0, np.nan))
-    model.partial_fit(X, y, classes=[-1, 1] if positive else ["no", "yes"])
+    model.learn(X, y, classes=[-1, 1] if positive else ["no", "yes"])
     tally = Tally.of(model, positive, None)
     X, y = opened("text").read()
     said = said_of(model, X)

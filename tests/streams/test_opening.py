@@ -9,7 +9,7 @@ import pytest
 
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import describe_stream, open_stream, stream_names
-from kernbrook.streams.base import FirstRows, Stream
+from kernbrook.streams.stream import FirstRows, Stream
 
 
 def test_importing_is_light():

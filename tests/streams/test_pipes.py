@@ -42,7 +42,7 @@ def piped(monkeypatch):
 def kept(request, monkeypatch):
     """Where the copy lies; without pread, as on Windows, those who read it take turns."""
     if request.param != "memory":
-        monkeypatch.setattr("kernbrook.streams.data_files._IN_MEMORY", 1000)
+        monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 1000)
     if request.param == "disk, one place":
         monkeypatch.delattr(os, "pread", raising=False)
 
@@ -74,7 +74,7 @@ def test_standard_input(write, piped, kept, assert_chunks_agree, dense, kind, co
 
 
 def test_passes_side_by_side(piped, kept, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 2000)
     piped(CSV.encode())
     stream = open_stream("-")
     whole = stream.read()[0]
@@ -148,8 +148,8 @@ def test_a_pipe_without_an_end(monkeypatch, tmp_path, in_memory):
             return len(buffer)
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
-    monkeypatch.setattr("kernbrook.streams.limits.COPIED_BYTES", 100_000)
-    monkeypatch.setattr("kernbrook.streams.data_files._IN_MEMORY", in_memory)
+    monkeypatch.setattr("kernbrook.streams.files.limits.COPIED_BYTES", 100_000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", in_memory)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(DataFileError, match=r"over 100,000 bytes came .* max_bytes \(--max-bytes"):
         open_stream("-")
@@ -165,7 +165,7 @@ def test_a_full_disk(piped, monkeypatch, tmp_path):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("kernbrook.streams.data_files._IN_MEMORY", 10)
+    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 10)
     piped(SVMLIGHT.encode())
     with pytest.raises(DataFileError, match=r"^standard input: .* No space left .* TMPDIR names"):
         open_stream("-")
@@ -178,8 +178,8 @@ def test_a_full_disk(piped, monkeypatch, tmp_path):
 @pytest.mark.parametrize("suffix", [".svm", ".csv", ""])
 @pytest.mark.parametrize("from_pipe", [False, True])
 def test_a_bomb(write, monkeypatch, piped, suffix, compression, from_pipe):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("kernbrook.streams.limits.UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.files.limits.UNPACKED_BYTES", 100_000)
     data = COMPRESS[compression](b"\n" * 2_000_000 + b"1,2\n3,4\n")
     path = write(f"bomb{suffix}{compression}", data)
     if from_pipe:
@@ -190,8 +190,8 @@ def test_a_bomb(write, monkeypatch, piped, suffix, compression, from_pipe):
 
 
 def test_much_is_read_where_it_may(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("kernbrook.streams.limits.UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.files.limits.UNPACKED_BYTES", 10_000)
     text = "1 1:1\n-1 2:1\n" * 100_000
     path = write("rows.svm.gz", gzip.compress(text.encode()))
     with pytest.raises(DataFileError, match="unpacked"):
@@ -232,7 +232,7 @@ def test_xz_of_several_streams(write, monkeypatch):
     parts = [lzma.compress(f"{y} 1:{y}\n".encode() * 500) for y in (1, 2, 3)]
     packed = parts[0] + bytes(8) + parts[1] + parts[2] + bytes(4)
     for block_bytes in (3, 1 << 20):
-        monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
         assert open_stream(write("rows.svm.xz", packed)).read()[1].sum() == 3000
         with pytest.raises(DataFileError, match="truncated"):
             open_stream(write("cut.svm.xz", packed[:-20]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kernbrook as kb
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream
-from kernbrook.streams.text_cells import csv_lines
+from kernbrook.streams.formats.text_cells import csv_lines
 
 VALUES = {
     "plain": ["plain"],
@@ -31,7 +31,7 @@ CASES = [(value, written) for value, all_written in VALUES.items() for written i
 @pytest.mark.parametrize(("value", "written"), CASES)
 def test_values_as_programs_write_them(write, monkeypatch, value, written, block_bytes):
     """As labels of the reader for numbers, as levels, as names; beside an ordinary value."""
-    monkeypatch.setattr("kernbrook.streams.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
     for ordinary in ("q", '"q"'):
         path = write("t.csv", f"n,label\n1,{ordinary}\n2,{written}\n3,{ordinary}\n")
         assert open_stream(path).read()[1].tolist() == ["q", value, "q"]

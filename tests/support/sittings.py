@@ -20,13 +20,13 @@ import numpy as np
 import plain
 
 import kernbrook as kb
-from kernbrook.cli.page import Page
 from kernbrook.cli.page_address import PageAddress
 from kernbrook.cli.questions import Rows
-from kernbrook.evaluation.checkpoints import load_checkpoint
-from kernbrook.evaluation.classes import named_classes
-from kernbrook.evaluation.labelling import label
-from kernbrook.evaluation.sources import Source, open_like
+from kernbrook.cli.web_page import Page
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.sessions.classes import named_classes
+from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.sessions.sources import Source, open_like
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no").tolist()

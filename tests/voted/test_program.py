@@ -29,7 +29,7 @@ from voted_problems import (
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.voted import Program, complexities, penalties
-from kernbrook.voted.steps import exact_step
+from kernbrook.voted.line_search import exact_step
 
 
 def check_certificate(solution, grams, y, prices):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.sources import Source
+    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.streams import TableEncoder
 
 
@@ -48,9 +48,9 @@ class Given:
         label : the column that must be that of the labels, or None
         """
         from kernbrook.estimators.tasks import task_of
-        from kernbrook.evaluation.classes import named_classes
-        from kernbrook.evaluation.sessions import check_same, check_same_settings
-        from kernbrook.evaluation.tasks import OURS, make_online
+        from kernbrook.evaluation.measuring.by_task import OURS, make_online
+        from kernbrook.evaluation.sessions.classes import named_classes
+        from kernbrook.evaluation.sessions.session import check_same, check_same_settings
 
         if self.recipe is not None or len(self.chosen) > 1:
             made = make_online(self.recipe or OURS[task_of(model)], **self.chosen)

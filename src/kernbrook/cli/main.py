@@ -17,14 +17,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kernbrook.cli.comparing import compare, reproduce
-from kernbrook.cli.explaining import explain
-from kernbrook.cli.labelling import label_data
+from kernbrook.cli.compare import compare, reproduce
+from kernbrook.cli.explain import explain
+from kernbrook.cli.label import label_data
 from kernbrook.cli.options import Jobs
 from kernbrook.cli.output import progress, say, say_all
-from kernbrook.cli.predicting import predict
-from kernbrook.cli.showing import recipes, show
-from kernbrook.cli.training import train
+from kernbrook.cli.predict import predict
+from kernbrook.cli.show import recipes, show
+from kernbrook.cli.train import train
 from kernbrook.errors import KernbrookError, KernbrookWarning, UndeclaredColumnsError
 
 
@@ -88,7 +88,7 @@ def warm(
     """
     import time
 
-    from kernbrook.evaluation.ahead import compile_ahead
+    from kernbrook.evaluation.running.ahead import compile_ahead
 
     begin = time.monotonic()
     with progress() as shown:

@@ -15,8 +15,8 @@ from kernbrook.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from kernbrook.evaluation.warming import Compiling, Tell
-    from kernbrook.streams.bad_rows import BadRows
+    from kernbrook.evaluation.running.warming import Compiling, Tell
+    from kernbrook.streams.tables.left_out_rows import BadRows
 
 COMPILING = "compiling, once for this machine"
 

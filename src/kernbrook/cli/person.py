@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
-    from kernbrook.evaluation.answers import Answer, Question
-    from kernbrook.evaluation.labelling import Labelling
+    from kernbrook.evaluation.sessions.answers import Answer, Question
+    from kernbrook.evaluation.sessions.labelling import Labelling
     from kernbrook.streams import Stream
 
 LINES = 12  # of columns, at most
@@ -53,7 +53,7 @@ class Person:
 
     def ask(self, question: Question, state: Labelling) -> Any:
         """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
-        from kernbrook.evaluation.sessions import Quit, Undo
+        from kernbrook.evaluation.sessions.session import Quit, Undo
 
         self.clear()
         self._say("")
@@ -85,7 +85,7 @@ class Person:
 
     def end(self, state: Labelling) -> None:
         """Ask whether that was all; Undo where it was not."""
-        from kernbrook.evaluation.sessions import Undo
+        from kernbrook.evaluation.sessions.session import Undo
 
         self.clear()
         self._say("")
@@ -194,7 +194,7 @@ class Person:
 
     def _understood(self, text: str) -> tuple[str, Any]:
         """A word and a label: ("label", it), or ("skip", None), or another word and None."""
-        from kernbrook.evaluation.classes import as_label
+        from kernbrook.evaluation.sessions.classes import as_label
 
         if text in ("", "?"):
             return "help", None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kernbrook.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.answers import Question
-    from kernbrook.evaluation.labelling import Labelling
-    from kernbrook.evaluation.sources import Source
+    from kernbrook.evaluation.sessions.answers import Question
+    from kernbrook.evaluation.sessions.labelling import Labelling
+    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.streams import Stream
 
 KNOWN = 10  # rows from which on it is said what is usual
@@ -61,7 +61,7 @@ class Rows:
     """
 
     def __init__(self, stream: Stream, source: Source, text: str | None, image: str | None):
-        from kernbrook.evaluation.raw_rows import RawRows
+        from kernbrook.evaluation.sessions.raw_rows import RawRows
 
         records = stream.records()
         self.text, self.image = text, image
@@ -131,7 +131,7 @@ class Rows:
 
 def is_gap(value: Any) -> bool:
     """Whether a value of a table is missing, as `TableEncoder` sees it."""
-    from kernbrook.streams.csv_header import MISSING as GAPS
+    from kernbrook.streams.formats.csv_header import MISSING as GAPS
 
     return value is None or (isinstance(value, str) and value.strip() in GAPS)
 

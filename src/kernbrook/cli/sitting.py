@@ -17,12 +17,12 @@ from kernbrook.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kernbrook.cli.page import Page
     from kernbrook.cli.person import Person
-    from kernbrook.evaluation.answers import Question
-    from kernbrook.evaluation.checkpoints import Checkpoint
-    from kernbrook.evaluation.labelling import Labelling
-    from kernbrook.evaluation.sources import Source
+    from kernbrook.cli.web_page import Page
+    from kernbrook.evaluation.sessions.answers import Question
+    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
+    from kernbrook.evaluation.sessions.labelling import Labelling
+    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.labels import JSONLines
     from kernbrook.streams import Stream
 
@@ -58,7 +58,7 @@ class Opened(NamedTuple):
         **options: Any,
     ) -> Opened:
         """Data as `open_like` opens them, for the model that was found in a file, or a new one."""
-        from kernbrook.evaluation.sources import Source, open_like
+        from kernbrook.evaluation.sessions.sources import Source, open_like
 
         model, source, checkpoint = found
         if source is not None and n_features not in (None, source.n_features):
@@ -78,8 +78,8 @@ def face_of(
 
     rows = Rows(opened.stream, opened.source, text, image)
     if web:
-        from kernbrook.cli.page import Page
         from kernbrook.cli.page_address import PageAddress
+        from kernbrook.cli.web_page import Page
 
         folder, kept = Path(opened.data).parent, PageAddress(opened.path)
         page = Page(opened.stream, rows, opened.classes, folder, kept, port)
@@ -107,12 +107,12 @@ def sit(
     stopping : what signals do
     exports : whether the labels are written somewhere after this
     """
-    from kernbrook.evaluation.labelling import label as run
+    from kernbrook.evaluation.sessions.labelling import label as run
 
     ask: Callable[..., Any] = face.ask
     end: Callable[..., Any] | None = _until_stopped(face.end, stopping)
     if files is not None:
-        from kernbrook.evaluation.classes import as_label
+        from kernbrook.evaluation.sessions.classes import as_label
         from kernbrook.labels import JSONLines
 
         read = partial(as_label, classes=opened.classes)
@@ -131,7 +131,7 @@ def sit(
 
 def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:
     """The same questions; a signal is like `q`."""
-    from kernbrook.evaluation.sessions import Quit
+    from kernbrook.evaluation.sessions.session import Quit
 
     def asked(*question: Any) -> Any:
         try:
@@ -158,7 +158,7 @@ def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
 
 def _worth(state: Labelling) -> list[tuple[str, str]]:
     """How good the model is on the labels that were given, beside always saying the same."""
-    from kernbrook.evaluation.measures import LEARNED
+    from kernbrook.evaluation.measuring.measures import LEARNED
     from kernbrook.reports.measured import no_better
 
     if (measures := state.measures()) is None:

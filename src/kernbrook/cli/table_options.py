@@ -127,8 +127,8 @@ def _encoder(**given: Any) -> Any:
     if not any(given.values()):
         return None
     from kernbrook.checks import check
-    from kernbrook.streams.table_encoder import TableEncoder
-    from kernbrook.streams.written_numbers import check_marks
+    from kernbrook.streams.tables.encoder import TableEncoder
+    from kernbrook.streams.tables.written_numbers import check_marks
 
     encoder = TableEncoder(
         _levels(given["categorical"]),
@@ -149,7 +149,7 @@ def _encoder(**given: Any) -> Any:
 
 def _levels(given: list[str] | None) -> dict[str, Any]:
     """Levels, or numbers of columns to hash to, by column."""
-    from kernbrook.streams.table_declarations import AUTO, HASHED
+    from kernbrook.streams.tables.declarations import AUTO, HASHED
 
     levels: dict[str, Any] = {}
     for name, values in _declared(given):
@@ -165,7 +165,7 @@ def _levels(given: list[str] | None) -> dict[str, Any]:
 
 def _words(given: list[str] | None) -> dict[str, int]:
     """Numbers of columns to hash words to, by column."""
-    from kernbrook.streams.table_declarations import WORDS
+    from kernbrook.streams.tables.declarations import WORDS
 
     return {
         name: WORDS
@@ -214,8 +214,8 @@ def _as_written(
 
 def _dates(given: list[str] | None) -> dict[str, Any]:
     """Parts and formats by column; of one that is named twice together."""
-    from kernbrook.streams.column_problems import CYCLES
-    from kernbrook.streams.table_declarations import AUTO
+    from kernbrook.streams.tables.column_problems import CYCLES
+    from kernbrook.streams.tables.declarations import AUTO
 
     columns: dict[str, Any] = {}
     for name, values in _declared(given):

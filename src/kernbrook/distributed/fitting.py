@@ -21,12 +21,12 @@ from kernbrook.estimators.labelled import as_labels, distinct, present
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.merging import begin
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.orders import check_count
-from kernbrook.evaluation.parallel import Cluster, Crew
-from kernbrook.evaluation.tasks import added, losses
-from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
+from kernbrook.evaluation.measuring.by_task import added, losses
+from kernbrook.evaluation.running.orders import check_count
+from kernbrook.evaluation.running.parallel import Cluster, Crew
+from kernbrook.evaluation.running.warming import ROWS, few_rows, warm_up
 from kernbrook.streams.booleans import of_one_kind, spelled_as
-from kernbrook.streams.table_levels import LevelCounts, together, warn_of
+from kernbrook.streams.tables.levels import LevelCounts, together, warn_of
 
 
 @dataclass

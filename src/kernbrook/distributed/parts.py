@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
-from kernbrook.evaluation.sources import Source, open_like, open_source
-from kernbrook.evaluation.tasks import CHUNK
+from kernbrook.evaluation.measuring.by_task import CHUNK
+from kernbrook.evaluation.sessions.sources import Source, open_like, open_source
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream
-from kernbrook.streams.arrow_records import parquet_file
-from kernbrook.streams.base import Piece
+from kernbrook.streams.formats.arrow_records import parquet_file
 from kernbrook.streams.opening import open_folder
-from kernbrook.streams.table_levels import LevelCounts
+from kernbrook.streams.stream import Piece
+from kernbrook.streams.tables.levels import LevelCounts
 
 # A function that gives pieces, and its arguments; those that Dask has yet to make as its Delayed.
 # Its last argument, a list or None, is for the counts of levels.

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from kernbrook.checks import COUNTED, check, counted, placed
 from kernbrook.errors import InputError
-from kernbrook.estimators.given import importance_of
+from kernbrook.estimators.input_checks import importance_of
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.arrays import Flags, sound

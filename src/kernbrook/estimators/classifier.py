@@ -13,7 +13,7 @@ from kernbrook.checks import Or, Other, placed
 from kernbrook.engine.deciding import Leant
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.given import LARGEST_WEIGHT, importance_of
+from kernbrook.estimators.input_checks import LARGEST_WEIGHT, importance_of
 from kernbrook.estimators.known_classes import KnowsClasses
 from kernbrook.estimators.labelled import (
     as_labels,

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import row_of_chunk
-from kernbrook.engine.going_on import take_over
 from kernbrook.engine.model import Model
+from kernbrook.engine.widening import take_over
 from kernbrook.errors import InputError
-from kernbrook.estimators.given import answer_of
+from kernbrook.estimators.input_checks import answer_of
 from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, named, present
 from kernbrook.estimators.thresholds import checked
 from kernbrook.estimators.weighting import check_keys

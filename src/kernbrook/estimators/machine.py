@@ -33,7 +33,7 @@ from kernbrook.engine.scalers import Scalers
 from kernbrook.engine.session import RowSession
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.bad_rows import SkipsBadRows, good_rows
-from kernbrook.estimators.given import (
+from kernbrook.estimators.input_checks import (
     ChecksInput,
     answer_of,
     check_some_weight,

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from kernbrook.checks import counted
-from kernbrook.engine.going_on import unite
 from kernbrook.engine.model import Model
+from kernbrook.engine.widening import unite
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
 from kernbrook.gram.arrays import within

@@ -14,7 +14,7 @@ from kernbrook.engine.horizons.committees import waiting
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.engine.session import RowSession
-from kernbrook.estimators.given import row_of
+from kernbrook.estimators.input_checks import row_of
 from kernbrook.estimators.labelled import is_empty
 from kernbrook.estimators.validating import in_words
 from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound

@@ -15,7 +15,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
 from kernbrook.estimators.labelled import as_numbers, present
 from kernbrook.estimators.machine import OnlineMachine
-from kernbrook.estimators.making import Pool, with_constants
+from kernbrook.estimators.pool_making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.learners import Advice

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from kernbrook.checks import ask_for, check
-from kernbrook.engine.going_on import widen
 from kernbrook.engine.model import Model
 from kernbrook.engine.same import same
 from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.stores.base import Setting
-from kernbrook.estimators.making import Pool, make_model, pool_of, shared_kernels
+from kernbrook.engine.widening import widen
+from kernbrook.estimators.pool_making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
 
 

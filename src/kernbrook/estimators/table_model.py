@@ -22,11 +22,11 @@ from kernbrook.estimators.tasks import task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import TableEncoder, open_stream
-from kernbrook.streams.csv_header import quoted
-from kernbrook.streams.label_spelling import as_classes, listed
+from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
-from kernbrook.streams.table_levels import warn_of
-from kernbrook.streams.table_stream import TableStream
+from kernbrook.streams.tables.label_spelling import as_classes, listed
+from kernbrook.streams.tables.levels import warn_of
+from kernbrook.streams.tables.table_stream import TableStream
 from kernbrook.turns import changes, in_turn
 
 CHUNK = 1024  # rows that are learned at a time; they do not change the result

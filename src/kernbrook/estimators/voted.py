@@ -34,8 +34,8 @@ from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
-from kernbrook.voted.expansion import Expansion
-from kernbrook.voted.pool import SCALING
+from kernbrook.voted.found_sum import Expansion
+from kernbrook.voted.kernel_pool import SCALING
 
 
 class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):

@@ -15,8 +15,8 @@ from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.kernels import Kernel
 from kernbrook.plain_values import expect, is_count
 from kernbrook.voted import Examples
-from kernbrook.voted.expansion import Expansion
-from kernbrook.voted.pool import LARGEST
+from kernbrook.voted.found_sum import Expansion
+from kernbrook.voted.kernel_pool import LARGEST
 
 if TYPE_CHECKING:
     from kernbrook.estimators.voted import VotedClassifier

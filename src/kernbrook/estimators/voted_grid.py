@@ -26,7 +26,7 @@ from kernbrook.kernels import Kernel, Linear
 from kernbrook.plain_values import expect
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
-from kernbrook.voted.expansion import Expansion
+from kernbrook.voted.found_sum import Expansion
 
 Parts = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 

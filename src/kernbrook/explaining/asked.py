@@ -21,11 +21,11 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.predicting import load_learned
-from kernbrook.evaluation.sources import Source
+from kernbrook.evaluation.sessions.predicting import load_learned
+from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.streams import TableEncoder
-from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.arrow_records import frame_of
+from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_frame, is_records
 
 Floats = NDArray[np.float64]

@@ -24,9 +24,9 @@ from kernbrook.explaining.asked import (
     dense,
     is_named,
 )
-from kernbrook.explaining.kept import Background, kept_rows
+from kernbrook.explaining.background_rows import Background, kept_rows
 from kernbrook.explaining.shapley import PER_ROW, shapley
-from kernbrook.streams.arrow_records import frame_of
+from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_records
 
 ORDERS, FEWEST = 400, 16  # that are drawn where no number is said,

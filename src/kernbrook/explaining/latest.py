@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.sources import open_like
+from kernbrook.evaluation.sessions.sources import open_like
 from kernbrook.explaining.asked import Asked, asked_of, stack, unwrapped
 from kernbrook.streams import Stream, open_stream
-from kernbrook.streams.base import PositiveView
 from kernbrook.streams.opening import is_frame
+from kernbrook.streams.stream import PositiveView
 
 LATEST = 10_000
 

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing import Progress
-from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.parallel import in_order
-from kernbrook.evaluation.prequential import prequential
-from kernbrook.evaluation.records import Record
-from kernbrook.evaluation.tasks import losses
-from kernbrook.evaluation.warming import trials_of
+from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.measuring.by_task import losses
+from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.running.parallel import in_order
+from kernbrook.evaluation.running.warming import trials_of
+from kernbrook.evaluation.runs.prequential import prequential
+from kernbrook.evaluation.runs.record import Record
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
-from kernbrook.papers.orders import find
+from kernbrook.papers.authors_orders import find
 from kernbrook.papers.published import SECONDS, Job, PrintedRow, Published, names_of
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import DASHES, HUES, Pen

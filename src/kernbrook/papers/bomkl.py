@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from kernbrook import recipes as book
 from kernbrook.kernels import resolve
-from kernbrook.papers import mistakes, orders
+from kernbrook.papers import authors_orders as orders
+from kernbrook.papers import mistakes
 from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, Plan, PrintedRow, Published
 from kernbrook.reports import drawing
 from kernbrook.reports.page import Section

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.held_out import HeldOut, Parts, Split, held_out, parts, standardised
-from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.parallel import in_order
-from kernbrook.evaluation.warming import ROWS, trials_of
+from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.running.parallel import in_order
+from kernbrook.evaluation.running.warming import ROWS, trials_of
+from kernbrook.evaluation.runs.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.kernels import Gaussian
 from kernbrook.papers.published import (
     SECONDS,
@@ -28,7 +28,7 @@ from kernbrook.reports.page import Section
 from kernbrook.reports.plot import Line, Panel, Plot, limits
 from kernbrook.reports.table import Column, Table, at_decades, of_cells, seconds
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results
-from kernbrook.streams.base import FirstRows
+from kernbrook.streams.stream import FirstRows
 
 PAPER = "Wang, Crammer, Vucetic (2010), Multi-class Pegasos on a budget"
 ACCURACY = Measure("accuracy", "accuracy %", 1)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.records import Row
-from kernbrook.evaluation.significance import best_rows
-from kernbrook.papers.orders import Runs
+from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.runs.record import Row
+from kernbrook.papers.authors_orders import Runs
 from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, PrintedRow, names_of
 from kernbrook.reports.forms import STAR_NOTE, STAR_NOTE_ALONE
 from kernbrook.reports.table import Table, of_cells

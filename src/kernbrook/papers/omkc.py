@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernbrook.papers import mistakes
-from kernbrook.papers.orders import Runs, find
+from kernbrook.papers.authors_orders import Runs, find
 from kernbrook.papers.published import ERROR, Job, Published, names_of
 from kernbrook.recipes import title
 from kernbrook.reports import drawing

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from kernbrook.checks import is_whole
 from kernbrook.errors import InputError
-from kernbrook.evaluation.comparing import Progress
-from kernbrook.evaluation.parallel import Jobs, check_jobs
-from kernbrook.evaluation.warming import Tell
+from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.running.parallel import Jobs, check_jobs
+from kernbrook.evaluation.running.warming import Tell
 from kernbrook.reports import drawing
 from kernbrook.reports.page import Page, Section, again
 from kernbrook.reports.plot import Line, Panel, Plot, limits

@@ -17,11 +17,11 @@ from threadpoolctl import threadpool_limits
 from kernbrook import recipes as book
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import of_unit_length
-from kernbrook.evaluation.comparing import Progress
-from kernbrook.evaluation.orders import state_of
-from kernbrook.evaluation.parallel import in_order
+from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.running.parallel import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
-from kernbrook.papers import orders
+from kernbrook.papers import authors_orders as orders
 from kernbrook.papers.published import SECONDS, SUPPORT, Job, Plan, PrintedRow, Published
 from kernbrook.papers.vkr_protocol import FoldErrors, Parts, paper_folds, paper_run
 from kernbrook.papers.vkr_shown import ERROR, Setting, plots, table

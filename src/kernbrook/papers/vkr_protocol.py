@@ -19,7 +19,7 @@ from kernbrook.estimators.grids import COSTS
 from kernbrook.estimators.voted_grid import VotedKernelClassifierCV, pools_of, settings_of
 from kernbrook.kernels import Kernel
 from kernbrook.voted.examples import Examples, Floats
-from kernbrook.voted.pool import values
+from kernbrook.voted.kernel_pool import values
 
 Parts = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 

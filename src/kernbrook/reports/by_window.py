@@ -11,9 +11,9 @@ import numpy as np
 from kernbrook import recipes as book
 from kernbrook.estimators.labelled import class_numbers
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.evaluation.measures import OF_SIZES, RULES, Rule
-from kernbrook.evaluation.metrics import changes_of
-from kernbrook.evaluation.windows import NO_DATE
+from kernbrook.evaluation.history.windows import NO_DATE
+from kernbrook.evaluation.measuring.measures import OF_SIZES, RULES, Rule
+from kernbrook.evaluation.runs.metrics import changes_of
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import Pen
 from kernbrook.reports.over_time import WIDE, drawn_last, ends_of_errors, named_plot
@@ -23,7 +23,7 @@ from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import counted
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.records import Comparison, Floats, Ints, Record, Row
+    from kernbrook.evaluation.runs.record import Comparison, Floats, Ints, Record, Row
     from kernbrook.reports.forms import MeasureForm
 
 MOST = 40  # windows

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.inputs import shifts
-from kernbrook.evaluation.measures import COVERAGE, RULES
+from kernbrook.evaluation.history.inputs import shifts
+from kernbrook.evaluation.measuring.measures import COVERAGE, RULES
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import ERROR_NAMES, TRIVIAL, counted, error_value, spark
 
 if TYPE_CHECKING:
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.inputs import Shift
-    from kernbrook.evaluation.judging import Judge
-    from kernbrook.evaluation.past import Past
-    from kernbrook.evaluation.windows import Span, Windows
+    from kernbrook.evaluation.history.inputs import Shift
+    from kernbrook.evaluation.history.judging import Judge
+    from kernbrook.evaluation.history.past import Past
+    from kernbrook.evaluation.history.windows import Span, Windows
 
 DATA, CHANGES, MOVED = 8, 5, 8  # shown: the last ones, and the columns that moved farthest
 LATE = 0.125  # of the rows are the last ones

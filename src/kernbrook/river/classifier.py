@@ -15,7 +15,7 @@ from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian
 from kernbrook.labels import MarginSampling
 from kernbrook.learners import BPAS
-from kernbrook.river.machine import Features, Machine, weights_of
+from kernbrook.river.wrapper import Features, Machine, weights_of
 from kernbrook.turns import changes, in_turn
 
 WAITING = 1000  # rows of one class that wait at most

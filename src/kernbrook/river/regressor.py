@@ -12,7 +12,7 @@ from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian
 from kernbrook.learners import Ridge
-from kernbrook.river.machine import Features, Machine, weights_of
+from kernbrook.river.wrapper import Features, Machine, weights_of
 from kernbrook.turns import changes, in_turn
 
 

@@ -11,7 +11,7 @@ from kernbrook.errors import InputError
 from kernbrook.labels import MarginSampling
 from kernbrook.learners import BPAS
 from kernbrook.river.classifier import MKClassifier
-from kernbrook.river.machine import Features
+from kernbrook.river.wrapper import Features
 
 
 class PolicySampler(ActiveLearningClassifier):

@@ -12,8 +12,8 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.transformer import KernelFeatures as Estimator
 from kernbrook.features import Nystroem
 from kernbrook.gram.arrays import Floats
-from kernbrook.river.columns import Columns
-from kernbrook.river.machine import Features
+from kernbrook.river.feature_columns import Columns
+from kernbrook.river.wrapper import Features
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
 

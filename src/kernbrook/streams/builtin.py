@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernbrook.errors import UnknownNameError
-from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.base import FirstRows, Stream
+from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.generators import (
     Checkerboard,
     Friedman,
@@ -19,6 +18,7 @@ from kernbrook.streams.generators import (
     Waveform,
 )
 from kernbrook.streams.random_tree import RandomTree, RandomTreeDrift
+from kernbrook.streams.stream import FirstRows, Stream
 
 
 class _Entry(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.streams.base import Labels, Piece, Stream, positive_integer
+from kernbrook.streams.stream import Labels, Piece, Stream, positive_integer
 
 _BLOCK_ROWS = 4096
 

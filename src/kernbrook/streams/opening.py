@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.base import FirstRows, PositiveView, Stream, positive_integer
+from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.builtin import make_builtin, stream_names
-from kernbrook.streams.csv_header import checked_separator
-from kernbrook.streams.data_files import DataFile, is_data_file
-from kernbrook.streams.text_files import file_format, has_known_suffix
+from kernbrook.streams.files.data_files import DataFile, is_data_file
+from kernbrook.streams.files.text_files import file_format, has_known_suffix
+from kernbrook.streams.formats.csv_header import checked_separator
+from kernbrook.streams.stream import FirstRows, PositiveView, Stream, positive_integer
 
 if TYPE_CHECKING:
-    from kernbrook.streams.arrow_records import FolderRecords
-    from kernbrook.streams.records import Records
-    from kernbrook.streams.table_encoder import TableEncoder
+    from kernbrook.streams.formats.arrow_records import FolderRecords
+    from kernbrook.streams.formats.table_records import Records
+    from kernbrook.streams.tables.encoder import TableEncoder
 
 DATA_FOLDER = "KERNBROOK_DATA"
 _FOLDER_ENDINGS = (".libsvm", ".libsvm.xz")
@@ -183,21 +183,21 @@ def open_records(
     """
     kind = file_format(file, least)
     if kind == "csv":
-        from kernbrook.streams.text_records import CsvRecords
+        from kernbrook.streams.formats.text_records import CsvRecords
 
         return CsvRecords(file, sep, known, least)
     if sep is not None:
         raise InputError(f"sep={sep!r} is for a CSV file; {file.path} is {_KINDS[kind]}")
     if kind == "arff":
-        from kernbrook.streams.arff_records import ArffRecords
+        from kernbrook.streams.formats.arff_records import ArffRecords
 
         return ArffRecords(file)
     if kind == "json":
-        from kernbrook.streams.json_records import JsonRecords
+        from kernbrook.streams.formats.json_records import JsonRecords
 
         return JsonRecords(file, optional, skips)
     if kind in ("parquet", "arrow"):
-        from kernbrook.streams import arrow_records
+        from kernbrook.streams.formats import arrow_records
 
         of_kind = {"parquet": arrow_records.ParquetRecords, "arrow": arrow_records.ArrowRecords}
         return of_kind[kind](file)
@@ -218,7 +218,7 @@ def table_records(
     None where it is a name of data, or svmlight. All but the first are as `open_records` has them.
     """
     if not isinstance(data, (str, os.PathLike)):
-        from kernbrook.streams.arrow_records import FrameRecords, frame_of
+        from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of
 
         return FrameRecords(frame_of(data).to_native() if is_records(data) else data)
     if (file := find_file(str(data), max_bytes)) is None:
@@ -233,7 +233,7 @@ def open_folder(
     name = os.fspath(source).partition(":")[0]
     if not os.path.isdir(source) or name in stream_names() or _in_folder(name) is not None:
         return None
-    from kernbrook.streams.arrow_records import FolderRecords
+    from kernbrook.streams.formats.arrow_records import FolderRecords
 
     return FolderRecords(Path(source), max_bytes)
 
@@ -261,7 +261,7 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
     elif isinstance(source, tuple) and len(source) == 2:
         stream = ArrayStream(*source)
     elif is_frame(source):
-        from kernbrook.streams.arrow_records import FrameRecords
+        from kernbrook.streams.formats.arrow_records import FrameRecords
 
         if asked.sep is not None:
             raise InputError(f"sep={asked.sep!r} is for a CSV file, got a table")
@@ -303,13 +303,13 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
     if records is not None:
         return _open_table(records, asked)
     asked.refuse(f"{file.path}", "svmlight")
-    from kernbrook.streams.svmlight import SvmlightStream
+    from kernbrook.streams.formats.svmlight import SvmlightStream
 
     return SvmlightStream(file, asked.n_features)
 
 
 def _open_table(records: Records, asked: _Asked) -> Stream:
-    from kernbrook.streams.table_stream import TableStream
+    from kernbrook.streams.tables.table_stream import TableStream
 
     stream = TableStream(
         records, asked.encoder, asked.label, n_features=asked.n_features, skips=asked.skips

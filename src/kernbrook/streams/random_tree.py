@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.streams.base import positive_integer
 from kernbrook.streams.generators import GeneratedStream, rules
+from kernbrook.streams.stream import positive_integer
 
 NUMBERS, TEXTS, LEVELS = 5, 5, 5  # numbers, texts, and levels of each text
 LEAST, MOST, SHARE = 3, 5, 0.15  # depths of leaves, and the share of leaves before the last

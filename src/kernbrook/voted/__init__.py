@@ -3,8 +3,8 @@
 Cortes, Goyal, Kuznetsov, Mohri, Voted Kernel Regularization (2015).
 """
 
-from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import Examples
+from kernbrook.voted.kernel_columns import Columns
 from kernbrook.voted.penalties import COMPLEXITIES, complexities, penalties
 from kernbrook.voted.program import Program, Solution
 from kernbrook.voted.strings import edit_similarity

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dgetrf
 
-from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import Floats, Indices
 from kernbrook.voted.interior import interior
+from kernbrook.voted.kernel_columns import Columns
 
 SMALL = 250  # examples of the smallest part
 SHRINK = 4  # a part has this share of the examples

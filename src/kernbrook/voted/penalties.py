@@ -16,9 +16,9 @@ from kernbrook.checks import is_number
 from kernbrook.errors import InputError
 from kernbrook.gram.sums import one_thread
 from kernbrook.kernels import NormalizedPolynomial, Polynomial
-from kernbrook.voted.columns import Columns
 from kernbrook.voted.examples import Examples, Floats
-from kernbrook.voted.pool import values
+from kernbrook.voted.kernel_columns import Columns
+from kernbrook.voted.kernel_pool import values
 
 POWERS = Polynomial, NormalizedPolynomial  # bounded by their degree
 SAMPLE = 200  # examples on which a kernel is tested for being positive definite

@@ -27,11 +27,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernbrook.errors import InputError
 from kernbrook.gram.sums import one_thread
-from kernbrook.voted.columns import Columns
 from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import Floats, Indices
-from kernbrook.voted.pool import SCALING
-from kernbrook.voted.steps import exact_step
+from kernbrook.voted.kernel_columns import Columns
+from kernbrook.voted.kernel_pool import SCALING
+from kernbrook.voted.line_search import exact_step
 
 FEW = 200  # examples at which the simplex method needs no draft
 DISTANT = 0.5  # a first gap of this share of the objective, from which a draft is quicker

@@ -1,0 +1,312 @@
+"""`kernbrook train`: a model as a file, data of any size."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kernbrook.cli.options import (
+    Budget,
+    Data,
+    Features,
+    IgnoreExtra,
+    Json,
+    Label,
+    MaxBytes,
+    OnBadRows,
+    Positive,
+    Scheduler,
+    Seed,
+    Sep,
+    Settings,
+    check_outputs,
+    labels,
+    parameters,
+)
+from kernbrook.cli.output import progress, say, say_of_rows, show_result
+from kernbrook.cli.signals import Stopping
+from kernbrook.cli.table_options import takes_tables
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from kernbrook.cli.given import Given
+    from kernbrook.evaluation.sessions.training import Training
+
+
+Recipe = Annotated[
+    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        help="The labels, with commas; one with a comma in it in double quotes. Else the data are "
+        "read for them."
+    ),
+]
+Every = Annotated[
+    float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
+]
+GoOn = Annotated[
+    bool,
+    typer.Option(
+        "--go-on", help="Learn other data, such as tomorrow's, with the model in the file."
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on with the same data from the model's file, if it is there."
+    ),
+]
+Anyway = Annotated[
+    bool,
+    typer.Option(
+        "--anyway",
+        help="With --go-on: also data that the model has learned before, and where it was stopped "
+        "within others.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
+]
+
+Rounds = Annotated[
+    int | None,
+    typer.Option(min=1, help="How often models are merged; once by default. With --scheduler."),
+]
+
+AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
+
+
+@takes_tables
+def train(
+    data: Data,
+    model: Annotated[Path, typer.Option(help="The file to write the model to.")],
+    recipe: Recipe = None,
+    settings: Settings = None,
+    budget: Budget = None,
+    seed: Seed = 0,
+    positive: Positive = None,
+    classes: Classes = None,
+    label: Label = None,
+    encoder: Any = None,
+    sep: Sep = None,
+    n_features: Features = None,
+    max_bytes: MaxBytes = None,
+    on_bad_rows: OnBadRows = "error",
+    checkpoint_every: Every = 60.0,
+    go_on: GoOn = False,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    ignore_extra: IgnoreExtra = False,
+    anyway: Anyway = False,
+    scheduler: Scheduler = None,
+    rounds: Rounds = None,
+    json: Json = None,
+) -> None:
+    """Learn from data of any size in one pass, and save the model.
+
+    The data are read in chunks, in their own order. Each row is predicted before it is learned:
+    the mistakes made, or the mean squared error of numbers, are the online error. Recipes that ask
+    for few labels look at no others.
+
+    --go-on learns another file with the same model: tomorrow's. The model's file knows the recipe,
+    the columns, which come in any order, and how they are encoded. Data that it has learned before
+    are refused.
+
+    Ctrl-C saves a checkpoint and stops. The same data with --resume go on from the last checkpoint,
+    after a kill or a power cut too, and come to the very file that they would have without. It also
+    learns rows that were appended to the data since.
+
+    With --scheduler the workers of a Dask cluster, who must see the folder at the same place, each
+    learn some row groups of a folder's Parquet files, and their models are merged. The online error
+    is that of the workers.
+    """
+    from kernbrook.cli.given import Given
+    from kernbrook.evaluation.sessions.going_on import go_on as run_on
+
+    check_outputs({"--model": model, "--json": json}, [data])
+    _check(model, go_on, resume, overwrite, anyway)
+    if ignore_extra and not (go_on or resume):
+        raise InputError("--ignore-extra: goes with --go-on or --resume")
+    chosen = {**parameters(settings, budget), "random_state": seed}
+    given = Given(recipe, chosen, labels(classes), n_features, positive, encoder)
+    if scheduler is not None:
+        alone = {
+            "--go-on": go_on, "--resume": resume, "--positive": positive,
+            "--n-features": n_features, "--sep": sep, "--max-bytes": max_bytes,
+            "--on-bad-rows": on_bad_rows != "error",
+        }  # fmt: skip
+        if named := [name for name, value in alone.items() if value]:
+            raise InputError(f"{named[0]}: goes without --scheduler")
+        result, recipe = _by_workers(data, model, given, label, scheduler, rounds, overwrite)
+        _show(result, recipe, model, json)
+        return
+    if rounds is not None:
+        raise InputError("--rounds: goes with --scheduler")
+    reading: dict[str, Any] = {"label": label, "seed": seed, "max_bytes": max_bytes, "sep": sep}
+    reading["on_bad_rows"] = on_bad_rows
+    stopping = Stopping()
+    with stopping.on_signals(AT_ONCE), progress(data) as shown:
+        watched: dict[str, Any] = {
+            "every": checkpoint_every, "stop": stopping.wanted, "compiling": shown.compiling,
+            "progress": lambda state: shown.reading(
+                partial(_so_far, state), state.rows_read, state.n_rows
+            ),
+        }  # fmt: skip
+        if go_on or (resume and model.exists()):
+            reading |= {"ignore_extra": True} if ignore_extra else {}
+            result = run_on(
+                data, model, resume=resume, anyway=anyway, written=given.written(),
+                check=partial(given.check, model, label if resume else None), **watched, **reading,
+            )  # fmt: skip
+        else:
+            result, recipe = _anew(data, model, given, reading, overwrite, watched)
+    if not result.finished:
+        rows = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {rows}.")
+        say("To go on, give the same data with --resume.")
+        raise typer.Exit(stopping.code)
+    _show(result, recipe, model, json)
+
+
+def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
+    """InputError where these options do not go together, or not with what is there."""
+    from kernbrook.evaluation.sessions.going_on import check_there
+    from kernbrook.evaluation.sessions.training import check_target
+
+    if not go_on:
+        check_target(model, resume, overwrite)
+        if anyway:
+            raise InputError("--anyway: goes with --go-on")
+        return
+    for name, other in (("--resume", resume), ("--overwrite", overwrite)):
+        if other:
+            raise InputError(f"--go-on, {name}: expected one of them, got both")
+    check_there(model)
+
+
+def _anew(
+    data: str,
+    model: Path,
+    given: Given,
+    reading: dict[str, Any],
+    overwrite: bool,
+    watched: dict[str, Any],
+) -> tuple[Training, str]:
+    """Train a new model: the result, and the recipe."""
+    from kernbrook.evaluation.measuring.by_task import OURS, task_of_labels
+    from kernbrook.evaluation.sessions.sources import open_source
+    from kernbrook.evaluation.sessions.training import train as run
+
+    recipe = given.recipe
+    if recipe is None and given.classes is not None:
+        recipe = OURS["classification"]
+    if recipe is not None:  # before anything is read
+        estimator = _made(recipe, given)
+    stream, source = open_source(
+        data, n_features=given.n_features, positive=given.positive, encoder=given.encoder,
+        **reading,
+    )  # fmt: skip
+    if recipe is None:
+        recipe = OURS[task_of_labels(stream)]
+        estimator = _made(recipe, given)
+    result = run(
+        stream, estimator, model, source=source, classes=given.classes, overwrite=overwrite,
+        **watched,
+    )  # fmt: skip
+    return result, recipe
+
+
+def _show(result: Training, recipe: str | None, model: Path, json: Path | None) -> None:
+    from kernbrook import recipes as book
+    from kernbrook.reports.trained import training_json, training_table
+    from kernbrook.streams.tables.levels import told_of
+
+    show_result(
+        json,
+        lambda: training_json(result, recipe),
+        lambda width: training_table(
+            result, str(model) if recipe is None else book.title(recipe), width
+        ),
+    )
+    already = result.rows == result.resumed_at
+    for line in (*result.told, *told_of(result.level_counts), *_new_classes(result)):
+        say(line)
+    say_of_rows(result.n_unlabelled, result.bad_rows)
+    say(f"{model} was complete, nothing new" if already else f"wrote {model}")
+
+
+def _new_classes(result: Training) -> list[str]:
+    """Labels that the model did not know before, in a sentence."""
+    if not result.new_classes:
+        return []
+    some = [f"{label} (row {row:,})" for label, row in list(result.new_classes.items())[:5]]
+    more = ", ..." if len(result.new_classes) > 5 else ""
+    return [f"new labels, and the first row of each: {', '.join(some)}{more}"]
+
+
+def _by_workers(
+    data: str,
+    model: Path,
+    given: Given,
+    label: str | None,
+    scheduler: str,
+    rounds: int | None,
+    overwrite: bool,
+) -> tuple[Training, str]:
+    """Train a new model by the workers of a cluster: the result, and the recipe."""
+    from kernbrook.distributed.cluster_training import task_of_parts, train_parts
+    from kernbrook.distributed.parts import parts_of
+    from kernbrook.evaluation.measuring.by_task import OURS
+
+    with progress(data) as shown:
+        parts = parts_of(data, 0, label, given.encoder)
+        recipe = given.recipe
+        if recipe is None:
+            recipe = OURS["classification" if given.classes else task_of_parts(parts)]
+        total = rounds or 1
+        result = train_parts(
+            parts, _made(recipe, given), model, scheduler, rounds=total,
+            classes=given.classes, overwrite=overwrite,
+            progress=lambda state: shown.reading(
+                f"{parts.name}: {state.rows:,} rows", state.rounds, total
+            ),
+        )  # fmt: skip
+    return result, recipe
+
+
+def _made(recipe: str, given: Given) -> Any:
+    """The recipe's model, or what is wrong with it."""
+    from kernbrook import recipes as book
+    from kernbrook.evaluation.measuring.by_task import check_settings, make_online
+
+    estimator = make_online(recipe, **given.chosen)
+    check_settings(estimator)
+    if given.classes is not None and book.task(recipe) == "regression":
+        raise InputError(f"--classes: {recipe} predicts numbers")
+    return estimator
+
+
+def _so_far(state: Training) -> str:
+    """Rows, online error, support vectors, and labels where not all were asked for, in a line."""
+    from kernbrook.estimators.tasks import task_of
+    from kernbrook.reports.words import error_value
+
+    name = state.name
+    if state.rows_read < state.resumed_at:
+        return f"{name}: {state.rows_read:,} rows read again"
+    model, task = state.estimator, task_of(state.estimator)
+    value = error_value(state.error, task)
+    parts = [
+        f"{state.rows:,} rows",
+        f"{value} wrong" if task == "classification" else f"mean squared error {value}",
+    ]
+    if task == "classification" or model.n_support_stored_:
+        parts.append(f"{model.n_support_stored_:,} support vectors")
+    if model.labels_asked_ < state.rows:
+        parts.append(f"{model.labels_asked_:,} labels")
+    return f"{name}: {', '.join(parts)}"

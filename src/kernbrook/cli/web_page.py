@@ -1,0 +1,334 @@
+"""A person at a page in the browser: shown what a model asks, and understood in few keys."""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from threading import Condition
+from typing import TYPE_CHECKING, Any
+
+from kernbrook.cli.page_address import PageAddress, Place
+from kernbrook.cli.questions import Rows, expected, percent, place
+from kernbrook.cli.serving import Response, Route, Server
+from kernbrook.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kernbrook.evaluation.sessions.answers import Question
+    from kernbrook.evaluation.sessions.labelling import Labelling
+    from kernbrook.streams import Stream
+
+COLUMNS = 100  # in the table, at most
+FEW, FEW_BESIDE = 12, 3  # of these not folded: alone, beside a text or an image
+SPARE = 2  # so few more are not folded either
+CELL = "name", "value", "usual"  # of a column
+LAST = 8  # answers that are shown
+LETTERS = 100_000  # of a text, at most
+IMAGE_BYTES = 1 << 25
+WAIT = 10.0  # seconds that a page waits for news at a time
+GOODBYE = 2.0  # seconds for the page to hear the end
+# How the files begin, as far as every browser shows them. Pictures that may hold scripts are none.
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"BM": "image/bmp",
+}
+
+
+class Page:
+    """Questions on a page that is served on 127.0.0.1, and answers from there.
+
+    Whoever labels calls `ask` and `end`, which wait; threads of the server answer the browser
+    meanwhile. All that the page shows is one view. A view has a number that no other run has, and
+    so has an answer: one that is late, or comes twice, is refused.
+
+    From the first question on the page's address is kept in a file, up to an end that a person has
+    asked for: after a kill the same command is found where it was.
+
+    Parameters
+    ----------
+    stream : the rows
+    rows : what they are shown as
+    classes : all labels; None for numbers
+    folder : where the images are
+    kept : the file with the address
+    port : None for the one of before, or a free one
+
+    Attributes
+    ----------
+    address : of the page, with its token
+    shows : whether what goes on meanwhile can be shown
+    """
+
+    shows = True
+
+    def __init__(
+        self,
+        stream: Stream,
+        rows: Rows,
+        classes: NDArray[Any] | None,
+        folder: Path,
+        kept: PageAddress,
+        port: int | None = None,
+    ):
+        self._n_rows, self._rows, self._kept = stream.n_rows, rows, kept
+        self._title = f"{stream.name}"
+        self._labels: list[Any] = [] if classes is None else classes.tolist()
+        self._keys = keys_of([str(label) for label in self._labels])
+        self._numbers = classes is None
+        self._folder = folder
+        self._turn = Condition()
+        self._number = secrets.randbelow(1 << 40)
+        self._view: dict[str, Any] = {}
+        self._show({"kind": "working", "text": "opening the data"})
+        self._reply: tuple[str, Any] | None = None
+        self._heard = -1  # the last view that a page was sent
+        self._image: Path | None = None
+        self._shown = self._seen = -math.inf  # when a row passed by was shown; a page was there
+        self._server = self._at(
+            port,
+            {
+                ("GET", "/"): self._page,
+                ("GET", "/question"): self._question,
+                ("GET", "/image"): self._picture,
+                ("POST", "/answer"): self._answer,
+                ("POST", "/undo"): self._undo,
+                ("POST", "/quit"): self._quit,
+            },
+        )
+        self.address = self._server.address
+        self._is_kept = False
+
+    def _at(self, port: int | None, routes: Mapping[tuple[str, str], Route]) -> Server:
+        """The server, where it was before if it can be there: else its token is another one."""
+        before = self._kept.known()
+        if port is not None:
+            same = before is not None and before.port == port
+            return Server(port, routes, before.token if same and before else None)
+        if before is not None:
+            with suppress(InputError):
+                return Server(before.port, routes, before.token)
+        return Server(0, routes)
+
+    def __enter__(self) -> Page:
+        self._server.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.__exit__()
+
+    # -- whoever labels -----------------------------------------------------------------------
+
+    def ask(self, question: Question, state: Labelling) -> Any:
+        """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
+        few = FEW if self._rows.text is self._rows.image is None else FEW_BESIDE
+        text, image, found, left = self._rows.of(question, few, COLUMNS, LETTERS)
+        few = len(found) if len(found) <= few + SPARE else few
+        chances = None if question.chances is None else question.chances.tolist()
+        labels = [
+            {"label": str(label), "key": key, "chance": percent(chances[k]) if chances else None}
+            for k, (label, key) in enumerate(zip(self._labels, self._keys, strict=True))
+        ]
+        self._image, problem = None, ""
+        if image is not None:
+            self._image, problem = picture(self._folder, image)
+        return self._asked(
+            {
+                "kind": "question",
+                "row": place(question.row, self._n_rows),
+                "columns": [{k: cell[i] for i, k in enumerate(CELL)} for cell in found],
+                "few": few,
+                "left": left,
+                "text": text,
+                "image": image,
+                "problem": problem,
+                "labels": labels,
+                "numbers": self._numbers,
+                "predicted": None if question.predicted is None else str(question.predicted),
+                "expected": expected(question, state, None if self._numbers else self._labels),
+                "why": question.why,
+            },
+            state,
+        )
+
+    def end(self, state: Labelling) -> None:
+        """Ask whether that was all; Undo where it was not."""
+        self._asked({"kind": "end"}, state)
+
+    def passing(self, state: Labelling) -> None:
+        """Show that rows are passed by, a few times a second."""
+        if time.monotonic() - self._shown > 0.2:
+            self._shown = time.monotonic()
+            where = place(state.rows_read, self._n_rows)
+            self._show({"kind": "working", "text": f"{where}, {state.saved:,} saved"})
+
+    def compiling(self, line: str) -> None:
+        self._show({"kind": "working", "text": line})
+
+    def close(self, summary: list[tuple[str, str]], finished: bool, asked_for: bool = True) -> None:
+        """The labelling is over: say so on the page, and wait a little until it has heard that.
+
+        asked_for : by a person on the page, or because no row is left; else the page may go on
+        """
+        if asked_for and self._is_kept:
+            self._kept.forget()
+        told = {"summary": summary, "finished": finished, "again": not asked_for}
+        with self._turn:
+            self._show({"kind": "ended", **told})
+            if time.monotonic() - self._seen < 2 * WAIT:
+                self._turn.wait_for(lambda: self._heard == self._number, GOODBYE)
+        time.sleep(0.1)  # for what was sent last
+
+    def _asked(self, view: dict[str, Any], state: Labelling) -> Any:
+        from kernbrook.evaluation.sessions.session import Quit, Undo
+
+        if not self._is_kept:  # nobody else labels this model now
+            self._kept.keep(Place(self._server.server_port, self._server.token))
+            self._is_kept = True
+        counts = {name: getattr(state, name) for name in ("rows", "given", "skipped", "saved")}
+        last = [
+            {"row": answer.row, "label": None if answer.label is None else str(answer.label)}
+            for answer in state.undoable[:LAST]
+        ]
+        self._show({**view, **counts, "last": last, "answers": str(state.answers)})
+        with self._turn:
+            while self._reply is None:
+                self._turn.wait(0.5)  # without a limit, Ctrl-C does not come through everywhere
+            (word, label), self._reply = self._reply, None
+        if word == "undo":
+            raise Undo
+        if word == "quit" and view["kind"] == "question":
+            raise Quit
+        return label
+
+    def _show(self, view: dict[str, Any]) -> None:
+        with self._turn:
+            self._number += 1
+            self._view = {"number": self._number, "title": self._title, **view}
+            self._turn.notify_all()
+
+    # -- the browser --------------------------------------------------------------------------
+
+    def _page(self, _: Mapping[str, Any]) -> Response:
+        once = secrets.token_urlsafe(16)
+        text = files("kernbrook.cli").joinpath("web_page.html").read_text("utf-8")
+        policy = (
+            f"default-src 'none'; script-src 'nonce-{once}'; style-src 'nonce-{once}'; "
+            "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'"
+        )
+        body = text.replace("{{once}}", once).encode()
+        return Response(200, "text/html; charset=utf-8", body, policy)
+
+    def _question(self, query: Mapping[str, Any]) -> Response:
+        """The view; waits for one that is newer than the page has."""
+        after = query.get("after", "")
+        known = int(after) if after.isascii() and after.isdecimal() and len(after) < 20 else -1
+        with self._turn:
+            self._seen = time.monotonic()
+            self._turn.wait_for(lambda: self._number != known, WAIT)
+            self._heard, view = self._number, self._view
+            self._seen = time.monotonic()
+            self._turn.notify_all()
+        return Response.of(view)
+
+    def _picture(self, _: Mapping[str, Any]) -> Response:
+        with self._turn:
+            path = self._image
+        try:
+            data = b"" if path is None else path.read_bytes()
+        except OSError as error:
+            return Response.told(404, f"{path}: {error.strerror}")
+        kind = kind_of(data)
+        return Response(200, kind, data) if kind else Response.told(404, "there is no image")
+
+    def _answer(self, sent: Mapping[str, Any]) -> Response:
+        if sent.get("skip") is True:
+            return self._take(sent, "label", None, ("question",))
+        if self._numbers:
+            from kernbrook.evaluation.sessions.classes import as_label
+
+            try:
+                return self._take(sent, "label", as_label(sent.get("value"), None), ("question",))
+            except InputError as error:
+                return Response.told(400, str(error))
+        k = sent.get("class")
+        if type(k) is not int or not 0 <= k < len(self._labels):
+            return Response.told(400, f"class: expected 0 to {len(self._labels) - 1}")
+        return self._take(sent, "label", self._labels[k], ("question",))
+
+    def _undo(self, sent: Mapping[str, Any]) -> Response:
+        if self._view.get("last") == []:
+            return Response.told(400, "there is no answer to take back")
+        return self._take(sent, "undo", None, ("question", "end"))
+
+    def _quit(self, sent: Mapping[str, Any]) -> Response:
+        return self._take(sent, "quit", None, ("question", "end"))
+
+    def _take(
+        self, sent: Mapping[str, Any], word: str, label: Any, kinds: tuple[str, ...]
+    ) -> Response:
+        """Hand an answer over, if it is one to what is shown."""
+        with self._turn:
+            if sent.get("number") != self._number or self._view["kind"] not in kinds:
+                return Response.told(409, "this was answered already; the page shows what is next")
+            self._reply = word, label
+            self._show({"kind": "working", "text": "saving"})
+        return Response.of({})
+
+
+def keys_of(labels: list[str]) -> list[str]:
+    """A digit for each label, "" where none is left: its own, if it is one, or the next free one.
+
+    Examples
+    --------
+    >>> keys_of(["no", "yes"]), keys_of(["-1", "1"]), keys_of(["0", "1", "10"])
+    (['1', '2'], ['2', '1'], ['0', '1', '2'])
+    """
+    own = [label if len(label) == 1 and label in "0123456789" else "" for label in labels]
+    free = iter([digit for digit in "123456789" if digit not in own])
+    return [key or next(free, "") for key in own]
+
+
+def picture(folder: Path, name: str) -> tuple[Path | None, str]:
+    """The file of an image that a row names, or None and what is wrong with it.
+
+    The name must lie in the folder, or further below; links in there are followed.
+    """
+    base = os.path.abspath(folder)
+    path = Path(os.path.abspath(os.path.join(base, name)))
+    try:
+        if not path.is_relative_to(base):
+            return None, "not shown: it is outside of the folder of the data"
+        if not path.is_file():
+            return None, "not shown: there is no such file"
+        if path.stat().st_size > IMAGE_BYTES:
+            return None, f"not shown: it has over {IMAGE_BYTES:,} bytes"
+        with open(path, "rb") as file:
+            known = kind_of(file.read(32))
+    except (OSError, ValueError) as error:  # a null character
+        return None, f"not shown: {getattr(error, 'strerror', None) or error}"
+    return (path, "") if known else (None, "not shown: expected PNG, JPEG, GIF, BMP, WebP or AVIF")
+
+
+def kind_of(data: bytes) -> str:
+    """The type of an image, by how its file begins; "" for what is none.
+
+    Examples
+    --------
+    >>> kind_of(b"GIF89a"), kind_of(b"<svg>")
+    ('image/gif', '')
+    """
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    if data[4:12] == b"ftypavif":
+        return "image/avif"
+    return next((kind for start, kind in _IMAGES.items() if data.startswith(start)), "")

@@ -1,0 +1,64 @@
+"""A folder of Parquet files to a model's file, by the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+from kernbrook.distributed.fitting import Fitted, crew_of, fit_parts
+from kernbrook.distributed.parts import Parts
+from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.measuring.by_task import check_settings, task_of_labels
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.classes import named_classes
+from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation.sessions.training import Training, check_target
+from kernbrook.streams import open_stream
+from kernbrook.streams.stream import has_label
+
+
+def train_parts(
+    parts: Parts,
+    estimator: Any,
+    path: str | PathLike[str],
+    client: Any,
+    *,
+    rounds: int = 1,
+    classes: Any = None,
+    overwrite: bool = False,
+    progress: Callable[[Fitted], None] | None = None,
+) -> Training:
+    """`fit`, and the model to a file that `predict` takes.
+
+    Parameters
+    ----------
+    parts : of a folder
+    estimator, client, rounds, classes : as `fit` has them
+    path, overwrite : as `kernbrook.evaluation.train` has them; the file is no place to go on from
+    progress : called after each round
+    """
+    with locked(path):
+        check_target(path, False, overwrite)
+        check_settings(estimator)
+        crew, kind = crew_of(client), parts.first[1].dtype
+        classes = named_classes(estimator, classes, kind)
+        fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
+        result = Training(
+            estimator, name=parts.name, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss,
+            judged=fitted.judged, finished=True, windows=None, seconds=fitted.seconds,
+            level_counts=fitted.level_counts, n_unlabelled=fitted.rows - fitted.judged,
+        )  # fmt: skip
+        assert parts.source is not None
+        past = [Past(fitted.rows, fitted.judged, {"loss": fitted.loss}, name=parts.name)]
+        checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
+        save_checkpoint(estimator, checkpoint, path)
+        return result
+
+
+def task_of_parts(parts: Parts) -> Task:
+    """Numbers where a label of the first rows has a fraction, else classes."""
+    X, y = parts.first
+    there = has_label(y)
+    return task_of_labels(open_stream((X[there], y[there]))) if there.any() else "classification"

@@ -1,0 +1,1 @@
+"""Recipes and models beside each other: which, in which orders, and who is best."""

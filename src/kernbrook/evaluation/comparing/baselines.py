@@ -1,0 +1,166 @@
+"""Models of other libraries to compare with, each as its library would have it used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from kernbrook.checks import each_name
+from kernbrook.errors import UnknownNameError
+from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.runs.metrics import river
+from kernbrook.learners import External
+
+LIBRARIES = ("sklearn", "river")
+BATCH = 10  # rows that scikit-learn's models learn at once: a call costs as much as the learning
+WINDOW = 1000  # rows of nearest neighbours
+
+
+class Scaled(BaseEstimator):
+    """A model of scikit-learn behind a `StandardScaler`, both learned as rows come.
+
+    A `Pipeline` has no `partial_fit`.
+
+    Parameters
+    ----------
+    model : with `partial_fit`
+    """
+
+    def __init__(self, model: Any):
+        self.model = model
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Scaled:
+        """Learn rows X, (n, d), and their labels; first how they are scaled."""
+        if not hasattr(self, "model_"):
+            self.scaler_, self.model_ = StandardScaler(), clone(self.model)
+        X = self.scaler_.partial_fit(_dense(X)).transform(_dense(X))
+        of_classes = {"classes": classes} if is_classifier(self.model) else {}
+        self.model_.partial_fit(X, y, **of_classes)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) what the model predicts."""
+        return np.asarray(self.model_.predict(self.scaler_.transform(_dense(X))))
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """(n, c) probabilities, of a classifier."""
+        return np.asarray(self.model_.predict_proba(self.scaler_.transform(_dense(X))))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.model_.classes_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = get_tags(self.model).estimator_type
+        return tags
+
+
+def libraries_of(baselines: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The libraries whose models are to be compared, each there to be imported.
+
+    Raises
+    ------
+    UnknownNameError
+        There are no models of such a library.
+    InputError
+        River is not installed.
+
+    Examples
+    --------
+    >>> libraries_of("sklearn"), libraries_of(None)
+    (('sklearn',), ())
+    """
+    libraries = tuple(dict.fromkeys(each_name(() if baselines is None else baselines)))
+    for library in libraries:
+        if library not in LIBRARIES:
+            raise UnknownNameError("library of baselines", library, LIBRARIES)
+    if "river" in libraries:
+        river("base", "baselines: river")
+    return libraries
+
+
+def baselines_of(libraries: Sequence[str], task: Task) -> dict[str, tuple[str, Any]]:
+    """Title and model by name.
+
+    Examples
+    --------
+    >>> [title for title, _ in baselines_of(["sklearn"], "regression").values()]
+    ['SGDRegressor', 'KNeighborsRegressor']
+    """
+    makers = {
+        ("sklearn", "classification"): _sklearn_of_classes,
+        ("sklearn", "regression"): _sklearn_of_numbers,
+        ("river", "classification"): _river_of_classes,
+        ("river", "regression"): _river_of_numbers,
+    }
+    found: dict[str, tuple[str, Any]] = {}
+    for library in libraries:
+        found |= makers[library, task]()
+    return found
+
+
+def _sklearn_of_classes() -> dict[str, tuple[str, Any]]:
+    return {
+        "sklearn-sgd": ("SGDClassifier", External(Scaled(SGDClassifier("log_loss")), BATCH)),
+        "sklearn-nb": ("GaussianNB", External(Scaled(GaussianNB()), BATCH)),
+        "sklearn-knn": ("KNeighborsClassifier", _on_a_window(KNeighborsClassifier())),
+    }
+
+
+def _sklearn_of_numbers() -> dict[str, tuple[str, Any]]:
+    return {
+        "sklearn-sgd": ("SGDRegressor", External(Scaled(SGDRegressor()), BATCH)),
+        "sklearn-knn": ("KNeighborsRegressor", _on_a_window(KNeighborsRegressor())),
+    }
+
+
+def _on_a_window(model: Any) -> External:
+    dense = FunctionTransformer(_dense, accept_sparse=True)
+    return External(make_pipeline(dense, StandardScaler(), model), BATCH, WINDOW)
+
+
+def _river_of_classes() -> dict[str, tuple[str, Any]]:
+    scaler = river("preprocessing", "baselines").StandardScaler()
+    logistic = river("linear_model", "baselines").LogisticRegression()
+    one_of_many = river("multiclass", "baselines").OneVsRestClassifier(logistic)
+    return {
+        "river-logistic": ("LogisticRegression", scaler | one_of_many),
+        "river-hat": (
+            "HoeffdingAdaptiveTree",
+            river("tree", "baselines").HoeffdingAdaptiveTreeClassifier(),
+        ),
+        "river-arf": ("ARF", river("forest", "baselines").ARFClassifier()),
+    }
+
+
+def _river_of_numbers() -> dict[str, tuple[str, Any]]:
+    scaler = river("preprocessing", "baselines").StandardScaler()
+    return {
+        "river-linear": (
+            "LinearRegression",
+            scaler | river("linear_model", "baselines").LinearRegression(),
+        ),
+        "river-hat": (
+            "HoeffdingAdaptiveTree",
+            river("tree", "baselines").HoeffdingAdaptiveTreeRegressor(),
+        ),
+        "river-arf": ("ARF", river("forest", "baselines").ARFRegressor()),
+    }
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sp.issparse(X) else X

@@ -1,0 +1,316 @@
+"""Which recipes and models are compared, and with which parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from kernbrook import recipes as book
+from kernbrook.checks import shown
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.outside import OutsideMachine, online
+from kernbrook.estimators.tasks import Task, task_of
+from kernbrook.evaluation.measuring.by_task import OURS, check_settings, make_online
+from kernbrook.learners import External
+
+# Where nobody names recipes: ours, one of each paper, a linear one, the trivial ones.
+SHORT_LISTS: dict[Task, tuple[str, ...]] = {
+    "classification": (
+        OURS["classification"], "omkc-dd", "spa", "bpegasos-merge", "perceptron",
+        "majority", "last-label",
+    ),
+    "regression": (
+        OURS["regression"], "kernbrook-active", "raker", "amkl-aks", "kl-linear",
+        "mean", "last-value",
+    ),
+}  # fmt: skip
+TRIVIAL = ("majority", "last-label", "mean", "last-value")  # they have no parameters
+
+
+class Choice(NamedTuple):
+    """One row of a comparison.
+
+    title : how a table calls the algorithm
+    task : what it predicts
+    estimator : with `learn`, never learned; see `seeded`
+    """
+
+    title: str
+    task: Task
+    estimator: Any
+
+
+def wanted(recipes: Any) -> dict[str, Any] | None:
+    """What `compare` is given, by the name of its row; None where the data decide.
+
+    Raises
+    ------
+    InputError
+        It is neither recipes, nor models, nor a mapping of names to these, nor "all", nor None.
+
+    Examples
+    --------
+    >>> wanted("spa(divisor=30), bpas"), wanted(["spa", "bpas", "spa"]), wanted("all")
+    ({'spa(divisor=30)': 'spa(divisor=30)', 'bpas': 'bpas'}, {'spa': 'spa', 'bpas': 'bpas'}, None)
+    """
+    if recipes is None or (isinstance(recipes, str) and recipes == "all"):
+        return None
+    if isinstance(recipes, Mapping):
+        for name, given in recipes.items():
+            if not (isinstance(name, str) and (isinstance(given, str) or _is_model(given))):
+                raise _unexpected(recipes)
+        return dict(recipes)
+    rows: dict[str, Any] = {}
+    one = isinstance(recipes, str) or _is_model(recipes)
+    if not one and not isinstance(recipes, Iterable):
+        raise _unexpected(recipes)
+    for given in [recipes] if one else recipes:
+        if isinstance(given, str):
+            texts = [_text(name, own) for name, own in parse(given)]
+            rows |= dict(zip(texts, texts, strict=True))
+        elif not _is_model(given):
+            raise _unexpected(recipes)
+        elif (name := type(given).__name__) in rows:
+            raise InputError(f"recipes: two models named {name}; give a mapping, name to model")
+        else:
+            rows[name] = given
+    return rows
+
+
+def are_recipes(given: Any, rows: int) -> bool:
+    """Whether what follows a frame of so many rows is recipes or models, and not its labels."""
+    if isinstance(given, (list, tuple)):
+        of_rows = len(given) == rows and not any(one in book.names() for one in given)
+        return not of_rows and all(isinstance(one, str) or _is_model(one) for one in given)
+    return isinstance(given, (str, Mapping)) or _is_model(given)
+
+
+def _is_model(given: Any) -> bool:
+    """Whether it can only be meant as a model; `online` says whether it is one."""
+    return any(hasattr(given, name) for name in ("learn", "fit", "partial_fit", "learn_one")) or (
+        isinstance(given, External)
+    )
+
+
+def _unexpected(recipes: Any) -> InputError:
+    return InputError(
+        "recipes: expected names such as ['omkc-dd', 'spa'], 'all', None, models, or a mapping of "
+        f"names to these, got {shown(recipes)}"
+    )
+
+
+def parse(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Recipes and their settings out of a text; values are literals, or words without quotes.
+
+    Raises
+    ------
+    InputError
+        It is written in another way.
+
+    Examples
+    --------
+    >>> parse("spa(divisor=30), bpas(budget=500, kernels=amkl17), omkc-dd")
+    [('spa', {'divisor': 30}), ('bpas', {'budget': 500, 'kernels': 'amkl17'}), ('omkc-dd', {})]
+    """
+    found = []
+    mark, rest = ",", text
+    while mark:
+        name, mark, rest = re.fullmatch(r"([^(,]*)([(,]?)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
+        name = name.strip()
+        own: dict[str, Any] = {}
+        if mark == "(":
+            own, rest = _settings(name, rest)
+            mark, rest = re.fullmatch(r"\s*(,?)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
+            if rest and not mark:
+                raise InputError(f"recipes: expected a comma after {name}(...), found {rest!r:.40}")
+        found.append((name, own))
+    return found
+
+
+def _settings(name: str, text: str) -> tuple[dict[str, Any], str]:
+    """The settings up to the bracket that closes them, and what follows."""
+    for end in (place for place, sign in enumerate(text) if sign == ")"):
+        try:
+            call: Any = ast.parse(f"f({text[:end]})", mode="eval").body
+        except (SyntaxError, ValueError):
+            continue  # a bracket in a value
+        if call.args or any(part.arg is None for part in call.keywords):
+            break
+        values = {part.arg: _value(name, part.arg, part.value) for part in call.keywords}
+        return values, text[end + 1 :]
+    raise InputError(f"recipes: expected {name}(PARAMETER=VALUE, ...), found {name}({text:.60}")
+
+
+def _value(name: str, parameter: str, node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        return node.id
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise InputError(
+            f"recipes: {name}: {parameter} must be a number, a text, None, True, False or a list "
+            f"of these, found {ast.unparse(node)}"
+        ) from None
+
+
+def _text(name: str, own: Mapping[str, Any]) -> str:
+    """A recipe with its settings, as `parse` reads them."""
+    settings = ", ".join(f"{key}={value!r}" for key, value in own.items())
+    return f"{name}({settings})" if own else name
+
+
+def said_of(given: Any) -> str:
+    """What runs in a row, in a line: a recipe's text, or a model as far as it prints itself."""
+    if isinstance(given, str):
+        return given
+    return shown(given) if hasattr(given, "get_params") else _title(given)  # as River's do not
+
+
+def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Choice]:
+    """What runs in each row; what is wrong with it is found before any data are read.
+
+    Parameters
+    ----------
+    rows : recipes, as text, and models by name
+    overrides : for each recipe that has such a parameter, where its text does not say otherwise
+
+    Raises
+    ------
+    InputError
+        There are none, some predict classes and others numbers, or a parameter is wrong.
+    UnknownNameError
+        No recipe has such a name.
+    """
+    if not rows:
+        raise InputError("recipes: expected one or more names, got none")
+    parsed = {row: parse(given) for row, given in rows.items() if isinstance(given, str)}
+    for row, found in parsed.items():
+        if len(found) != 1:
+            raise InputError(f"recipes: {row}: expected one recipe, got {rows[row]!r}")
+    shared = settings_of([name for [(name, _)] in parsed.values()], overrides)
+    choices = {}
+    for row, given in rows.items():
+        try:
+            choices[row] = _chosen(given, shared)
+        except InputError as error:
+            if row in book.names():
+                raise
+            raise InputError(f"{row}: {error}") from error
+    by_task: dict[Task, list[str]] = {}
+    for row, choice in choices.items():
+        by_task.setdefault(choice.task, []).append(row)
+    if len(by_task) > 1:
+        told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
+        raise InputError(
+            f"recipes: expected all for classification or all for regression, got {told}"
+        )
+    return choices
+
+
+def told_apart(choices: Mapping[str, Choice]) -> dict[str, Choice]:
+    """The choices, those of one title with the names of their rows behind it.
+
+    Examples
+    --------
+    >>> rows = choices_of({"one": "spa", "other": "spa", "bpas": "bpas"}, {})
+    >>> [choice.title for choice in told_apart(rows).values()]
+    ['SPA (one)', 'SPA (other)', 'BPAS']
+    """
+    counts = Counter(choice.title for choice in choices.values())
+    twice = {row: choice for row, choice in choices.items() if counts[choice.title] > 1}
+    told = {row: choice._replace(title=f"{choice.title} ({row})") for row, choice in twice.items()}
+    return {**choices, **told}
+
+
+def _chosen(given: Any, shared: Mapping[str, Mapping[str, Any]]) -> Choice:
+    if not isinstance(given, str):
+        choice = Choice(_title(given), task_of(online(given)), online(given))
+    else:
+        ((name, own),) = parse(given)
+        if "random_state" in own:
+            raise InputError("random_state: give seed, each run draws its own from it")
+        machine = make_online(name, **{**shared[name], **own})
+        choice = Choice(_text(book.title(name), own), book.task(name), machine)
+    check_settings(choice.estimator)
+    return choice
+
+
+def _title(model: Any) -> str:
+    """The class, of a pipeline of River all of its steps."""
+    model = model.model if isinstance(model, External) else model
+    steps = getattr(model, "steps", None)
+    parts = steps.values() if isinstance(steps, Mapping) else [model]
+    return " | ".join(type(part).__name__ for part in parts)
+
+
+def seeded(estimator: Any, state: int) -> Any:
+    """A copy that has learned nothing, with this seed where it has none of its own."""
+    if isinstance(estimator, OutsideMachine):
+        own = estimator.external
+        return OutsideMachine(External(_seeded_model(own.model, state), own.every, own.window))
+    fresh = clone(estimator, safe=False)
+    if getattr(fresh, "random_state", 0) is None:
+        fresh.set_params(random_state=state)
+    return fresh
+
+
+def _seeded_model(model: Any, state: int) -> Any:
+    if hasattr(model, "_get_params") and hasattr(model, "clone"):  # of River
+        return model.clone(_seeds(model._get_params(), state))
+    fresh = clone(model, safe=False)
+    if hasattr(fresh, "get_params"):
+        names = [
+            name
+            for name, value in fresh.get_params().items()
+            if value is None and name.rpartition("__")[2] == "random_state"
+        ]
+        fresh.set_params(**dict.fromkeys(names, state))
+    return fresh
+
+
+def _seeds(parameters: Mapping[str, Any], state: int) -> dict[str, Any]:
+    """The parameters of a model of River, as its `clone` takes them, with seeds where none are."""
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if name == "seed" and value is None:
+            found[name] = state
+        elif isinstance(value, dict):  # of a step of a pipeline
+            found[name] = _seeds(value, state)
+        elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):
+            found[name] = (value[0], _seeds(value[1], state))  # of a part
+        else:
+            found[name] = value
+    return found
+
+
+def settings_of(names: Sequence[str], overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """For each recipe, those of the parameters given that it has.
+
+    Raises
+    ------
+    UnknownNameError
+        No recipe has a parameter of that name.
+
+    Examples
+    --------
+    >>> settings_of(["omkc-dd", "om2", "majority"], {"q": 4, "mode": "library"})["omkc-dd"]
+    {'mode': 'library'}
+    """
+    if "random_state" in overrides:
+        raise InputError("random_state: give seed, each run draws its own from it")
+    known = {name: ("mode", *book.parameters(name)) for name in names}
+    real = [name for name in names if name not in TRIVIAL] or list(names)
+    theirs = dict.fromkeys(parameter for name in real for parameter in known[name])
+    for parameter in overrides:
+        if parameter not in theirs:
+            owner = f" of {real[0]}" if len(real) == 1 else ""
+            raise UnknownNameError(f"parameter{owner}", parameter, theirs)
+    return {
+        name: {key: value for key, value in overrides.items() if key in own}
+        for name, own in known.items()
+    }

@@ -1,0 +1,387 @@
+"""Several recipes and models over the same random orders of the same data."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from itertools import chain
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.errors import (
+    InputError,
+    KernbrookError,
+    KernbrookWarning,
+    NonFiniteError,
+)
+from kernbrook.estimators.outside import OutsideMachine, online
+from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.comparing.baselines import baselines_of, libraries_of
+from kernbrook.evaluation.comparing.choosing import (
+    SHORT_LISTS,
+    Choice,
+    are_recipes,
+    choices_of,
+    seeded,
+    told_apart,
+    wanted,
+)
+from kernbrook.evaluation.comparing.manifest import asked, digest_of, manifest
+from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.history.watching import dates_of
+from kernbrook.evaluation.measuring.by_task import (
+    CHUNK,
+    check_no_fraction,
+    check_number,
+    check_numbers,
+    classes_of,
+    recipes_for,
+    task_of_labels,
+)
+from kernbrook.evaluation.measuring.measures import COVERAGE, measure_named
+from kernbrook.evaluation.running.orders import check_count, orders_of, state_of
+from kernbrook.evaluation.running.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
+from kernbrook.evaluation.running.warming import Family, Tell, Trials, family, trials_of
+from kernbrook.evaluation.runs.lateness import Lateness
+from kernbrook.evaluation.runs.prequential import prequential
+from kernbrook.evaluation.runs.record import Comparison, Record, Row
+from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.opening import is_frame
+from kernbrook.streams.stream import LabelledRows
+
+Progress = Callable[[int], None]
+
+
+def _with_labels_inside(function: Callable[..., Comparison]) -> Callable[..., Comparison]:
+    """Where data have labels of their own, what follows them is not y but the recipes."""
+
+    @wraps(function)
+    def called(data: Any, *arguments: Any, **options: Any) -> Comparison:
+        inside = isinstance(data, (str, os.PathLike, Stream, tuple))
+        if arguments and (inside or (is_frame(data) and are_recipes(arguments[0], data.shape[0]))):
+            arguments = (None, *arguments)
+        return function(data, *arguments, **options)
+
+    return called
+
+
+@_with_labels_inside
+def compare(
+    data: Any,
+    y: Any = None,
+    recipes: Any = None,
+    permutations: int | None = None,
+    seed: int = 0,
+    orders: NDArray[np.int64] | None = None,
+    jobs: Jobs = None,
+    in_order: bool = False,
+    delay: int = 0,
+    every: int = 1,
+    baselines: str | Sequence[str] | None = None,
+    measure: str | None = None,
+    progress: Callable[[int], Progress] | None = None,
+    so_far: Callable[[Comparison], None] | None = None,
+    compiling: Tell | None = None,
+    **overrides: Any,
+) -> Comparison:
+    """Run recipes and models once over each of several orders of the data.
+
+    Parameters
+    ----------
+    data : (n, d) array, frame or sparse matrix; or what `open_stream` takes, or a `Stream`
+    y : (n,) labels of an array; other data have their own, and the recipes are their next argument.
+        Of a frame that has its labels in a column, too
+    recipes : what is compared, all for one task, by the names of the rows: a mapping of each name
+        to a recipe or a model. Or recipes, in a text with commas or a list, such as
+        "spa(divisor=30), spa, bpas(budget=500)", and models in the list; "all" recipes that go with
+        the data; None, a short list of them. Labels are numbers where one has a fraction, else
+        classes. A model is ours, or of scikit-learn with `partial_fit`, or of River, which learn
+        row by row; or an `External`, which takes what has nothing but `fit`. Each run learns a
+        fresh copy
+    permutations : number of orders; 20 by default, or as many as `orders` has
+    seed : of the orders and of the recipes' draws
+    orders : (p, n) int, the orders themselves, rows counted from 0
+    jobs : processes, one a core by default; or the address of a Dask cluster, "tcp://HOST:PORT",
+        or "local:4" for one of so many processes here. The numbers are the same, whoever runs
+    in_order : one run in the data's own order, read in chunks and never held whole;
+        `perceptron-best` then does not look ahead, see `prequential`
+    delay, every : how late labels come, see `prequential`
+    baselines : "sklearn", "river" or both: some of their models are compared, too
+    measure : by which they are compared: of classes "error", "log_loss" or "auc", of numbers "mse",
+        "rmse", "mae" or "coverage" of intervals that are to cover .9; None: "error" or "mse".
+        Records have them all, but "coverage" only where it is asked for, or labels come late
+    progress : called with the number of rounds to come; gives what is called as they are done
+    so_far : called whenever a recipe is done but the last, with the comparison of those that are
+    compiling : called again and again while code is compiled, with how far it is: `Compiling` has
+        the attributes seconds, ready and parts; with None as soon as it has stopped. Not called
+        where all is in the disk cache
+    **overrides : such as discount=0.9, for each recipe that has such a parameter
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    KernbrookError
+        Unknown names, recipes for another task than the data's, a parameter that no recipe has,
+        unreadable data, orders that do not fit, numbers that overflow in every recipe: one that
+        diverges alone is left out, and a model of another library that fails.
+
+    Examples
+    --------
+    >>> result = compare("checkerboard:300", ["omkc-dd", "majority"], permutations=2, jobs=1)
+    >>> [row.title for row in result.rows]
+    ['OMKC(D,D)', 'majority so far']
+
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> X, y = open_stream("checkerboard:300").read()
+    >>> models = {"mine": SGDClassifier(), "small": "bpas(budget=20)", "large": "bpas(budget=50)"}
+    >>> [(row.recipe, row.title) for row in compare(X, y, models, permutations=2, jobs=1).rows]
+    [('mine', 'SGDClassifier'), ('small', 'BPAS(budget=20)'), ('large', 'BPAS(budget=50)')]
+    """
+    check_count("seed", seed, 0)
+    check_jobs(jobs)
+    if measure is not None:
+        measure_named(measure)
+    lateness = Lateness(delay, every)
+    lateness.check()
+    if permutations is not None:
+        check_count("permutations", permutations, 1)
+    if in_order and (orders is not None or permutations not in (None, 1)):
+        raise InputError("in_order: the data's own order is one order; give no others")
+    stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
+    if stream.in_turn and not in_order:
+        raise InputError("lags: rows go in their own order alone; in_order (--in-order) takes that")
+    task = next(iter(choices.values())).task
+    measure = None if measure is None else measure_named(measure, task)
+    facts = manifest(seed) | {"data": stream.name, **asked(rows, overrides, lateness, measure)}
+    if in_order:
+        n_rows, n_orders = stream.n_rows or 0, 1
+        facts |= {"permutations": 1, "orders": "as stored"}
+        dates = dates_of(stream)
+        X, y = next(stream.chunks(CHUNK))
+        classes = _classes(y if task == "regression" else classes_of(stream), task)
+    else:
+        X, y = stream.read()
+        classes, dates = _classes(y, task), None
+        check_number(0 if classes is None else len(classes), stream.label_name)
+        sequence = orders_of(orders, permutations, seed, len(y))
+        n_rows, n_orders = len(y), len(sequence)
+        facts |= {
+            "data_sha256": digest_of(X, y),
+            "permutations": n_orders,
+            "orders": "given" if orders is not None else "seeded",
+        }
+
+    def made(rows: tuple[Row, ...], best: tuple[str, ...], left_out: dict[str, str]) -> Comparison:
+        rounds = len(rows[0].runs[0].predictions)
+        return Comparison(
+            stream.name, rounds, stream.n_features, n_orders, rows, best, facts, left_out, measure,
+            in_order, dates,
+        )  # fmt: skip
+
+    advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
+    machines = {name: choice.estimator for name, choice in choices.items()}
+    families = {name: family(machine, sp.issparse(X)) for name, machine in machines.items()}
+    trials = trials_of(machines.values(), X, y, classes)
+    titles = {name: choice.title for name, choice in told_apart(choices).items()}
+    with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
+        how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
+        way = _Way(families, trials, crew, compiling, how)
+        if in_order:
+            results = _as_stored(stream, machines, seed, classes, advance, way)
+        else:
+            results = _runs(X, y, sequence, seed, machines, advance, way)
+        return _collected(titles, n_orders, results, made, so_far, measure)
+
+
+def _chosen(
+    data: Any,
+    y: Any,
+    recipes: Any,
+    baselines: str | Sequence[str] | None,
+    overrides: Mapping[str, Any],
+) -> tuple[Stream, dict[str, Any] | None, dict[str, Choice]]:
+    """The data; what is wanted by name, None where the data say it; and what that comes to."""
+    rows = wanted(recipes)  # names and parameters are checked before data are opened
+    choices = None if rows is None else choices_of(rows, overrides)
+    libraries = libraries_of(baselines)
+    stream = _opened(data, y)
+    if choices is None:
+        fitting = task_of_labels(stream)
+        names = SHORT_LISTS[fitting] if recipes is None else recipes_for(fitting)
+        choices = choices_of(dict(zip(names, names, strict=True)), overrides)
+    task = next(iter(choices.values())).task
+    for name, (title, model) in baselines_of(libraries, task).items():
+        choices.setdefault(name, Choice(title, task, online(model)))
+    return stream, rows, choices
+
+
+def _opened(data: Any, y: Any) -> Stream:
+    if isinstance(data, (str, os.PathLike, Stream, tuple)) and y is not None:
+        raise InputError("y: the data have their own labels; give none")
+    if isinstance(data, Stream):
+        return LabelledRows.of(data)
+    return LabelledRows.of(open_stream(data if y is None else (data, y)))
+
+
+def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
+    """The labels, each once, if they fit the task; None of numbers."""
+    if task == "regression":
+        check_numbers(labels)
+        return None
+    check_no_fraction(labels)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        found = ", ".join(map(str, classes)) or "none"
+        raise InputError(f"data: expected labels of two classes or more, found {found}")
+    return classes
+
+
+def _silent(anything: object) -> None:
+    return None
+
+
+Outcome = Record | InputError
+Result = tuple[tuple[str, int], Outcome]  # of a recipe's numbered run
+
+
+def _collected(
+    titles: Mapping[str, str],
+    runs: int,
+    results: Iterable[Result],
+    made: Callable[[tuple[Row, ...], tuple[str, ...], dict[str, str]], Comparison],
+    so_far: Callable[[Comparison], None] | None,
+    measure: str | None,
+) -> Comparison:
+    """The comparison that results come to, in any order; `so_far` as `compare` has it."""
+    found: dict[str, dict[int, Outcome]] = {name: {} for name in titles}
+    for (name, run), outcome in results:
+        found[name][run] = outcome
+        done = {name: own for name, own in found.items() if len(own) == runs}
+        if so_far and len(found[name]) == runs and len(done) < len(titles):
+            rows, left_out = _rows(done, titles)
+            if rows:
+                so_far(made(rows, (), left_out))
+    rows, left_out = _rows(found, titles)
+    if not rows:
+        raise NonFiniteError("; ".join(f"{name}: {problem}" for name, problem in left_out.items()))
+    return made(rows, best_rows(rows, measure), left_out)
+
+
+def _rows(
+    found: dict[str, dict[int, Outcome]], titles: Mapping[str, str]
+) -> tuple[tuple[Row, ...], dict[str, str]]:
+    """The rows of recipes whose runs all came to their end, and why others did not."""
+    rows, left_out = [], {}
+    for name, own in found.items():
+        outcomes = [own[run] for run in sorted(own)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, InputError)]
+        if errors:
+            left_out[name] = str(errors[0])
+        else:
+            records = tuple(outcome for outcome in outcomes if isinstance(outcome, Record))
+            rows.append(Row(name, titles[name], records))
+    return tuple(rows), left_out
+
+
+def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
+    """A prequential run, or why it came to no end: one recipe must not cost the others' results."""
+    outside = isinstance(estimator, OutsideMachine)
+    with warnings.catch_warnings():
+        # The table shows what has become large; others may warn at each row.
+        warnings.simplefilter("ignore", Warning if outside else KernbrookWarning)
+        try:
+            record = prequential(estimator, *arguments, **options)
+        except NonFiniteError as error:
+            return error
+        except Exception as error:
+            if not outside or isinstance(error, KernbrookError):
+                raise
+            return InputError(f"{type(error).__name__}: {error}")
+    # Of many runs they are too much.
+    return replace(record, scores=None, probabilities=None, places=None, intervals=None)
+
+
+class _Way(NamedTuple):
+    """How the recipes are run: their families and trials, by whom, who is told of compiling.
+
+    how : options of `prequential`
+    """
+
+    families: dict[str, Family | None]
+    trials: Trials
+    crew: Crew
+    compiling: Tell | None
+    how: dict[str, Any]
+
+
+def _as_stored(
+    stream: Stream,
+    machines: Mapping[str, Any],
+    seed: int,
+    classes: NDArray[Any] | None,
+    advance: Progress,
+    way: _Way,
+) -> Iterator[Result]:
+    """The results of one run each in the data's own order, in this process; others compile."""
+
+    def run(name: str) -> Result:
+        estimator = seeded(machines[name], state_of(seed, 0))
+        return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance, **way.how)
+
+    if way.crew.here:
+        calls = [Call(name, run, (name,), way.families[name]) for name in machines]
+        done = run_all(way.trials, calls, way.crew, way.compiling)
+        yield from (result for name, result in done if name not in way.trials)
+        return
+    compiled = (one for one, _ in run_all(way.trials, [], way.crew, way.compiling))
+    for ready in chain([None], compiled):
+        for name in machines:
+            if way.families[name] == ready:
+                yield run(name)
+
+
+def _run(
+    machine: Any,
+    run: int,
+    data: tuple[Any, NDArray[Any], NDArray[np.int64]],
+    seed: int,
+    how: dict[str, Any],
+    advance: Progress | None = None,
+) -> Outcome:
+    """One run over one order."""
+    X, y, orders = data
+    estimator = seeded(machine, state_of(seed, run))
+    return _attempt(estimator, X, y, orders[run], progress=advance, **how)
+
+
+def _runs(
+    X: Any,
+    y: NDArray[Any],
+    orders: NDArray[np.int64],
+    seed: int,
+    machines: Mapping[str, Any],
+    advance: Progress,
+    way: _Way,
+) -> Iterator[Result]:
+    """The results, in any order; several processes where there are several runs."""
+    data, inside = way.crew.share((X, y, orders)), advance if way.crew.here else None
+    calls = [
+        Call((name, run), _run, (machine, run, data, seed, way.how, inside), way.families[name])
+        for name, machine in machines.items()
+        for run in range(len(orders))
+    ]
+    for done, outcome in run_all(way.trials, calls, way.crew, way.compiling):
+        if done in way.trials:
+            continue
+        if not way.crew.here:
+            advance(len(y))
+        yield cast(tuple[str, int], done), outcome

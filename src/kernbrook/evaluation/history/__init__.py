@@ -1,0 +1,1 @@
+"""What a stream has been like: windows of it, changes, data of before."""

@@ -1,0 +1,238 @@
+"""When errors change: a detector in memory of fixed size, which says where the change was."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.evaluation.history.windows import NO_DATE
+from kernbrook.evaluation.measuring.by_task import added
+from kernbrook.plain_values import is_count
+
+DOUBT = 0.002  # the probability of a false signal, as the paper bounds it
+UNIT = 32  # rows that are summed before a change is looked for
+SAME_SIZE = 5  # buckets
+SETTLING = 8  # units after which errors of numbers have a scale
+KEPT = 20  # changes
+
+
+@dataclass
+class Change:
+    """A change of the mean loss.
+
+    Attributes
+    ----------
+    row : the first row after it, from 1
+    date : of that row, microseconds since 1970; None where it has none
+    noticed : the row at which it was noticed
+    before, after : the mean loss of the rows before, since the last change, and after
+    """
+
+    row: int
+    date: int | None
+    noticed: int
+    before: float
+    after: float
+
+
+@dataclass
+class Bucket:
+    """Rows that follow each other.
+
+    Attributes
+    ----------
+    first, date : number of the first row, from 1, and its date
+    rows : how many
+    loss : sum of their losses
+    total, squares : of numbers from 0 to 1, the sum, and that of their squares about their mean
+    """
+
+    first: int
+    date: int | None
+    rows: int = 0
+    loss: float = 0.0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, losses: NDArray[Any], bounded: NDArray[np.float64]) -> None:
+        """Take in more rows, one after the other: the length of a chunk does not matter."""
+        self.loss = added(self.loss, losses.astype(np.float64))
+        for value in bounded.tolist():
+            self.rows += 1
+            mean = self.total / max(self.rows - 1, 1)
+            self.total += value
+            self.squares += (value - mean) * (value - self.total / self.rows)
+
+    def join(self, other: Bucket) -> None:
+        """Take in the rows of one that follows."""
+        apart = self.total / self.rows - other.total / other.rows
+        both = self.rows + other.rows
+        self.squares += other.squares + apart**2 * self.rows * other.rows / both
+        self.loss += other.loss
+        self.total += other.total
+        self.rows = both
+
+
+class Changes:
+    """ADWIN on losses: the longest window of rows in which no two parts differ in their means.
+
+    The window is a list of buckets of 32, 64, 128, ... rows, up to six of each size. Where it can
+    be cut between two buckets so that the means on both sides differ by more than chance allows,
+    there was a change, and the older side is forgotten; of several such cuts it is the one that is
+    the farthest beyond chance. Of classes the means are those of mistakes. Squared errors have no
+    bound, which the method needs: there the means are those of |e| / (|e| + s), where s is the mean
+    of |e| over 256 rows at the beginning and after each change, which are not looked at. So the
+    scale of the labels does not matter, and a few great errors are no change.
+
+    Parameters
+    ----------
+    numbers : whether losses are squared errors; else mistakes
+    kept : changes that are kept; None for all
+
+    Attributes
+    ----------
+    n_changes : found so far
+    found : the last of them
+
+    References
+    ----------
+    Bifet, Gavalda (2007), Learning from time-changing data with adaptive windowing, SDM: ADWIN2
+    with the bound for small variance, and delta' = delta / ln n.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> changes = Changes(numbers=False)
+    >>> changes.add(rng.random(4000) < np.repeat([0.1, 0.3], 2000), np.arange(4000) + 1)
+    >>> [(change.row, round(change.before, 2), round(change.after, 2)) for change in changes.found]
+    [(1985, 0.1, 0.31)]
+    """
+
+    def __init__(self, numbers: bool, kept: int | None = KEPT):
+        self.numbers, self.kept = numbers, kept
+        self.n_changes = 0
+        self.found: list[Change] = []
+        self.scale = 0.0  # of |e|; 0 where it is not known yet
+        self.settling = 0.0  # sum of |e| of the rows that are not looked at
+        self.buckets: list[Bucket] = []  # the last one may not be full
+
+    def add(
+        self, losses: NDArray[Any], rows: NDArray[np.int64], dates: NDArray[np.int64] | None = None
+    ) -> None:
+        """Take in the losses of more rows, (n,), their numbers from 1, and their dates or None."""
+        at = 0
+        while at < len(losses):
+            if not self.buckets or self.buckets[-1].rows >= UNIT:
+                date = None if dates is None or dates[at] == NO_DATE else int(dates[at])
+                self.buckets.append(Bucket(int(rows[at]), date))
+            last = self.buckets[-1]
+            own = losses[at : at + UNIT - last.rows]
+            last.add(own, self._bounded(own))
+            at += len(own)
+            if last.rows == UNIT:
+                self._look(int(rows[at - 1]))
+
+    def _bounded(self, losses: NDArray[Any]) -> NDArray[np.float64]:
+        """Numbers from 0 to 1 that rise with the losses."""
+        if not self.numbers:
+            return losses.astype(np.float64)
+        sizes = np.sqrt(losses)
+        if self.scale == 0.0:
+            self.settling = added(self.settling, sizes)
+            return np.zeros(len(sizes))
+        return np.asarray(sizes / (sizes + self.scale))
+
+    def _look(self, row: int) -> None:
+        """Once a bucket is full at a row: can the window be cut? Then its buckets are merged."""
+        if self.numbers and self.scale == 0.0:
+            if len(self.buckets) < SETTLING:
+                return
+            self.scale = self.settling / (SETTLING * UNIT) or 1.0
+            self.settling, self.buckets = 0.0, []
+            return
+        while (cut := self._cut()) is not None:
+            before, after = self.buckets[:cut], self.buckets[cut:]
+            self.n_changes += 1
+            means = (sum(one.loss for one in part) / _rows(part) for part in (before, after))
+            change = Change(after[0].first, after[0].date, row, *means)
+            self.found = [*self.found, change][-(self.kept or 0) :]
+            self.buckets = after
+            if self.numbers:
+                self.scale, self.buckets = 0.0, []
+        self._merge()
+
+    def _cut(self) -> int | None:
+        """The first bucket after the change that is farthest beyond chance; None without one."""
+        if len(self.buckets) < 2:
+            return None
+        rows, totals, squares = np.array(
+            [[one.rows, one.total, one.squares] for one in self.buckets]
+        ).T
+        n, total = rows.sum(), totals.sum()
+        variance = (squares + rows * (totals / rows - total / n) ** 2).sum() / n
+        first, sums = np.cumsum(rows)[:-1], np.cumsum(totals)[:-1]
+        apart = np.abs(sums / first - (total - sums) / (n - first))
+        share = 1 / first + 1 / (n - first)
+        sure = math.log(2 * math.log(n) / DOUBT)
+        beyond = apart - np.sqrt(2 * share * variance * sure) - 2 / 3 * share * sure
+        best = int(beyond.argmax())
+        return best + 1 if beyond[best] > 0 else None
+
+    def _merge(self) -> None:
+        """Where there are more than five buckets of a size, the two oldest of them become one."""
+        size, place = UNIT, len(self.buckets)
+        while True:
+            begin = place
+            while begin and self.buckets[begin - 1].rows == size:
+                begin -= 1
+            if place - begin <= SAME_SIZE:
+                return
+            self.buckets[begin].join(self.buckets.pop(begin + 1))
+            size, place = 2 * size, begin + 1
+
+    def described(self) -> dict[str, Any]:
+        """The same as plain values, for a file."""
+        found = [asdict(one) for one in self.found]
+        return {**vars(self), "found": found, "buckets": [asdict(one) for one in self.buckets]}
+
+    @classmethod
+    def restored(cls, described: Any) -> Changes:
+        """What `described` told of; InputError where it can be no such thing."""
+        changes = cls(False)
+        problem = "changes: not what is written of changes"
+        if not isinstance(described, dict) or described.keys() != vars(changes).keys():
+            raise InputError(problem)
+        vars(changes).update(described)
+        try:
+            changes.found = [Change(**one) for one in described["found"]]
+            changes.buckets = [Bucket(**one) for one in described["buckets"]]
+        except TypeError as error:
+            raise InputError(f"{problem}: {error}") from error
+        counts = (changes.n_changes, *(one.rows for one in changes.buckets))
+        sound = type(changes.numbers) is bool and all(map(is_count, counts))
+        sound = sound and all(_is_size(one) for one in (changes.scale, changes.settling))
+        if not (sound and all(_is_sound(one) for one in [*changes.found, *changes.buckets])):
+            raise InputError(problem)
+        if changes.kept != KEPT or len(changes.found) > KEPT:
+            raise InputError(problem)
+        return changes
+
+
+def _rows(buckets: list[Bucket]) -> int:
+    return sum(one.rows for one in buckets)
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < math.inf
+
+
+def _is_sound(one: Any) -> bool:
+    """Whether its values are rows, a date and sizes."""
+    values = dict(vars(one))
+    date = values.pop("date")
+    return type(date) in (int, type(None)) and all(map(_is_size, values.values()))

@@ -1,0 +1,161 @@
+"""Classification or regression: what a prediction loses, which labels and recipes go with each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from kernbrook import recipes as book
+from kernbrook.errors import InputError
+from kernbrook.estimators.outside import online
+from kernbrook.estimators.tasks import Task, task_of
+from kernbrook.streams import Stream
+from kernbrook.streams.files import limits
+from kernbrook.streams.stream import has_label
+
+CHUNK = 4096  # rows read at a time
+
+
+def losses(predicted: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
+    """(n,) bool, whether each prediction is a mistake; or of numbers, the squared errors.
+
+    Examples
+    --------
+    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "regression")
+    array([0., 9.])
+    """
+    if task == "classification":
+        return np.asarray(predicted != y)
+    with np.errstate(over="ignore"):
+        return np.asarray((predicted - y) ** 2)
+
+
+def added(total: float, more: NDArray[Any]) -> float:
+    """A sum, the same to the bit however the rows are cut into chunks; of mistakes an integer.
+
+    Examples
+    --------
+    >>> added(2, np.array([True, False]))
+    3
+    """
+    more = more.astype(np.int64 if more.dtype == bool else np.float64)
+    return np.add.accumulate(np.concatenate([[total], more]))[-1].item()
+
+
+def classes_of(stream: Stream) -> NDArray[Any]:
+    """The labels of a stream, each once and sorted; one reading where the stream has to be asked.
+
+    Raises
+    ------
+    InputError
+        A label is a number with a fraction, or there are too many: each class has a part of the
+        model for itself.
+    """
+    known = stream.classes()
+    if known is not None:
+        check_no_fraction(known)
+        return known
+    found: set[Any] = set()
+    for _, y in stream.chunks(CHUNK):
+        check_no_fraction(y)
+        found.update(np.unique(y[has_label(y)]).tolist())
+        check_number(len(found), stream.label_name)
+    return np.array(sorted(found))
+
+
+def task_of_labels(stream: Stream) -> Task:
+    """Numbers where a label has a fraction, else classes; read up to the first fraction."""
+    for _, y in stream.chunks(CHUNK):
+        if y.dtype.kind != "f":
+            return "classification"
+        if _fractions(y).any():
+            return "regression"
+    return "classification"
+
+
+def check_number(classes: int, column: str | None) -> None:
+    """InputError where there are too many classes, perhaps because the column is another one."""
+    if classes > limits.MOST_CLASSES:
+        where = "" if column is None else f" in the column {column!r:.60}"
+        raise InputError(
+            f"data: over {limits.MOST_CLASSES:,} classes{where}; is it the label? label (--label) "
+            f"names another, and {fitting('regression')}"
+        )
+
+
+def check_no_fraction(y: NDArray[Any]) -> None:
+    """InputError where a label is no name of a class, because it has a fraction."""
+    fractions = _fractions(y)
+    if fractions.any():
+        raise InputError(
+            f"data: expected labels of classes, found the number {y[fractions][0]}; "
+            f"{fitting('regression')}"
+        )
+
+
+def check_numbers(y: NDArray[Any]) -> None:
+    """InputError where labels are no numbers."""
+    if y.dtype.kind not in "biuf":
+        found = next(iter(y[has_label(y)]), "text")
+        raise InputError(
+            f"data: expected numbers as labels, found {found!s:.40}; {fitting('classification')}"
+        )
+
+
+def fitting(task: Task) -> str:
+    """The recipes for a task, in words."""
+    return f"recipes for {task}: {', '.join(recipes_for(task))}"
+
+
+# The recipe where none is named.
+OURS: dict[Task, str] = {
+    "classification": "kernbrook-classification",
+    "regression": "kernbrook-regression",
+}
+
+
+def recipes_for(task: Task) -> tuple[str, ...]:
+    """The names of the recipes for a task that learn from streams.
+
+    Examples
+    --------
+    >>> recipes_for("classification")[-2:]
+    ('majority', 'last-label')
+    """
+    names = (name for name in book.names() if not book.batch(name))
+    return tuple(name for name in names if book.task(name) == task)
+
+
+def make_online(name: str, **overrides: Any) -> Any:
+    """The estimator of a recipe that learns from streams.
+
+    Raises
+    ------
+    InputError
+        It is a batch recipe, or as `recipes.make`.
+    """
+    if book.batch(name):
+        raise InputError(
+            f"{name} learns from all data at once, not from a stream; in Python: "
+            f"kb.recipes.make({name!r}).fit(X, y), or run `kernbrook reproduce vkr-table-1`"
+        )
+    return book.make(name, **overrides)
+
+
+def check_settings(estimator: Any, width: int = 1) -> None:
+    """InputError where a parameter of an estimator has a wrong value, before any data are read.
+
+    A copy of it learns no rows of `width` features.
+    """
+    estimator = online(estimator)
+    labels: dict[str, Any] = {} if task_of(estimator) == "regression" else {"classes": [0, 1]}
+    clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
+
+
+def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:
+    if y.dtype.kind != "f":
+        return np.zeros(len(y), dtype=bool)
+    return np.asarray(np.mod(y, 1) != 0) & has_label(y)

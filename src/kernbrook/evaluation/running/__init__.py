@@ -1,0 +1,1 @@
+"""Many runs at once, and what is compiled for them before."""

@@ -1,0 +1,1 @@
+"""One run over a stream, what it records, and what hindsight knows."""

@@ -1,0 +1,292 @@
+"""Prequential evaluation: test, then ask, then train, one pass over a stream."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from kernbrook.checks import check
+from kernbrook.errors import InputError
+from kernbrook.estimators.intervals import check_coverage, intervals_of
+from kernbrook.estimators.labelled import as_labels, check_present, distinct
+from kernbrook.estimators.outside import online
+from kernbrook.estimators.tasks import Task, scored, stacked, task_of
+from kernbrook.evaluation.measuring.by_task import added, classes_of, losses
+from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
+from kernbrook.evaluation.running.warming import few_rows, warm_up
+from kernbrook.evaluation.runs.lateness import Lateness, LatePass
+from kernbrook.evaluation.runs.metrics import by_horizon
+from kernbrook.evaluation.runs.record import History, Record
+from kernbrook.gram.arrays import sound
+from kernbrook.streams import Stream
+from kernbrook.streams.stream import LabelledRows
+
+SAMPLES = 100  # points of a history, about
+LARGEST_CHUNK = 4096
+
+
+def prequential(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    order: Any = None,
+    *,
+    classes: Any = None,
+    delay: int = 0,
+    every: int = 1,
+    intervals: float | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Record:
+    """Run a learner once over a stream: each label is predicted before it is learned from.
+
+    Parameters
+    ----------
+    estimator : anything with `learn(X, y, classes=) -> (predictions, asked)`; changed in place
+        A scikit-learn regressor is not given `classes`. Its label policy decides whose label it
+        sees; its error counts every round. A model of scikit-learn with `partial_fit`, or of River,
+        learns a copy row by row; one with nothing but `fit` goes by way of `External`.
+    X : (T, d) array or sparse matrix, or a `Stream` (then y and order stay None)
+    y : (T,) labels, one for each row
+    order : (T,) int or None, the order in which to take the rows, from 0
+    classes : all labels of a classifier; found in y where X is an array, and by one reading of a
+        stream
+    delay : rows that come between a row and its label
+    every : labels come in batches: after each so many rows, all that there are by then
+    intervals : of numbers, the share of the labels that intervals are to cover, in (0, 1): then
+        they are recorded. None: where labels come late those of 0.9, else none
+    progress : called with the number of rounds done since its last call
+
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    InputError
+        The estimator has no `learn`, shapes or labels do not fit, an order is not a permutation
+        of row numbers, or intervals are asked for that there cannot be.
+
+    Notes
+    -----
+    Where labels come late, rows are predicted by what was learned from the labels known by then:
+    how far each row is from the last of them stands in `Record.places`, and what that costs in
+    `Record.by_horizon`. Labels that would come after the last row are never learned.
+
+    `BestOfPrefix(fraction=)` looks ahead in arrays alone. On a stream, which may be too long to
+    hold a part of it, the kernel is chosen in the first `rounds` of the pass.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:400").read()
+    >>> record = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
+    >>> record.predictions.shape, record.labels_asked
+    ((400,), 400)
+    """
+    lateness = Lateness(delay, every)
+    lateness.check()
+    if intervals is not None:
+        check_coverage("intervals", intervals)
+    estimator = online(estimator)
+    task = task_of(estimator)
+    if task == "classification" and intervals is not None:
+        raise InputError(f"intervals: {type(estimator).__name__} predicts classes; give none")
+    if task == "regression" and intervals is None and not lateness.at_once:
+        intervals = COVERAGE
+    warm = partial(warm_up, estimator, late=not lateness.at_once, coverage=intervals)
+    if task == "regression" and classes is not None:
+        raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
+    if isinstance(X, Stream):
+        if y is not None or order is not None:
+            raise InputError("prequential: a stream has its own labels and order; give neither")
+        X = LabelledRows.of(X)
+        if task == "classification" and classes is None:
+            classes = classes_of(X)
+        chunks = _of_stream(X, warm, classes)
+    else:
+        X, y = _arrays(X, y)
+        if task == "classification" and classes is None:
+            classes = distinct(y)
+        order = np.arange(len(y)) if order is None else _order(order, len(y))
+        chunks = _of_arrays(estimator, X, y, order, classes, warm)
+    one = _Pass(estimator, task, classes, lateness, intervals)
+    for X_chunk, y_chunk in chunks:
+        one.take(X_chunk, y_chunk)
+        if progress is not None:
+            progress(len(y_chunk))
+    return one.record()
+
+
+class _Pass:
+    """One pass of an estimator: what it said, and a sample of its state after each chunk."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        task: Task,
+        classes: Any,
+        lateness: Lateness,
+        coverage: float | None,
+    ):
+        self.estimator, self.task, self.classes = estimator, task, classes
+        self.coverage, self.learn, self.late = coverage, scored(estimator), None
+        if task == "classification":
+            self.learn = partial(self.learn, classes=classes)
+        if not lateness.at_once:
+            self.late = LatePass(estimator, self.learn, classes, lateness, coverage)
+        known = None if task == "regression" else distinct(as_labels(classes))
+        self.measures = Measures(known, coverage, rules=())
+        self.parts: list[tuple[Any, ...]] = []
+        self.samples: list[tuple[Any, ...]] = []
+        self.measured: list[dict[str, float]] = []
+        self.seconds, self.seen, self.loss = 0.0, 0, 0.0
+
+    def take(self, X: Any, y: NDArray[Any]) -> None:
+        """Predict a chunk, then learn it."""
+        start, places = _clocks(), None
+        if self.late is None:
+            with intervals_of(self.coverage):
+                learned = self.learn(X, y)
+        else:
+            learned, places = self.late(X, y)
+        self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
+        self.seconds -= learned.aside
+        said, *_, scores, chances = learned[:4]
+        lost = losses(said, y, self.task)
+        scores = None if self.measures.classes is None else scores
+        self.parts.append((said, lost, y, scores, chances, places, learned.intervals))
+        self.measures.add(y, learned)
+        self.seen += len(y)
+        self.loss = added(self.loss, lost)
+        names = ("n_support_stored_", "n_support_active_", "labels_asked_", "kernel_weights_")
+        if self.late is not None and not self.late.told:
+            return  # there is no state yet
+        state = (getattr(self.estimator, name) for name in names)
+        self.samples.append((self.seen, self.loss / self.seen, *state))
+        self.measured.append(self.measures.model.values())
+
+    def record(self) -> Record:
+        """What came of it."""
+        if self.seen == 0:
+            raise InputError("prequential: the stream has no rows")
+        if not self.samples:
+            raise InputError(f"prequential: none of {self.seen} labels came before the last row")
+        kernels = tuple(str(kernel) for kernel in getattr(self.estimator, "kernels_", ()))
+        rounds, error, stored, active, asked, weights = map(
+            np.array, zip(*self.samples, strict=True)
+        )
+        measures = self.measures.model.values()
+        over_time = {
+            name: np.array([sample.get(name, math.nan) for sample in self.measured])
+            for name in measures
+        }
+        history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
+        columns: list[Any] = [stacked(column) for column in zip(*self.parts, strict=True)]
+        predictions, mistakes, labels, scores, probabilities, places, intervals = columns
+        of_classes = self.task == "classification"
+        known = getattr(self.estimator, "classes_", self.classes)
+        record = Record(
+            predictions=predictions,
+            mistakes=mistakes if of_classes else None,
+            error=self.loss / self.seen,
+            labels_asked=int(asked[-1]),
+            n_support_stored=int(stored[-1]),
+            n_support_active=int(active[-1]),
+            seconds=self.seconds,
+            history=history,
+            labels=labels,
+            classes=np.asarray(known) if of_classes else None,
+            scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
+            probabilities=probabilities,
+            places=places,
+            intervals=intervals,
+            coverage=None if intervals is None else self.coverage,
+            measures=measures,
+        )
+        return record if places is None else replace(record, horizons=tuple(by_horizon(record)))
+
+
+def _clocks() -> tuple[float, float]:
+    """Of the wall, and of the processors.
+
+    The time between is the less of the two: the first goes on while other processes work, the
+    second counts each thread.
+    """
+    return time.perf_counter(), time.process_time()
+
+
+def _chunk(rows: int | None) -> int:
+    """Rows between two samples of the history; they do not change the result."""
+    return LARGEST_CHUNK if rows is None else min(max(1, -(-rows // SAMPLES)), LARGEST_CHUNK)
+
+
+def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    if y is None:
+        raise InputError("prequential: y is missing")
+    X = sound(X) if sp.issparse(X) else np.asarray(sound(X))
+    y = as_labels(y)
+    if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
+        raise InputError(
+            f"prequential: expected X of shape (T, d) and y of shape (T,), "
+            f"got {X.shape} and {y.shape}"
+        )
+    check_present(y, "`prequential` counts the errors of all rows; leave it out, or use `learn`")
+    return X, y
+
+
+def _order(order: Any, rows: int) -> NDArray[np.int64]:
+    order = np.asarray(order)
+    if order.shape != (rows,) or not np.array_equal(np.sort(order), np.arange(rows)):
+        raise InputError(
+            f"order: expected a permutation of 0..{rows - 1}, got an array of shape {order.shape}"
+        )
+    return order.astype(np.int64)
+
+
+def _of_stream(
+    stream: Stream, warm: Callable[..., None], classes: Any
+) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """Its chunks; the first compiles what the estimator runs on."""
+    for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
+        if place == 0:
+            few = few_rows(y)
+            warm(X[few], y[few], classes)
+        yield X, y
+
+
+def _of_arrays(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    order: NDArray[np.int64],
+    classes: Any,
+    warm: Callable[..., None],
+) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """The rows in their order; before, what looks ahead does so, and code is compiled."""
+    if classes is not None:
+        _look_ahead(estimator, X, y, order, classes)
+    few = few_rows(y)
+    warm(X[few], y[few], classes)
+    size = _chunk(len(y))
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        yield X[rows], y[rows]
+
+
+def _look_ahead(
+    estimator: Any, X: Any, y: NDArray[Any], order: NDArray[np.int64], classes: Any
+) -> None:
+    """Perceptron(*) as in its paper: the kernel is chosen before the pass begins."""
+    fraction = getattr(getattr(estimator, "selection", None), "fraction", None)
+    if fraction is not None and hasattr(estimator, "choose_kernel"):
+        check(estimator.selection)
+        prefix = order[: max(1, math.floor(fraction * len(order) + 0.5))]
+        estimator.choose_kernel(X[prefix], y[prefix], classes=classes)

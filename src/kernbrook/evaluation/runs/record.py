@@ -1,0 +1,331 @@
+"""What a prequential run and a comparison leave behind: plain data, and what is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.estimators.tasks import Task
+from kernbrook.evaluation.measuring.measures import DEFAULT
+from kernbrook.evaluation.runs.metrics import confusion, drift, over_rounds
+from kernbrook.results import Cell, Estimate, Measure, Results
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+OTHERS: dict[Task, dict[str, str]] = {  # measures beside the error, with the headers of tables
+    "classification": {"log_loss": "log loss", "auc": "AUC"},
+    "regression": {"rmse": "RMSE", "mae": "MAE", "coverage": "coverage"},
+}
+
+
+@dataclass(frozen=True)
+class History:
+    """A run over time, sampled at the ends of its chunks.
+
+    Attributes
+    ----------
+    rounds : (h,) rounds seen at each sample; the last is T
+    error : (h,) mean error over the rounds so far (mistake rate, or mean squared error)
+    n_support_stored, n_support_active, labels_asked : (h,) counts at that moment
+    kernel_weights : (h, m) weights of the kernels, `kernel_weights_`; m = 0 without kernels
+    kernels : the m kernels' formulas
+    measures : by name (h,), of the rounds so far; NaN where one is not known
+    """
+
+    rounds: Ints
+    error: Floats
+    n_support_stored: Ints
+    n_support_active: Ints
+    labels_asked: Ints
+    kernel_weights: Floats
+    kernels: tuple[str, ...]
+    measures: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The result of one prequential run: test, then ask, then train, one pass.
+
+    Attributes
+    ----------
+    predictions : (T,) the label predicted at each round, before its own label was seen
+    mistakes : (T,) bool, where the prediction was wrong; None of a regressor
+    error : of all rounds: mistakes / T, or the mean squared error of a regressor
+    labels_asked, n_support_stored, n_support_active : ints, at the end
+    seconds : spent in the learner, whose code was compiled and loaded before: wall-clock time, less
+        what other processes took of it
+    history : the run over time
+    labels : (T,) in the order of the run
+    classes : (c,) of a classifier, sorted; None of a regressor
+    scores : (T,) the decision before each label, positive for the second of two classes; (T, c) of
+        more. None where the learner gives none, and in a comparison, which holds many runs
+    probabilities : (T, c) before each label, where the learner gives some
+    places : (T,) how far each row was from the last label known, from 1; None where each label came
+        before the next row
+    intervals : (T, 2) around the numbers predicted, where they were asked for or labels came late
+    coverage : the share of the labels that the intervals are to cover
+    measures : of all rounds, by name: "error", "log_loss" and of two classes "auc"; of numbers
+        "mse", "rmse", "mae", and of intervals "coverage" and "width", the mean of those that are
+        finite. Those that the learner gives enough for. "auc" goes by the probabilities, else by
+        the scores, in bins: within 0.0005 of `metric("roc_auc")` where this goes by the same
+    horizons : see `by_horizon`
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:600").read()
+    >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y)
+    >>> round(record.metric("roc_auc"), 2), round(record.metric("accuracy", window=200), 2)
+    (0.91, 0.91)
+    >>> record.confusion().sum(axis=1)
+    array([273, 327])
+    """
+
+    predictions: NDArray[Any]
+    mistakes: NDArray[np.bool_] | None
+    error: float
+    labels_asked: int
+    n_support_stored: int
+    n_support_active: int
+    seconds: float
+    history: History
+    labels: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
+    scores: Floats | None = None
+    probabilities: Floats | None = None
+    places: Ints | None = None
+    intervals: Floats | None = None
+    coverage: float | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
+    horizons: tuple[dict[str, Any], ...] | None = None
+
+    def by_horizon(self) -> list[dict[str, Any]]:
+        """What predictions are worth, by how far rows were from the last label known.
+
+        Returns
+        -------
+        a dict for each class of horizons that there is: `first` and `last` place; `rows`; `error`,
+        the share of mistakes or the mean squared error; and what else `measures` has
+
+        Raises
+        ------
+        InputError
+            Each label came before the next row.
+
+        Examples
+        --------
+        >>> import kernbrook as kb
+        >>> X, y = kb.open_stream("checkerboard:600").read()
+        >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y, every=48)
+        >>> [(part["first"], part["last"], part["rows"]) for part in record.by_horizon()]
+        [(1, 1, 13), (2, 16, 195), (17, 48, 392)]
+        """
+        if self.horizons is None:
+            raise InputError("by_horizon: each label came before the next row; give delay or every")
+        return [*self.horizons]
+
+    def metric(self, metric: Any, *, window: int | None = None, decay: float | None = None) -> Any:
+        """A metric at the end of the run.
+
+        Parameters
+        ----------
+        metric : a function (y_true, y_pred) of scikit-learn or of yours; its name, such as
+            "balanced_accuracy" or "log_loss"; or a metric of River. A function whose second
+            parameter is y_score is given scores, with y_proba probabilities, and a metric of River
+            what it requires. Where the learner gives no probabilities they are the logistic
+            function of the scores, of more than two classes the softmax: these are not calibrated
+        window : over so many of the last rows; None for all since the start
+        decay : each row counts half as much as the one that comes so many rows after it
+
+        Returns
+        -------
+        a number, or what the function returns
+
+        Raises
+        ------
+        InputError
+            The metric, the window or the decay does not fit, or the record has no scores.
+        UnknownNameError
+            scikit-learn has no metric of that name.
+
+        Notes
+        -----
+        Parameters of a function are given by `functools.partial`, as in
+        ``record.metric(partial(f1_score, average="macro"))``.
+        """
+        return over_rounds(self, metric, self.history.rounds[-1:], window, decay)[0]
+
+    def metric_over_time(
+        self, metric: Any, *, window: int | None = None, decay: float | None = None
+    ) -> NDArray[Any]:
+        """(h,) a metric at the rounds of the history; see `metric`.
+
+        It is NaN where scikit-learn does not define it, because a class is missing so far.
+        """
+        return np.array(over_rounds(self, metric, self.history.rounds, window, decay))
+
+    def confusion(self) -> Ints:
+        """(c, c) how often each class, a row, was taken for each other, in the order of `classes`.
+
+        As scikit-learn's `confusion_matrix` has it.
+
+        Raises
+        ------
+        InputError
+            It is a record of numbers.
+        """
+        return confusion(self)
+
+    def drift(self, detector: Any = None) -> Ints:
+        """Rows, from 0 in the order of the run, at which a detector signals that errors change.
+
+        Parameters
+        ----------
+        detector : None for our own, see `kernbrook.evaluation.Changes`, which looks at every 32nd
+            row; or one of River, told of each mistake, or squared error. It is copied, not changed
+
+        References
+        ----------
+        Bifet, Gavalda (2007), Learning from time-changing data with adaptive windowing.
+        """
+        return drift(self, detector)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One recipe's runs in a comparison.
+
+    Attributes
+    ----------
+    recipe : its name, such as "omkc-dd"
+    title : as the paper prints it, such as "OMKC(D,D)"
+    runs : one record a permutation
+    """
+
+    recipe: str
+    title: str
+    runs: tuple[Record, ...]
+
+    @property
+    def task(self) -> Task:
+        """What its runs predict."""
+        return "regression" if any(run.mistakes is None for run in self.runs) else "classification"
+
+    @property
+    def errors(self) -> Floats:
+        """(r,) error of each run: mistakes in per cent, or mean squared errors as they are."""
+        scale = 100.0 if self.task == "classification" else 1.0
+        return np.array([scale * run.error for run in self.runs])
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures that each run has."""
+        others = self.runs[1:]
+        return tuple(k for k in self.runs[0].measures if all(k in run.measures for run in others))
+
+    def measured(self, measure: str) -> Floats:
+        """(r,) a measure of each run, such as "log_loss", as `Record.measures` has it.
+
+        NaN where a run has not that measure.
+        """
+        if measure in ("error", "mse"):
+            return self.values("error")
+        return np.array([float(run.measures.get(measure, np.nan)) for run in self.runs])
+
+    def horizons(self) -> dict[str, Any]:
+        """Where labels came late, what the runs were worth at each class of horizons: means."""
+        runs = [run.horizons for run in self.runs if run.horizons is not None]
+        if not runs:
+            return {}
+        means = [
+            {name: float(np.mean([part.get(name, np.nan) for part in parts])) for name in parts[0]}
+            for parts in zip(*runs, strict=True)
+        ]
+        return {"horizons": means}
+
+    def values(self, name: str) -> Floats:
+        """(r,) an attribute of each run, such as "n_support_stored"."""
+        return np.array([float(getattr(run, name)) for run in self.runs])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several recipes over the same orders of the same data.
+
+    Attributes
+    ----------
+    data : name of the data
+    n_rows, n_features : its shape
+    permutations : number of orders, one run of every recipe each
+    rows : one a recipe
+    best : recipes that a Student t-test (5 %, two-sided) does not tell from the best mean, see
+        `best_rows`
+    manifest : versions, seed, data hash, command: what it takes to run it again
+    left_out : recipes without a row, because a run of theirs overflowed, and what it said
+    measure : by which they are compared, such as "mae"; None: mistakes, or mean squared errors
+    in_order : whether the one order is that of the data
+    dates : (n,) of the rows in this order, microseconds since 1970, by the first column of dates;
+        None without one
+    """
+
+    data: str
+    n_rows: int
+    n_features: int
+    permutations: int
+    rows: tuple[Row, ...]
+    best: tuple[str, ...]
+    manifest: dict[str, Any] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    measure: str | None = None
+    in_order: bool = False
+    dates: Ints | None = None
+
+    @property
+    def task(self) -> Task:
+        """What the recipes predict, all the same."""
+        return self.rows[0].task
+
+    @property
+    def by(self) -> str:
+        """The measure by which they are compared."""
+        return self.measure or DEFAULT[self.task]
+
+    def results(self) -> Results:
+        """The same as tidy cells, one a recipe; `to_frame` of them gives a data frame.
+
+        Examples
+        --------
+        >>> import kernbrook as kb
+        >>> result = kb.compare("wdbc", ["majority"], permutations=2, jobs=1).results()
+        >>> result.to_frame()[["recipe", "measure", "mean"]].head(1)
+             recipe measure       mean
+        0  majority   error  37.961336
+        """
+        header = "mistakes %" if self.task == "classification" else "mean squared error"
+        names = {
+            "error": header, "n_support_stored": "#SV stored", "n_support_active": "#SV active",
+            "labels_asked": "labels asked", "seconds": "seconds",
+        }  # fmt: skip
+
+        def estimates(row: Row) -> dict[str, Estimate]:
+            found = {k: row.errors if k == "error" else row.values(k) for k in names}
+            more = {k: row.measured(k) for k in row.measures if k in OTHERS[self.task]}
+            return {name: Estimate.of(values) for name, values in {**found, **more}.items()}
+
+        cells = tuple(
+            Cell(
+                {"data": self.data, "recipe": row.recipe, "title": row.title},
+                estimates(row),
+                facts={"best": row.recipe in self.best, **row.horizons()},
+            )
+            for row in self.rows
+        )
+        shown = names | OTHERS[self.task]
+        measures = tuple(Measure(name, text) for name, text in shown.items())
+        return Results("compare", f"online learning on {self.data}", measures, cells,
+                       manifest=self.manifest)  # fmt: skip

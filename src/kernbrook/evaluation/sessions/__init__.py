@@ -1,0 +1,1 @@
+"""Models in files over days: trainings, labellings, predictions, and where they stopped."""

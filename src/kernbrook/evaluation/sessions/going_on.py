@@ -1,0 +1,170 @@
+"""Another day's data for a model in a file: all that is to be known of them, the file knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any
+
+from kernbrook.atomic import check_writable
+from kernbrook.errors import InputError
+from kernbrook.estimators.outside import online
+from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.history.row_digests import Content
+from kernbrook.evaluation.history.watching import Watched
+from kernbrook.evaluation.running.warming import Tell
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint
+from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation.sessions.predicting import load_learned
+from kernbrook.evaluation.sessions.sources import Source, open_like
+from kernbrook.evaluation.sessions.training import Place, Training, learn_all
+from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.opening import is_frame
+from kernbrook.streams.stream import PositiveView
+
+
+def go_on(
+    data: Any,
+    path: str | PathLike[str],
+    *,
+    resume: bool = False,
+    anyway: bool = False,
+    check: Callable[[Any, Source], None] | None = None,
+    every: float = 60.0,
+    progress: Callable[[Training], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
+    **options: Any,
+) -> Training:
+    """Learn other data with the model in a file: those of the next day.
+
+    Recipe, encoder and labels are those of the model. Columns go by their names, in any order. Gaps
+    are filled by what was learned from all rows before, and a class that the model does not know
+    is learned from its first row on, as by `partial_fit`. The file is written as by `train`: after
+    a kill it has the model of before, or one on the way.
+
+    Parameters
+    ----------
+    data : what `kb.open_stream` takes; a path or a table as the model's data were
+    path : the model's file, that `train`, `label` or `kb.save` wrote
+    resume : go on with the data that the model learned from last: where it was stopped within them,
+        or where rows were appended
+    anyway : learn the data also where the model has learned them before, or was stopped within
+        others
+    check : called with the model, and with what is known of its data, before any are read: to
+        refuse them by an InputError
+    every, progress, stop, compiling : as `train` has them
+    options : how the data are opened, as `open_like` has it: `label`, `sep`, `max_bytes`, `seed`,
+        `written`; `ignore_extra` leaves out columns that the model does not know
+
+    Returns
+    -------
+    Training, whose rows and error are those of these data
+
+    Raises
+    ------
+    InputError
+        There is no such file, the model learns from all data at once, it has learned these data
+        before, or was stopped within others, or the data do not go with it; or as `train`.
+    ModelFileError
+        The file is damaged, not a model, or one that has not learned anything; or with `resume`
+        it has no place to go on from.
+    DataFileError
+        The data cannot be read, or have other columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> monday, tuesday = (kb.open_stream("checkerboard:1500", seed=day) for day in (0, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model"
+    ...     first = kb.evaluation.train(monday, kb.recipes.make("bpas", random_state=0), file)
+    ...     second = go_on(tuesday, file)
+    ...     rows = kb.load(file).n_rounds_
+    >>> second.rows, second.error < first.error, rows
+    (1500, True, 3000)
+    """
+    with locked(path):
+        check_there(path)
+        estimator, source, known = load_learned(path, tables=False)
+        online(estimator)
+        if check is not None:
+            check(estimator, source)
+        place = Place.within(path, known) if resume else _after(path, estimator, known, anyway)
+        if source.encoder is not None:
+            begun = place.begun if resume else source.encoder["state"]
+            place, source = place._replace(begun=begun or None), source.knowing(begun or None)
+        if resume and place.past:  # what was left out before is left out again
+            options.setdefault("ignore_extra", True)
+        stream = _opened(data, source, options)
+        if not (resume or anyway):
+            _check_unknown(stream, path, place.past)
+        return learn_all(
+            stream, estimator, path, source, place, None, every, progress, stop, compiling
+        )
+
+
+def check_there(path: str | PathLike[str]) -> None:
+    """InputError where there is no model to go on with."""
+    if not check_writable(path).exists():
+        raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
+
+
+def _after(
+    path: str | PathLike[str], estimator: Any, known: Checkpoint | None, anyway: bool
+) -> Place:
+    """The place of a model that is to begin other data."""
+    if known is None:
+        rows: int = estimator.n_rounds_
+        past = [Past(rows)]
+        return Place(Checkpoint(Source(None), rows, past, True), past)
+    if not known.finished and not anyway:
+        raise InputError(
+            f"{path} was stopped within {known.last.name!r}, after {known.last.rows:,} rows of "
+            "it: resume (--resume) goes on with these data, anyway (--anyway) leaves out the rest"
+        )
+    return Place(known, known.past)
+
+
+def _opened(data: Any, source: Source, options: dict[str, Any]) -> Stream:
+    """The data, as those of the model were, with labels to learn from."""
+    if isinstance(data, str | PathLike) or is_frame(data):
+        stream = open_like(source, data, learns=True, **options)
+    else:
+        if options:
+            raise InputError(f"{next(iter(options))}: goes with a path or a table alone")
+        stream = open_stream(data, n_features=source.n_features)
+        if stream.encoder is not None:
+            raise InputError("data: expected the table itself, which is encoded as the model's was")
+    if not stream.labelled:
+        label = options.get("label") or source.label
+        where = "" if label is None else f" in a column {quoted(label)}"
+        raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
+    return stream if source.positive is None else PositiveView(stream, source.positive, False)
+
+
+def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Past]) -> None:
+    """InputError where the data are those that the model has learned, or begin with them."""
+    before = [one for one in past if one.first]
+    watched = Watched(stream, Content([one.rows for one in before]))
+    most, rows = max((one.rows for one in before), default=0), 0
+    for X, y in stream.chunks() if before else ():
+        watched.reach(X, y)
+        rows += len(y)
+        before = [one for one in before if one.first == watched.content.first]
+        if not before or rows >= most:
+            break
+    stream.watch = None
+    found = [one for one in before if watched.content.marked.get(one.rows) == one.digest]
+    if not found:
+        return
+    same = max(found, key=lambda one: one.rows)
+    name, whole = quoted(same.name or ""), stream.n_rows == same.rows
+    which = f"its {same.rows:,} rows" if whole else f"its first {same.rows:,} rows"
+    told = f"{stream.name}: {which} are those of {name}, which {path} has learned"
+    if not whole and same is past[-1]:
+        told += "; resume (--resume) learns the rows after them"
+    raise InputError(f"{told}; anyway (--anyway) learns them once more")

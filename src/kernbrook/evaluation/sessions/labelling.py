@@ -1,0 +1,395 @@
+"""Labelling: a model goes through rows, and somebody is asked for the labels that it wants.
+
+Each answer is a line in a file beside the model's, and on the disk before it is learned. The
+model's own file says how many rows it has met. A labelling that was killed goes on from there,
+and takes the answers to the rows after these from the lines: none is lost, none learned twice.
+
+What was learned cannot be unlearned. An answer is taken back by a copy of the model from before it,
+which learns the rows up to there again; then the model's file is written, and then the line that
+takes the answer back. So the model in the file has never learned an answer that is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.atomic import check_writable
+from kernbrook.engine.loss_codes import HINGE, MISTAKES
+from kernbrook.errors import InputError
+from kernbrook.estimators.tasks import Learned, task_of
+from kernbrook.evaluation.history.moments import Moments
+from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.measuring.measures import Measures
+from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
+from kernbrook.evaluation.sessions.answers import Answer, AnswerLog, Begun, Question, answers_beside
+from kernbrook.evaluation.sessions.beliefs import Belief, belief, reason
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.classes import as_label, named_classes
+from kernbrook.evaluation.sessions.copies import Copies
+from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation.sessions.session import Quit, Session, Stretch, Undo
+from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.labels import LabelBudget, MarginSampling
+from kernbrook.persistence.saving import save
+from kernbrook.streams import Stream
+from kernbrook.streams.stream import Features, Labels
+
+EVERY = 60.0  # seconds from one writing of the model to the next
+COPY = 10  # answers from one copy of the model to the next
+
+
+@dataclass
+class Labelling(Stretch):
+    """A labelling as it goes on.
+
+    Attributes
+    ----------
+    model : what learns
+    answers : the file of the answers
+    given : labels given
+    skipped : rows whose label was wanted and not given
+    expected : of each of these the label and what the model had said
+    undoable : the answers that can be taken back, from the last on; up to date where `ask` and
+        `end` are called
+    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
+        that the model had predicted are all but the first of a new model
+    """
+
+    model: Any
+    answers: Path
+    given: int = 0
+    skipped: int = 0
+    expected: list[tuple[Any, Any]] = field(default_factory=list)
+    undoable: list[Answer] = field(default_factory=list)
+
+    @property
+    def asked(self) -> int:
+        """Rows whose label was wanted."""
+        return self.given + self.skipped
+
+    @property
+    def saved(self) -> int:
+        """Rows passed by: labels that nobody had to give."""
+        return self.rows - self.asked
+
+    def measures(self) -> Measures | None:
+        """What the model expected, beside always saying what it has learned most often.
+
+        On the labels that are judged; None where there are none.
+        """
+        if not self.expected:
+            return None
+        labels, said = map(np.array, zip(*self.expected, strict=True))
+        found = Measures(getattr(self.model, "classes_", None), model=self.model, rules=())
+        found.add(labels, Learned(said, np.ones(len(said), dtype=bool)))
+        return found
+
+    def count(self, answer: Answer) -> None:
+        """Take in one more answer."""
+        if answer.label is None:
+            self.skipped += 1
+            return
+        self.given += 1
+        if answer.predicted is not None:
+            self.judged += 1
+            self.expected.append((answer.label, answer.predicted))
+            lost: float = answer.predicted != answer.label
+            if task_of(self.model) == "regression":
+                lost = (answer.predicted - answer.label) ** 2
+            self.loss += lost
+            if self.windows is not None:
+                self.windows.add(1, {"loss": np.array([lost])})
+
+
+def label(
+    stream: Stream,
+    model: Any,
+    path: str | PathLike[str],
+    ask: Callable[[Question, Labelling], Any],
+    *,
+    source: Source | None = None,
+    checkpoint: Checkpoint | None = None,
+    classes: Sequence[Any] | None = None,
+    every: float = EVERY,
+    end: Callable[[Labelling], None] | None = None,
+    progress: Callable[[Labelling], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
+) -> Labelling:
+    """Go through a stream once, and ask for the labels that the model wants; it learns them.
+
+    The answers go to `answers_beside(path)`, one JSON object a line. Called again with the same
+    model, file and data, it goes on after the last answer; the last file is, byte for byte, that
+    of a labelling which was never stopped. Rows appended to the data meanwhile come last.
+
+    The last answers can be taken back: all of this call; and of the calls before too, where the
+    model was new at the first of them and its `random_state` is a number. Then it is, byte for
+    byte, the model that has never had them.
+
+    Parameters
+    ----------
+    stream : the rows; their labels are not looked at
+    model : a machine with `learn`, as the file has it, or a new one where there is no file
+    path : the model's file, in an existing folder
+    ask : gives the label of a question, or None where it cannot be had; or raises `Quit`, or `Undo`
+        to take back the last answer, whose question then comes again. It is also told how far the
+        labelling is
+    source : what else to write down about the data
+    checkpoint : what `load_checkpoint` found beside the model
+    classes : all labels, where the model has not learned from any
+    every : seconds from one writing of the model to the next, at least 0
+    end : called where no row is left, if there is an answer to take back: the last chance for that
+    progress : called after each row, and while rows are read again
+    stop : asked after each row: True to write the model and return
+    compiling : as `kernbrook.evaluation.compare` has it
+
+    Returns
+    -------
+    Labelling, whose `model` is another object than was given where an answer was taken back
+
+    Raises
+    ------
+    InputError
+        The model does not ask for labels, or does not go with the answers beside it; other data;
+        an argument does not fit; an answer is not one of the classes, or not a number; there is no
+        answer to take back.
+    DataFileError
+        The data, or the file of the answers, cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> stream = kb.open_stream((X, np.zeros(300)))
+    >>> def person(question, state):
+    ...     return "right" if question.x[0, 0] > 0 else "left"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model = kb.OnlineMKClassifier(labels=kb.MarginSampling(), random_state=0)
+    ...     file = Path(folder) / "model"
+    ...     result = label(stream, model, file, person, classes=["left", "right"])
+    ...     lines = len(answers_beside(file).read_text().splitlines())
+    >>> result.finished, result.asked == lines - 1, result.saved > 150
+    (True, True, True)
+    """
+    if not hasattr(model, "should_ask"):
+        raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
+    names = named_classes(model, classes)
+    with locked(path):
+        log = _log(model, path, _begun(model, checkpoint, names))
+        if source is None:
+            table = stream.encoder is not None
+            source = Source.of_stream(stream) if table else Source(stream.n_features)
+        rows = _rounds(model) - log.begun.rounds
+        copies = Copies(log.begun, rows, model, checkpoint)
+        session = _Session(
+            model, Labelling(model, log.path, rows=rows), path, source, checkpoint,
+            _past(log.begun, checkpoint, rows), False, names, log, ask, end,
+            Moments(stream.n_features), copies,
+        )  # fmt: skip
+        session.check()
+        X, _ = next(stream.chunks(ROWS))
+        some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
+        watched(partial(try_out, model, X, some, names), compiling)
+        while True:
+            try:
+                session.run(stream, every, progress, stop)
+                return session.state
+            except Undo:
+                session = session.back(Moments(stream.n_features))
+
+
+def _rounds(model: Any) -> int:
+    rounds: int = getattr(model, "n_rounds_", 0)
+    return rounds
+
+
+def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | None) -> Begun:
+    """What a model is now."""
+    return Begun(
+        rounds=_rounds(model),
+        labels=getattr(model, "labels_asked_", 0),
+        digest="" if checkpoint is None else checkpoint.last.digest,
+        classes=None if classes is None else classes.tolist(),
+    )
+
+
+def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
+    """The data that a model learned from before those that it has met so many rows of."""
+    if checkpoint is not None:
+        return checkpoint.past[:-1] if rows else checkpoint.past
+    return [Past(begun.rounds)] if begun.rounds else []
+
+
+def _log(model: Any, path: str | PathLike[str], begun: Begun) -> AnswerLog:
+    """The answers beside a model's file; both are written where neither is there."""
+    if not check_writable(path).exists():
+        if answers_beside(path).exists():
+            raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
+        save(model, path)
+    return AnswerLog(answers_beside(path), begun)
+
+
+def with_policy(model: Any) -> Any:
+    """The machine, with a policy where it asks for every label; changed in place.
+
+    Where the experts' opinions are signs, or cut at -1 and 1, a margin says how sure they are:
+    `MarginSampling()`. Other scores, and numbers, have no bound, and large ones would end all
+    questions: there at most every fourth label is asked for, `LabelBudget(0.25)`.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> with_policy(kb.recipes.make("omkc-dd")).labels
+    MarginSampling()
+    """
+    if getattr(model, "labels", None) == "all":
+        bounded = task_of(model) == "classification" and (
+            model.combiner is None
+            or getattr(model.combiner, "loss_code", None) in (MISTAKES, HINGE)
+        )
+        model.set_params(labels=MarginSampling() if bounded else LabelBudget(0.25))
+    return model
+
+
+@dataclass
+class _Session(Session):
+    """One way through the rows in a call of `label`: the only one, or that after an undo."""
+
+    step = 1
+
+    classes: NDArray[Any] | None
+    log: AnswerLog
+    ask: Callable[[Question, Labelling], Any]
+    end: Callable[[Labelling], None] | None
+    usual: Moments  # of the rows read
+    copies: Copies
+    undoing: int = 0  # the row whose answer is taken back when it is met
+    uncopied: int = 0  # answers since the last copy
+
+    def check(self) -> None:
+        """Whether the model in the file goes with the answers; counts those that it learned."""
+        now = _begun(self.model, self.known, self.classes)
+        rows, begun = self.state.rows, self.log.begun
+        same = now.digest == begun.digest or rows > 0
+        if rows < 0 or now.classes != begun.classes or not same:
+            raise self.other("the model was not the same when they were given")
+        for answer in self.log.answers.values():
+            if answer.row <= rows:
+                self.state.count(answer)
+        labels = now.labels - begun.labels
+        if labels != self.state.given:
+            raise self.other(f"it has learned {labels} labels, {self.state.given} are there")
+        if rows > 0 and now.digest == "":
+            raise self.other("something else has written the model since")
+
+    def back(self, usual: Moments) -> _Session:
+        """The session anew, from a copy of the model and up to the last answer, without that."""
+        if not self.state.undoable:
+            raise InputError("undo: there is no answer to take back")
+        row = self.state.undoable[0].row
+        rows, model, known = self.copies.before(row)
+        state = Labelling(model, self.log.path, rows=rows)
+        again = replace(
+            self, model=model, state=state, known=known, usual=usual, undoing=row, uncopied=0
+        )
+        again.check()
+        return again
+
+    def look_at(self, X: Features, y: Labels) -> None:
+        super().look_at(X, np.zeros(len(y)))
+        self.usual.add(X)
+
+    def meet(self, X: Features, y: Labels) -> None:
+        """Learn one row, with its label if the model wants it."""
+        row, asked = self.state.rows + 1, self.state.asked
+        if row == self.undoing:
+            self._take_back()
+        if self.uncopied >= COPY:
+            self.copies.take(self.state.rows, self.model, self.reached())
+            self.uncopied = 0
+        self._x = X
+        told = {} if self.classes is None else {"classes": self.classes}
+        try:
+            self.model.learn(X, self._answer, **told)
+        except _OtherError:
+            raise
+        except InputError as error:
+            raise InputError(f"row {row}: {error}") from error
+        if row in self.log.answers and self.state.asked == asked:
+            raise self.other(f"row {row} was answered, and the model does not want its label")
+
+    def finish(self) -> None:
+        if self.log.last > self.state.rows:
+            raise self.other(f"row {self.log.last} was answered, here are {self.state.rows} rows")
+        if self.end is not None and self._undoable():
+            try:
+                self.end(self.state)
+            except Quit:
+                return
+        super().finish()
+
+    def other(self, problem: str) -> InputError:
+        return _OtherError(
+            f"{self.path} does not go with the answers in {self.log.path}: {problem}. Give its "
+            "own model and data, or move the answers away to begin anew"
+        )
+
+    def _take_back(self) -> None:
+        """The model in the file first, then the line: it must not have learned what is undone."""
+        if self.state.rows > 0:
+            self._written = -1
+            self.save()
+        elif self.known is not None:
+            self.write(save_checkpoint, self.model, self.known, self.path)
+        else:
+            self.write(save, self.model, self.path)
+        self.log.take_back()
+        self.undoing = 0
+
+    def _undoable(self) -> list[Answer]:
+        """Those after the oldest copy; the faces are told so too."""
+        answers, oldest = reversed(self.log.answers.values()), self.copies.oldest
+        self.state.undoable = [answer for answer in answers if answer.row > oldest]
+        return self.state.undoable
+
+    def _answer(self, _: Any) -> Any:
+        """The oracle of the row that is met: from the log, else by asking."""
+        row, digest = self.state.rows + 1, self.digest.hexdigest()
+        answer = self.log.answers.get(row)
+        if answer is None:
+            if row < self.log.last:
+                raise self.other(f"the model wants the label of row {row}, which has no answer")
+            said = belief(self.state.model, self._x, self.classes)
+            label = self._asked(row, said)
+            answer = Answer(row, label, said.predicted, digest, said.chance)
+            self.log.append(answer)
+        elif answer.digest != digest:
+            raise self.other(f"the rows up to row {row} are not those that were answered")
+        self.state.count(answer)
+        self.uncopied += 1
+        return answer.label
+
+    def _asked(self, row: int, said: Belief) -> Any:
+        """The answer of who is asked, as a label; None for a skip."""
+        given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
+        passed = row - 1 - next(given, 0)
+        why = reason(self.state.model, said, self.classes, passed)
+        usual = self.usual.means(), self.usual.deviations()
+        self._undoable()
+        question = Question(row, self._x, said.predicted, said.votes, said.chances, *usual, why)
+        label = self.ask(question, self.state)
+        return None if label is None else as_label(label, self.classes)
+
+
+class _OtherError(InputError):
+    """The model, its answers and the data do not go together."""

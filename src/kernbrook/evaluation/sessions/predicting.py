@@ -1,0 +1,313 @@
+"""What a saved model says of new rows, and how often it is wrong."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from kernbrook.engine.progress import MOST_ROUNDS
+from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.intervals import check_coverage, intervals_of
+from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.named import NamedColumns
+from kernbrook.estimators.table_model import TableModel
+from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
+from kernbrook.estimators.thresholds import checked as check_threshold
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
+from kernbrook.evaluation.sessions.sources import Source, open_like
+from kernbrook.streams import open_stream
+from kernbrook.streams.opening import is_frame
+from kernbrook.streams.stream import Features
+from kernbrook.streams.tables.levels import warn_of
+
+
+def load_learned(
+    path: str | PathLike[str], tables: bool = True
+) -> tuple[Any, Source, Checkpoint | None]:
+    """A model that can predict, where its data came from, and its checkpoint if it has one.
+
+    tables : whether a `TableModel` is taken, for the model in it
+
+    Raises
+    ------
+    ModelFileError
+        As `kb.load`, or the model has not learned anything.
+    """
+    model, checkpoint = load_checkpoint(path)
+    if isinstance(model, TableModel):
+        if not tables:
+            raise ModelFileError(path, "a TableModel: it goes on by partial_fit in Python")
+        return model.model, Source.of_model(model), None
+    if isinstance(model, (LateLabels, NamedColumns)):
+        raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelFileError(path, "a model that has not learned anything") from error
+    source = Source.of_model(model) if checkpoint is None else checkpoint.source
+    return model, source, checkpoint
+
+
+class Wanted(NamedTuple):
+    """What is wanted of predictions besides the labels.
+
+    scores : what `decision_function` gives: of one expert its own, else the combined vote
+    proba : probabilities, a column for each class
+    interval : the share of numbers that intervals are to cover; None: none are wanted
+    """
+
+    scores: bool = False
+    proba: bool = False
+    interval: float | None = None
+
+    def check(self, model: Any) -> None:
+        """InputError where a model has no such thing."""
+        name = type(model).__name__
+        for what, method in (("scores", "decision_function"), ("proba", "predict_proba")):
+            if getattr(self, what) and not hasattr(model, method):
+                raise InputError(f"{what}: {name} has none{_INSTEAD[what, task_of(model)]}")
+        if self.interval is not None:
+            check_coverage("interval", self.interval)
+            if not hasattr(model, "predict_interval"):
+                raise InputError(f"interval: {name} has none{_INSTEAD['interval', task_of(model)]}")
+
+    def more(self, said: Learned) -> NDArray[np.float64] | None:
+        """The one thing that is wanted besides the labels; None where nothing is."""
+        if self.scores and said.scores is not None:
+            return said.scores[:, 0] if said.scores.shape[1] == 1 else said.scores
+        if self.proba:
+            return said.probabilities
+        return None if self.interval is None else said.intervals
+
+    def columns(self, model: Any, said: Learned) -> dict[str, NDArray[Any]]:
+        """Predictions with all that is wanted, as columns by name.
+
+        "prediction"; "score of LABEL" for each class, of two the second; the name of each class for
+        its probability; "low" and "high".
+        """
+        found = {"prediction": said.predictions}
+        classes = [str(label) for label in getattr(model, "classes_", ())]
+        if self.scores and said.scores is not None:
+            names = classes if said.scores.shape[1] > 1 else classes[1:]
+            found |= {f"score of {k}": v for k, v in zip(names, said.scores.T, strict=True)}
+        if self.proba and said.probabilities is not None:
+            for name, own in zip(classes, said.probabilities.T, strict=True):
+                found[f"probability of {name}" if name in found else name] = own
+        if self.interval is not None and said.intervals is not None:
+            found |= dict(zip(("low", "high"), said.intervals.T, strict=True))
+        return found
+
+
+_INSTEAD: dict[tuple[str, Task], str] = {
+    ("scores", "classification"): "",
+    ("scores", "regression"): "; interval (--interval) says how sure it is",
+    ("proba", "classification"): "",
+    ("proba", "regression"): "; interval (--interval) says how sure it is",
+    ("interval", "classification"): "; proba (--proba) says how sure it is",
+    ("interval", "regression"): "",
+}
+
+
+def said_of(model: Any, X: Features, coverage: float | None = None) -> Learned:
+    """All that a model says of rows (n, d), which are taken to be far from its last label.
+
+    The model learns no more. Its own `delay`, if it is a number, says otherwise.
+
+    coverage : of intervals, where the model gives some
+    """
+    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS), intervals_of(coverage):
+        # `open_like` has compared the names.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return read(model, X)
+
+
+def with_threshold(model: Any, threshold: Any) -> Any:
+    """A classifier that predicts by another threshold; what it has learned is the same.
+
+    Raises
+    ------
+    InputError
+        The model takes none, or not this one: see `OnlineMKClassifier`.
+    """
+    if not isinstance(model, OnlineMKClassifier):
+        raise InputError(f"threshold: {type(model).__name__} takes none")
+    check_threshold(threshold, len(model.classes_))
+    other = object.__new__(type(model))
+    other.__dict__.update(vars(model), threshold=threshold)
+    return other
+
+
+def predict(
+    model: Any, X: Features, scores: bool = False
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
+
+    The scores are what `decision_function` gives: of one expert its own, else the combined vote.
+    The model learns no more: all rows are taken to be far from its last label, unless its own
+    `delay` says otherwise.
+
+    Raises
+    ------
+    InputError
+        Scores are asked of a model that has none.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), kb.Uniform(), scaling=None)
+    >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
+    >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
+    (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
+    """
+    wanted = Wanted(scores)
+    wanted.check(model)
+    said = said_of(model, X)
+    return said.predictions, wanted.more(said)
+
+
+def predict_stream(
+    model: Any,
+    data: Any,
+    scores: bool = False,
+    written: Mapping[str, Any] | None = None,
+    proba: bool = False,
+    interval: float | None = None,
+    ignore_extra: bool = False,
+) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
+    """The predictions for a stream, chunk by chunk, in bounded memory.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
+    data : what `kb.open_stream` takes; with a path of a model, a table needs no label
+    scores : whether scores are wanted, too
+    written : how values of a table are written, where it is not as in the table that the model
+        learned, a file: `decimal`, `thousands`, `units`, and by column the format of `dates`
+    proba : whether probabilities are wanted, too
+    interval : the share of the labels, in (0, 1), that intervals are to cover, of numbers; None:
+        none are wanted
+    ignore_extra : whether columns of a table that the model does not know are left out
+
+    Yields
+    ------
+    labels (n,) of the next n rows, and what is wanted besides: scores (n,) or (n, c),
+    probabilities (n, c), intervals (n, 2), or None; see `predict`
+
+    Raises
+    ------
+    InputError
+        The model has not what is wanted, more than one thing is wanted besides the labels, or the
+        data have other features.
+
+    Warns
+    -----
+    DataFileWarning
+        A column has values that are no declared level, in one row of a hundred or more.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("checkerboard:200").read()
+    >>> model = kb.OnlineMKClassifier(learner=kb.Perceptron()).fit(X, y)
+    >>> [len(labels) for labels, _ in predict_stream(model, "checkerboard:2000")]
+    [1024, 976]
+    """
+    wanted = Wanted(scores, proba, interval)
+    if scores + proba + (interval is not None) > 1:
+        raise InputError("scores, proba, interval: expected one of them at most")
+    if isinstance(model, str | PathLike):
+        model, source, _ = load_learned(model)
+        table = isinstance(data, str | PathLike) or is_frame(data)
+        alike: dict[str, Any] = {"written": written, "ignore_extra": ignore_extra}
+        stream = open_like(source, data, **alike) if table else open_stream(data)
+    else:
+        stream = open_stream(data)
+    wanted.check(model)
+    warn_of(stream.level_counts, stream.name)
+    for X, _ in stream.chunks():
+        said = said_of(model, X, interval)
+        yield said.predictions, wanted.more(said)
+
+
+def predict_table(
+    path: str | PathLike[str],
+    table: Any,
+    scores: bool = False,
+    proba: bool = False,
+    interval: float | None = None,
+) -> Any:
+    """The predictions for an Arrow table, as one: what engines for many machines ask for.
+
+    The model is read once in a process, as long as its file stays the same.
+
+    Parameters
+    ----------
+    path : of a file that `train` or `kb.save` wrote
+    table : pyarrow.Table, or another table in memory; its columns are encoded as the model's were
+    scores, proba, interval : what is wanted besides the labels, see `predict_stream`
+
+    Returns
+    -------
+    pyarrow.Table with a column "prediction"; of scores "score of LABEL" for each class, of two for
+    the second; of probabilities a column for each class, by its name; of intervals "low" and "high"
+
+    Raises
+    ------
+    ModelFileError
+        As `kb.load`, or the model has not learned anything.
+    InputError
+        The model has not what is wanted, or the table has other columns.
+
+    Warns
+    -----
+    DataFileWarning
+        A column has values that are no declared level, in one row of a hundred or more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> import pyarrow as pa
+    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), scaling=None)
+    >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kb.save(model, Path(folder) / "model")
+    ...     answer = predict_table(Path(folder) / "model", pa.table({"a": [-3.0, 2.0]}))
+    >>> answer["prediction"].to_pylist()
+    ['no', 'yes']
+    """
+    import pyarrow as pa
+
+    model, source = kept_learned(path)
+    wanted = Wanted(scores, proba, interval)
+    wanted.check(model)
+    source.check_parts()
+    width = getattr(model, "n_features_in_", 1)
+    parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
+    if len(table):
+        stream = open_like(source, table)
+        warn_of(stream.level_counts, stream.name)
+        parts += [said_of(model, X, interval) for X, _ in stream.chunks()]
+    found = wanted.columns(model, joined(parts))
+    return pa.table({name: pa.array(values) for name, values in found.items()})
+
+
+def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
+    """As `load_learned`, read once in a process, as long as the file stays the same."""
+    return _kept(os.fspath(path), os.stat(path).st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _kept(path: str, changed: int) -> tuple[Any, Source]:
+    return load_learned(path)[:2]

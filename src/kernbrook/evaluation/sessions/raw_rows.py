@@ -1,0 +1,87 @@
+"""Rows of a table as they stand in it, by their number: what a person is shown, or is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kernbrook.streams.formats.csv_header import MISSING
+from kernbrook.streams.formats.table_records import Records, Wanted
+
+
+class RawRows:
+    """Rows by number, read once as long as the numbers rise; else from the beginning again.
+
+    Values are those of the file, also in columns that nothing is learned from: of text files text,
+    though it may say that a value is missing.
+
+    Parameters
+    ----------
+    records : the table
+
+    Attributes
+    ----------
+    columns : all names
+    """
+
+    def __init__(self, records: Records):
+        self._records = records
+        self.columns = records.columns
+        self._start()
+
+    def row(self, number: int) -> dict[str, Any]:
+        """A row, from 1, by the names of its columns.
+
+        Raises
+        ------
+        KernbrookError
+            The table has fewer rows, or cannot be read.
+        """
+        found: list[dict[str, Any]] = self._found(number).to_pylist()
+        return found[0]
+
+    def rows(self, numbers: Sequence[int], columns: Sequence[str]) -> Any:
+        """A pyarrow table of some rows, whose numbers rise from 1 on.
+
+        A column of several types is one of text.
+
+        Parameters
+        ----------
+        numbers : (n,)
+        columns : names, in the order wanted
+        """
+        import pyarrow as pa
+
+        if not numbers:
+            return pa.table({name: pa.array([], pa.string()) for name in columns})
+        parts = [self._found(number).select(list(columns)) for number in numbers]
+        try:
+            return pa.concat_tables(parts, promote_options="permissive")
+        except pa.ArrowException:  # a column of text here and of numbers there
+            rows = [part.to_pylist()[0] for part in parts]
+            text = {
+                name: [None if row[name] is None else f"{row[name]}" for row in rows]
+                for name in columns
+            }
+            return pa.table(text)
+
+    def _start(self) -> None:
+        self._batches: Iterator[Any] = self._records.batches(Wanted(self.columns, kept=MISSING))
+        self._first, self._table = 1, None
+
+    def _found(self, number: int) -> Any:
+        """A pyarrow table of one row."""
+        import pyarrow as pa
+
+        if number < self._first:
+            self._start()
+        while self._table is None or number >= self._first + self._table.num_rows:
+            if self._table is not None:
+                self._first += self._table.num_rows
+            batch = next(self._batches, None)
+            if batch is None:
+                raise self._records.refusal(f"row {number:,} is not there any more")
+            table = batch.table
+            is_table = isinstance(table, pa.Table)
+            self._table = table if is_table else pa.Table.from_batches([table])
+        return self._table.slice(number - self._first, 1)

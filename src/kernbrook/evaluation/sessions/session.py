@@ -1,0 +1,244 @@
+"""One pass over rows in stretches: a model that was stopped, or killed, goes on from its file."""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, ClassVar
+
+from kernbrook.atomic import check_writable
+from kernbrook.errors import InputError
+from kernbrook.evaluation.history.past import Past, shortened
+from kernbrook.evaluation.history.row_digests import Content, RowDigest
+from kernbrook.evaluation.history.windows import Windows
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.persistence.encoding import Writer
+from kernbrook.streams import Stream
+from kernbrook.streams.stream import Features, Labels, Piece
+
+CHUNK = 1024  # rows read at a time; they do not change the result
+
+
+class Quit(Exception):
+    """Raised while a row is met, to stop before it."""
+
+
+class Undo(Exception):
+    """Raised while a row is met, to take back the last answer."""
+
+
+class _OtherWriter(InputError):
+    """Something else has written the model's file."""
+
+
+@dataclass(kw_only=True)
+class Stretch:
+    """How far a model is through its rows.
+
+    Attributes
+    ----------
+    rows : rows met, of these data
+    loss : on the labels of these that it predicted: mistakes, or squared errors
+    judged : these labels
+    resumed_at : rows that it had met when this call began
+    rows_read : rows seen; below `resumed_at` while those met before are read again
+    finished : whether no row is left
+    windows : the losses over time; None where those before were not recorded
+    """
+
+    rows: int = 0
+    loss: float = 0
+    judged: int = 0
+    resumed_at: int = 0
+    rows_read: int = 0
+    finished: bool = False
+    windows: Windows | None = field(default_factory=Windows)
+
+
+@dataclass
+class Session(ABC):
+    """One stretch of a model's way through a stream; a subclass writes `meet`.
+
+    Attributes
+    ----------
+    model : what learns
+    state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
+    path, source : the model's file, and what is written down about the data
+    known : the checkpoint in the file; None where there is none
+    past : the data that the model learned from before these
+    new : whether a file that is there at the first writing is somebody else's
+    """
+
+    step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
+
+    model: Any
+    state: Any
+    path: str | PathLike[str]
+    source: Source
+    known: Checkpoint | None
+    past: Sequence[Past]
+    new: bool
+
+    def __post_init__(self) -> None:
+        self.digest: RowDigest | Content = RowDigest()  # of the rows read; `_met` of those met
+        self._stream: Stream | None = None
+        self._met = "" if self.known is None else self.known.last.digest
+        self._whole = self.known is not None and self.known.finished  # what the file says
+        self._written = self.state.resumed_at = self.state.rows
+        self._replaces = _stamp(self.path) if self.known is not None else None
+        self._careful = self.new or self.known is not None  # about what the file is now
+
+    @abstractmethod
+    def meet(self, X: Features, y: Labels) -> None:
+        """Take in rows that are new, (n, d) and (n,)."""
+
+    def look_at(self, X: Features, y: Labels) -> None:
+        """Called with all rows once, before they are met if they are new."""
+        self.digest.update(X, y)
+
+    def reached(self) -> Checkpoint:
+        """What is written beside the model."""
+        state, source, name = self.state, self.source, None
+        if self._stream is not None:
+            source, name = source.reached(self._stream), self._stream.name
+        data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
+        return Checkpoint(
+            source, self.model.n_rounds_, shortened([*self.past, data]), state.finished,
+            windows=state.windows,
+        )  # fmt: skip
+
+    def other(self, problem: str) -> InputError:
+        """The rows are not those of the file."""
+        helps = "go_on (--go-on) learns other data"
+        return InputError(f"{self.path} comes from other data: {problem}; {helps}")
+
+    def run(
+        self,
+        stream: Stream,
+        every: float,
+        progress: Callable[[Any], None] | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        """Meet the new rows, and write the model every so many seconds and at the end."""
+        state, self._stream = self.state, stream
+        last = time.monotonic()
+        for X, y in self._new_rows(stream, progress):
+            try:
+                self.meet(X, y)
+            except Quit:
+                break
+            state.rows += len(y)
+            state.rows_read, self._met = state.rows, self.digest.hexdigest()
+            if progress is not None:
+                progress(state)
+            if stop is not None and stop():
+                break
+            if time.monotonic() - last >= every:
+                self.save()
+                last = time.monotonic()
+        else:
+            self.finish()
+        self.save()
+
+    def finish(self) -> None:
+        """Called where no row is left."""
+        self.state.finished = True
+
+    def save(self) -> None:
+        """Write the model, where the file does not say the same."""
+        rows, whole = self.state.rows, self.state.finished
+        if rows == self._written and self._whole >= whole:
+            return
+        try:
+            self.write(save_checkpoint, self.model, self.reached(), self.path)
+        except _OtherWriter:
+            raise
+        except InputError as error:
+            kept = f"; the checkpoint after {self._written} rows is still there"
+            kept = kept if self._written else ""
+            raise InputError(f"after {rows} rows: {error}{kept}") from error
+        self._written, self._whole = rows, whole
+
+    def write(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Write the file; InputError where something else has written it since."""
+        check_writable(self.path)
+        if self._careful and _stamp(self.path) != self._replaces:
+            raise _OtherWriter(
+                f"{self.path} was written by something else meanwhile, and is left as it is: "
+                "take another file, or overwrite (--overwrite)"
+            )
+        function(*arguments)
+        self._replaces, self._careful = _stamp(self.path), True
+
+    def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
+        """The rows that the model has not met; the ones before must be those that it has."""
+        state, begin, digest = self.state, self.state.resumed_at, self._met
+        for X, y in stream.chunks(CHUNK):
+            again = min(begin - state.rows_read, len(y)) if state.rows_read < begin else 0
+            if again:
+                self.look_at(X[:again], y[:again])
+                state.rows_read += again
+                if progress is not None:
+                    progress(state)
+                if state.rows_read == begin and digest != self.digest.hexdigest():
+                    raise self.other(f"the first {begin} rows here are not those that it has seen")
+            for start in range(again, len(y), self.step or len(y)):
+                piece = slice(start, start + (self.step or len(y)))
+                self.look_at(X[piece], y[piece])
+                yield X[piece], y[piece]
+        if state.rows_read < begin:
+            raise self.other(f"it has seen {begin} rows, here are {state.rows_read}")
+
+
+def check_same_settings(
+    path: str | PathLike[str], was: tuple[Any, Source | None], now: tuple[Any, Source | None]
+) -> None:
+    """InputError where a model in a file, or its source, is not as asked for.
+
+    Parameters
+    ----------
+    path : the file
+    was : the model in it, and its source; None not to compare sources
+    now : what is asked for
+    """
+    before, after = (
+        {
+            **({} if source is None else source.settings()),
+            "estimator": type(model).__name__,
+            **model.get_params(deep=False),
+        }
+        for model, source in (was, now)
+    )
+    check_same(path, before, after)
+
+
+def check_same(
+    path: str | PathLike[str], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """InputError where one of the settings after, by name, is not as it was before in a file."""
+    old, new = Writer().values(before), Writer().values(after)
+    changed = [name for name in after if name not in old or old[name] != new[name]]
+    if "estimator" in changed:  # whose other parameters say nothing
+        changed = ["estimator"]
+    if changed:
+        told = "; ".join(
+            f"{name} was {before[name]!r:.60} and is {after[name]!r:.60}" for name in changed
+        )
+        raise InputError(f"{path} comes from other settings: {told}")
+
+
+def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
+    """What changes with each writing of a file; None where there is none.
+
+    The lock does not tell everything: its file can be removed, and some file systems have none.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,1 @@
+"""Bytes and lines of data files, plain and compressed, within limits."""

@@ -1,0 +1,184 @@
+"""Text files, plain or compressed, a block of whole lines at a time."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from kernbrook.errors import DataFileError, printable
+from kernbrook.streams.files import limits
+from kernbrook.streams.files.data_files import COMPRESSIONS, DataFile
+from kernbrook.streams.files.foreign_files import LOOKED_AT, foreign
+
+# By their first bytes, whatever the name.
+_BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_FORMATS = {
+    ".libsvm": "svmlight",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".txt": "svmlight",
+    ".dat": "svmlight",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arff": "arff",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+_BY_CONTENT = (".txt", ".dat")  # svmlight where nothing else is certain
+SEPARATORS = (",", ";", "\t", "|")
+_NUMBER = rb"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?"  # ++ and *+ give nothing back
+_SVMLIGHT_LINE = re.compile(rb"\s*+" + _NUMBER + rb"(\s++(qid|\d++):\S++)*+\s*+(#.*)?")
+_LOOKED_AT = 10_000  # bytes of the first line
+OF_LIST = (
+    "a list where JSON lines, with an object each, were expected; jq -c '.[]' makes them of a list"
+)
+NOT_UTF8 = (
+    "expected UTF-8 text; what was written in another way becomes it by iconv -t UTF-8, or by "
+    "'CSV UTF-8' in Excel"
+)
+_FORMAT_HINT = (
+    "neither svmlight ('label index:value ...') nor CSV (values parted by commas, semicolons, tabs "
+    "or bars), nor Parquet, Arrow, ARFF or JSON lines"
+)
+
+
+def stem(path: Path) -> str:
+    """The file's name without the endings of format and compression, as it can be printed."""
+    if path.parent.name == "fd":  # a number in /dev/fd
+        return printable(f"{path}")
+    name = path.stem if path.suffix.lower() in COMPRESSIONS else path.name
+    short = Path(name)
+    return printable(short.stem if short.suffix.lower() in _FORMATS else name)
+
+
+def has_known_suffix(path: Path) -> bool:
+    """Whether the name ends as a data file's does."""
+    return path.suffix.lower() in _FORMATS.keys() | COMPRESSIONS.keys()
+
+
+def file_format(file: DataFile, least: int = 2) -> str:
+    """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
+
+    Parameters
+    ----------
+    file : the file
+    least : columns of a CSV file
+
+    By the first bytes where these are certain, then by the suffix, else by the first line with
+    data.
+
+    Raises
+    ------
+    DataFileError
+        The file cannot be read, or its first line is none of them.
+    """
+    path = file.path
+    named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    suffix = named.suffix.lower()
+    known = _FORMATS.get(suffix)
+    head = file.head(LOOKED_AT)
+    for magic, kind in _BINARY.items() if known in (None, "csv", "svmlight") else ():
+        if head.startswith(magic):
+            return kind
+    if (told := foreign(head, path)) is not None:
+        raise DataFileError(path, told)
+    if known is not None and suffix not in _BY_CONTENT:
+        return known
+    for first, block in line_blocks(file):
+        for number, line in enumerate(block.split(b"\n"), start=first):
+            if not line.strip() or line.lstrip().startswith((b"#", b"%")):
+                continue
+            if line.lstrip().startswith(b"["):
+                raise DataFileError(path, OF_LIST, number)
+            found = _format_of_line(line, least)
+            if found is None and known is None:
+                raise DataFileError(path, _FORMAT_HINT, number)
+            return found or "svmlight"
+    raise DataFileError(path, "the file has no data line")
+
+
+def _format_of_line(line: bytes, least: int) -> str | None:
+    """The format that a first line with data is of, where that is certain."""
+    if _SVMLIGHT_LINE.fullmatch(_begin(line)):
+        return "svmlight"
+    if line.lstrip().startswith(b"{"):
+        return "json"
+    if line.lstrip()[:9].lower() == b"@relation":
+        return "arff"
+    return "csv" if least == 1 or any(mark.encode() in line for mark in SEPARATORS) else None
+
+
+def _begin(line: bytes) -> bytes:
+    """A line that is not long, or what is whole of its first part."""
+    return line if len(line) <= _LOOKED_AT else line[:_LOOKED_AT].rpartition(b" ")[0]
+
+
+def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
+    """The decompressed text in blocks of whole lines, about 1 MiB each.
+
+    A line ends with LF, CR LF or CR, whichever the file has, and here with LF. Memory is bounded
+    by the block or the longest line, whichever is longer.
+
+    Yields
+    ------
+    first : number of the block's first line, from 1
+    block : the lines; only the file's last may lack its newline
+
+    Raises
+    ------
+    DataFileError
+        The file is empty, not text, truncated, corrupt, too large, or cannot be opened.
+    """
+    line, length = 1, 0  # length: of what is held, a line without an end so far
+    held: list[bytes] = []
+    try:
+        for data in _newlines(file):
+            if b"\0" in data:
+                line += data.count(b"\n", 0, data.index(b"\0"))
+                raise DataFileError(file.path, "binary data where text was expected", line)
+            if line == 1 and not held:
+                data = data.removeprefix(BOM_UTF8)
+            end = data.rfind(b"\n") + 1
+            if end == 0:
+                held.append(data)
+                length += len(data)
+                if length > limits.LONGEST_LINE:
+                    problem = f"a line of over {limits.LONGEST_LINE:,} bytes"
+                    raise DataFileError(file.path, problem, line)
+                continue
+            block = b"".join([*held, data[:end]])
+            held, length = [data[end:]], len(data) - end
+            yield line, block
+            line += count_lines(block)
+    except EOFError:
+        problem = f"the compressed data is truncated, after line {line - 1} or later"
+        raise DataFileError(file.path, problem) from None
+    if last := b"".join(held):
+        yield line, last
+
+
+def count_lines(text: bytes) -> int:
+    """The newlines of a text: where lines are short, much faster than `bytes.count`."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
+
+
+def _newlines(file: DataFile) -> Iterator[bytes]:
+    """What the file holds, every line ending with LF."""
+    cut = b""
+    for data in file.blocks():
+        if cut or b"\r" in data:
+            data = cut + data
+            cut = data[-1:] if data.endswith(b"\r") else b""  # its LF may come with the next
+            data = data[: len(data) - len(cut)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield data
+    if cut:
+        yield b"\n"

@@ -1,0 +1,1 @@
+"""Files of each format as rows: of numbers, or as tables of columns."""

@@ -1,0 +1,331 @@
+"""Records that are Arrow already, or nearly: Parquet, Arrow files, frames in memory."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from kernbrook.checks import is_number, shown
+from kernbrook.errors import DataFileError, InputError, KernbrookError
+from kernbrook.streams.files.data_files import DataFile
+from kernbrook.streams.files.text_files import has_known_suffix, stem
+from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.formats.table_records import BATCH_ROWS, Batch, Records, Wanted
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
+_ENDINGS = (".parquet", ".pq")
+_LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+_READ_AHEAD = 1 << 20  # bytes of a column
+
+
+class _ArrowFile(Records):
+    """One file; problems name the row, counted from 1."""
+
+    def __init__(self, file: DataFile):
+        self._file = file
+        self.where = file.path
+        self.name = stem(file.path)
+        self.levels = {}
+        with self._opened() as opened:
+            names = self._in_words(lambda: columns_of(self._schema(opened)))
+        self.columns = _checked(names, self.refusal)
+
+    def refusal(self, problem: str) -> DataFileError:
+        return DataFileError(self.where, problem)
+
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        row, columns = 1, wanted.columns
+        with self._opened() as opened:
+            tables = self._in_words(lambda: self._tables(opened, columns))
+            while (table := self._in_words(lambda: self._next(tables, columns))) is not None:
+                yield Batch(table, self._refusal_from(row))
+                row += table.num_rows
+
+    def _next(self, tables: Iterator[Any], columns: Sequence[str]) -> Any:
+        """The columns of the next table, None where there is none."""
+        if (table := next(tables, None)) is not None:
+            table = table.select(list(columns))
+            table.validate(full=True)  # else what a damaged file points to is read, wherever it is
+        return table
+
+    def _refusal_from(self, first: int) -> Callable[[int, str], DataFileError]:
+        return lambda i, problem: self.refusal(f"row {first + i:,}: {problem}")
+
+    def _opened(self) -> BinaryIO:
+        return self._file.seekable()
+
+    def _in_words(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except KernbrookError:
+            raise
+        except Exception as error:  # of a damaged file, pyarrow raises whatever comes
+            said = " ".join(str(error).split())[:200]
+            raise self.refusal(f"not read as {self.kind}: {said}") from None
+
+    kind: str
+
+    @abstractmethod
+    def _schema(self, opened: BinaryIO) -> Any:
+        """pyarrow's."""
+
+    @abstractmethod
+    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        """Tables or batches with these columns at least."""
+
+
+class ParquetRecords(_ArrowFile):
+    """A Parquet file; only the columns that are wanted are read."""
+
+    kind = "Parquet"
+
+    def _schema(self, opened: BinaryIO) -> Any:
+        return parquet_file(opened).schema_arrow
+
+    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        file = parquet_file(opened, buffer_size=_READ_AHEAD)
+        tables: Iterator[Any] = file.iter_batches(BATCH_ROWS, columns=list(columns))
+        return tables
+
+
+class ArrowRecords(_ArrowFile):
+    """An Arrow (IPC, Feather) file, or a stream in a file."""
+
+    kind = "Arrow"
+
+    def _reader(self, opened: BinaryIO) -> tuple[Any, bool]:
+        from pyarrow import ipc
+
+        is_file = opened.read(6) == b"ARROW1"
+        opened.seek(0)
+        return (ipc.open_file(opened) if is_file else ipc.open_stream(opened)), is_file
+
+    def _schema(self, opened: BinaryIO) -> Any:
+        return self._reader(opened)[0].schema
+
+    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        reader, is_file = self._reader(opened)
+        if is_file:
+            return (reader.get_batch(i) for i in range(reader.num_record_batches))
+        return iter(reader)
+
+
+class FolderRecords(Records):
+    """The Parquet files of a folder, in the order of their names, one after the other."""
+
+    def __init__(self, folder: Path, max_bytes: int | None = None):
+        self.where = folder
+        self.name = folder.resolve().name
+        self.levels = {}
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            raise self.refusal(error.strerror or str(error)) from None
+        wanted = [n for n in names if n.lower().endswith(_ENDINGS) and n[0] not in "._"]
+        self._refuse_others(names, wanted)
+        self._files = [ParquetRecords(DataFile(folder / name, max_bytes)) for name in wanted]
+        self.columns = self._files[0].columns
+        for file in self._files[1:]:
+            if set(file.columns) != set(self.columns):
+                odd = sorted(set(file.columns) ^ set(self.columns))[0]
+                raise file.refusal(f"other columns than in {wanted[0]}, such as {quoted(odd)}")
+
+    def _refuse_others(self, names: Sequence[str], wanted: Sequence[str]) -> None:
+        """DataFileError where no file is read, or where rows seem to be elsewhere, too."""
+        for log, kind in _LOGS.items():
+            if log in names:
+                problem = f"a table of {kind}: {log} says which rows are valid, and is not read"
+                raise self.refusal(f"{problem}; write the rows to a Parquet file")
+        for name in names:
+            path = self.where / name
+            if name[0] in "._" or name in wanted:
+                continue
+            if path.is_dir() and (inner := _parquet_below(path)) is not None:
+                raise self.refusal(
+                    f"Parquet files in a folder of this folder, such as {quoted(str(inner))}; "
+                    "expected all of them in one folder, with all columns"
+                )
+            text = path.suffix.lower() in (".txt", ".dat")  # a description, perhaps
+            if wanted and path.is_file() and has_known_suffix(path) and not text:
+                raise self.refusal(
+                    f"Parquet files and {quoted(name)}, which would not be read; expected Parquet "
+                    "files (.parquet, .pq) alone"
+                )
+        if not wanted:
+            raise self.refusal(
+                "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
+            )
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [file.where for file in self._files]
+
+    def refusal(self, problem: str) -> DataFileError:
+        return DataFileError(self.where, problem)
+
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        for file in self._files:
+            yield from file.batches(wanted)
+
+
+class FrameRecords(Records):
+    """A table in memory: of pandas, polars, pyarrow and whatever else narwhals knows."""
+
+    def __init__(self, frame: Any, name: str = "table"):
+        self.name = self.where = name
+        self._frame = eager(frame, self.refusal)
+        self.levels = {}
+        self.columns = list(self._frame.columns)
+
+    def refusal(self, problem: str) -> KernbrookError:
+        return InputError(f"{self.where}: {problem}")
+
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        for first in range(0, len(self._frame), BATCH_ROWS):
+            piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
+            yield Batch(to_arrow(piece, wanted.decimal), self._refusal_from(first))
+
+    def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
+        return lambda i, problem: self.refusal(f"row {first + i}, counted from 0: {problem}")
+
+
+def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> Any:
+    """A frame as narwhals has it, without what was the index of pandas.
+
+    Raises
+    ------
+    InputError
+        It is none that is in memory, or its columns are not named by text, each once.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    if isinstance(frame, pa.Table):
+        names = _checked(columns_of(frame.schema), refusal)
+        frame = frame.select(names)
+    elif hasattr(frame, "columns"):
+        _checked(list(frame.columns), refusal)
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise InputError(f"expected a table of pandas, polars or pyarrow, got {kind}") from None
+
+
+def frame_of(X: Any) -> Any:
+    """A frame, or records, as narwhals has frames."""
+    if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
+        return eager(X)
+    import pyarrow as pa
+
+    try:
+        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(f"expected records of numbers and text: {error}") from None
+
+
+def to_arrow(frame: Any, decimal: str = ".") -> Any:
+    """A pyarrow table of the columns that a frame has; values of several kinds become text.
+
+    decimal : the mark before the fraction of numbers that become text
+
+    Raises
+    ------
+    InputError
+        A column has values that are neither numbers nor text.
+    """
+    import pyarrow as pa
+
+    names = list(frame.columns)
+    try:
+        return frame.to_arrow().select(names)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.table([_column(frame[name], decimal) for name in names], names=names)
+
+
+def labels_as_arrow(y: Any) -> Any:
+    """Labels of any kind as an Arrow array, null where one is missing.
+
+    Raises
+    ------
+    InputError
+        They are not numbers or text, one for each row.
+    """
+    import pyarrow as pa
+
+    try:
+        labels = y.to_arrow() if hasattr(y, "to_arrow") else pa.array(y, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise InputError(f"y: expected labels, numbers or text, got {shown(y)}") from None
+    return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+
+
+def _column(series: Any, decimal: str) -> Any:
+    """A column of a frame as an Arrow array."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if hasattr(native := series.to_native(), "sparse"):
+        series = nw.from_native(native.sparse.to_dense(), series_only=True)
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        cells = (cell_text(value, series.name, decimal) for value in series.to_list())
+        return pa.array(cells, pa.string())
+
+
+def cell_text(value: Any, column: str, decimal: str) -> str | None:
+    """A value of any kind as text."""
+    if isinstance(value, str):
+        return value
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (bool, np.bool_, Decimal)) or is_number(value):
+        return None if value != value else str(value).replace(".", decimal)
+    raise InputError(f"column {quoted(column)}: expected numbers or text, found {shown(value)}")
+
+
+def parquet_file(source: Any, **options: Any) -> Any:
+    """A Parquet file, opened by pyarrow; its old kind of moments may be of any year."""
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(source, pre_buffer=False, coerce_int96_timestamp_unit="us", **options)
+
+
+def columns_of(schema: Any) -> list[str]:
+    """The names in a schema of pyarrow but for the index of pandas, of which pandas tells there."""
+    told = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = {name for name in told if isinstance(name, str)}  # else it is a range
+    return [n for n in schema.names if n not in index and not _UNNAMED_INDEX.fullmatch(n)]
+
+
+def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> list[str]:
+    """Names of columns, each text and once."""
+    if not names:
+        raise refusal("no column")
+    for name, times in Counter(names).items():
+        if not isinstance(name, str):
+            raise refusal(f"expected columns named by text, found {name!r}")
+        if times > 1:
+            raise refusal(f"two columns are called {quoted(name)}")
+    return list(names)
+
+
+def _parquet_below(folder: Path) -> Path | None:
+    """A Parquet file in a folder, however deep; None where there is none."""
+    for where, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.lower().endswith(_ENDINGS) and name[0] not in "._":
+                return Path(where, name).relative_to(folder.parent)
+    return None

@@ -1,0 +1,348 @@
+"""What a stream is, and the two views that fit over any stream."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.streams.booleans import spelled_as
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from kernbrook.streams.formats.table_records import Records
+    from kernbrook.streams.tables.left_out_rows import BadRows
+    from kernbrook.streams.tables.levels import LevelCounts
+    from kernbrook.streams.tables.matching import Match
+
+Features: TypeAlias = "NDArray[np.float64] | csr_array"
+Labels: TypeAlias = NDArray[Any]
+Piece: TypeAlias = "tuple[Features, Labels]"
+Watch: TypeAlias = "Callable[[NDArray[np.float64], Labels, NDArray[np.int64] | None], None]"
+
+
+class Stream(ABC):
+    """Rows in a fixed order, read a chunk at a time, as often as wanted.
+
+    A new kind of stream sets the three attributes and writes ``_pieces``.
+
+    Attributes
+    ----------
+    name : what to call it in a table
+    n_features : d, the width of every chunk
+    n_rows : n, or None where it is unknown without reading
+    feature_names : (d,) of the columns, or None where they have no names
+    label_name : of the column with the label, likewise
+    labelled : whether the labels are any; else all are 0
+    n_unlabelled : rows without a label; those of text are then None, and those of numbers NaN
+    label_type : of the labels that are there; None where it is that of the chunks
+    encoder : of a table, what has encoded its rows so far; None for other data
+    aside : the names of columns that are neither features nor the label
+    level_counts : of a table, how often each declared level came, by column
+    matched : of a table for a model, the columns that only one of the two has
+    bad_rows : of a table, the rows that are left out because they cannot be read
+    in_turn : whether a row has values of those before it, so that they go in their order alone
+    tells : whether `watch` is called with all rows that are read, in their order
+    watch : what is told of rows as they are before gaps are filled: (n, d) with NaN for gaps, (n,)
+        labels, and (n,) microseconds since 1970 by the first column of dates, or None
+
+    Notes
+    -----
+    The type of a stream's chunks never changes within it: X is always dense or always sparse, and
+    y has one dtype. Chunks of arrays are views of these arrays: copy one before writing to it.
+    """
+
+    name: str
+    n_features: int
+    n_rows: int | None
+    feature_names: list[str] | None = None
+    label_name: str | None = None
+    labelled: bool = True
+    n_unlabelled: int = 0
+    label_type: np.dtype[Any] | None = None
+    encoder: Any = None
+    aside: Sequence[str] = ()
+    level_counts: Sequence[LevelCounts] = ()
+    matched: Match | None = None
+    bad_rows: BadRows | None = None
+    in_turn: bool = False
+    tells: bool = False
+    watch: Watch | None = None
+
+    def classes(self) -> Labels | None:
+        """The labels, each once and sorted; None where that takes a reading."""
+        return None
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        """What a row, numbered from 0, has in each column as it is written; None of other data.
+
+        That is of a table whose columns are encoded.
+        """
+        return None
+
+    def records(self) -> Records | None:
+        """The rows as the table has them, with all its columns; None where it is no table."""
+        return None
+
+    @abstractmethod
+    def _pieces(self) -> Iterator[Piece]:
+        """All rows from the first on, as non-empty (X, y) of any length."""
+
+    def chunks(self, rows: int = 1024) -> Iterator[Piece]:
+        """Every row, in chunks of a given length; each call begins anew.
+
+        Parameters
+        ----------
+        rows : length of a chunk, at least 1; only the last chunk may be shorter
+
+        Yields
+        ------
+        X : (rows, d) float64, C-contiguous, or a CSR array
+        y : (rows,) labels
+
+        Raises
+        ------
+        InputError
+            `rows` is not a positive integer.
+        DataFileError
+            The file cannot be read to its end.
+        """
+        return _cut(self._pieces(), positive_integer(rows, "rows"))
+
+    def read(self) -> Piece:
+        """Every row at once.
+
+        Returns
+        -------
+        X : (n, d) float64, C-contiguous, or a CSR array
+        y : (n,) labels
+
+        Raises
+        ------
+        InputError
+            The stream has a positive label that none of its rows has.
+        DataFileError
+            The file cannot be read to its end.
+        """
+        pieces = list(self._pieces())
+        return _join(pieces)
+
+    def __repr__(self) -> str:
+        rows = "?" if self.n_rows is None else self.n_rows
+        return f"<{type(self).__name__} {self.name!r}: {rows} rows, {self.n_features} features>"
+
+
+class View(Stream):
+    """Another stream, seen in another way: what is said of it stays."""
+
+    def __init__(self, stream: Stream):
+        self._stream = stream
+        self.name, self.n_rows = stream.name, stream.n_rows
+        self.n_features, self.feature_names = stream.n_features, stream.feature_names
+        self.labelled, self.label_name = stream.labelled, stream.label_name
+        self.n_unlabelled, self.label_type = stream.n_unlabelled, stream.label_type
+        self.level_counts, self.matched = stream.level_counts, stream.matched
+        self.in_turn, self.tells, self.bad_rows = stream.in_turn, stream.tells, stream.bad_rows
+
+    @property
+    def encoder(self) -> Any:
+        return self._stream.encoder
+
+    @property
+    def watch(self) -> Watch | None:
+        return self._stream.watch
+
+    @watch.setter
+    def watch(self, watch: Watch | None) -> None:
+        self._stream.watch = watch
+
+    def written(self, row: int) -> dict[str, Any] | None:
+        return self._stream.written(row)
+
+    def records(self) -> Records | None:
+        return self._stream.records()
+
+
+class PositiveView(View):
+    """A stream of two classes: +1 where the label is a given one, else -1.
+
+    Parameters
+    ----------
+    stream : the rows
+    positive : the label that becomes +1; text is read as a number where the labels are numbers
+    needed : whether a row must have it
+
+    Notes
+    -----
+    That no row has the label is known only at the end: the last chunk is then followed by an
+    `InputError` listing the labels found. Rows without a label have none.
+    """
+
+    def __init__(self, stream: Stream, positive: object, needed: bool = True):
+        super().__init__(stream)
+        self._positive, self._needed = positive, needed
+        self.label_type = np.dtype(np.int64)
+
+    def classes(self) -> Labels | None:
+        known = self._stream.classes()
+        if known is None:
+            return None
+        here = self.is_positive(known)
+        return np.unique(np.where(here, 1, -1)) if here.any() else None
+
+    def _pieces(self) -> Iterator[Piece]:
+        found = False
+        others: dict[object, None] = {}
+        for X, y in self._stream._pieces():
+            here = self.is_positive(y)
+            found = found or bool(here.any())
+            if not found and len(others) < 20:
+                others.update(dict.fromkeys(np.unique(y[has_label(y)]).tolist()))
+            signs = np.where(here, 1, -1)
+            yield X, np.where(has_label(y), signs, np.nan) if self.n_unlabelled else signs
+        if not found and self._needed:
+            listed = ", ".join(map(repr, islice(others, 20)))
+            more = ", ..." if len(others) >= 20 else ""
+            raise InputError(
+                f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
+            )
+
+    def is_positive(self, y: Labels) -> NDArray[np.bool_]:
+        """(n,) where a label is the positive one."""
+        if y.dtype.kind not in "biuf":
+            positive = str(self._positive)
+            return np.asarray(spelled_as(y, [positive]) == positive, dtype=bool)
+        try:
+            return np.asarray(y == float(self._positive))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise InputError(
+                f"positive={self._positive!r}: the labels of {self.name} are numbers"
+            ) from None
+
+
+class LabelledRows(View):
+    """The rows of a stream that have a label.
+
+    Warns
+    -----
+    DataFileWarning
+        So many have none, and are left out.
+    """
+
+    def __init__(self, stream: Stream):
+        super().__init__(stream)
+        told = f"{stream.n_unlabelled:,} rows have no label, and are left out"
+        warnings.warn(DataFileWarning(stream.name, told), stacklevel=2)
+        self.n_rows = None if stream.n_rows is None else stream.n_rows - stream.n_unlabelled
+        self.n_unlabelled = 0
+
+    @classmethod
+    def of(cls, stream: Stream) -> Stream:
+        """The stream itself where all rows have a label."""
+        return cls(stream) if stream.n_unlabelled else stream
+
+    def classes(self) -> Labels | None:
+        return self._stream.classes()
+
+    def _pieces(self) -> Iterator[Piece]:
+        for X, y in self._stream._pieces():
+            there = has_label(y)
+            if there.any():
+                yield X[there], y[there].astype(self.label_type)
+
+
+class FirstRows(View):
+    """The first rows of a stream.
+
+    Raises
+    ------
+    InputError
+        The stream has fewer rows.
+    """
+
+    def __init__(self, stream: Stream, rows: int):
+        if stream.n_rows is not None and rows > stream.n_rows:
+            raise InputError(f"{stream.name}:{rows}: {stream.name} has {stream.n_rows} rows")
+        super().__init__(stream)
+        self.name, self.n_rows = f"{stream.name}:{rows}", rows
+        self.level_counts, self.bad_rows = (), None  # of all rows
+        self._rows = rows
+
+    def _pieces(self) -> Iterator[Piece]:
+        left = self._rows
+        for X, y in self._stream._pieces():
+            take = min(left, len(y))
+            yield X[:take], y[:take]
+            left -= take
+            if left == 0:
+                return
+        raise InputError(f"{self.name}: {self._stream.name} has {self._rows - left} rows")
+
+
+def has_label(y: Labels) -> NDArray[np.bool_]:
+    """(n,) where a row of a stream has a label: one that is missing is None, or NaN."""
+    if y.dtype.kind == "f":
+        return ~np.isnan(y)
+    return np.asarray(y != None) if y.dtype.kind == "O" else np.ones(len(y), dtype=bool)  # noqa: E711
+
+
+def positive_integer(value: object, what: str) -> int:
+    """`value` as an int of at least 1.
+
+    Raises
+    ------
+    InputError
+        It is something else.
+    """
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InputError(f"{what} must be a positive integer, got {value!r}")
+    return number
+
+
+def _cut(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+    """The rows of `pieces` in chunks of `rows`."""
+    held: list[Piece] = []
+    count = 0
+    for X, y in pieces:
+        start = 0
+        while start < len(y):
+            stop = min(start + rows - count, len(y))
+            held.append((X[start:stop], y[start:stop]))
+            count += stop - start
+            start = stop
+            if count == rows:
+                yield _join(held)
+                held, count = [], 0
+    if held:
+        yield _join(held)
+
+
+def _join(pieces: list[Piece]) -> Piece:
+    """Pieces put below one another. The list is emptied, so that dense rows are held twice only
+    a piece at a time."""
+    if len(pieces) == 1:
+        return pieces[0]
+    y = np.concatenate([labels for _, labels in pieces])
+    if not isinstance(pieces[0][0], np.ndarray):
+        from scipy.sparse import vstack
+
+        return vstack([X for X, _ in pieces], format="csr"), y
+    joined = np.empty((len(y), pieces[0][0].shape[1]))
+    stop = len(y)
+    while pieces:
+        X, _ = pieces.pop()
+        joined[stop - len(X) : stop] = X
+        stop -= len(X)
+    return joined, y

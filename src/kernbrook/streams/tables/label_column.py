@@ -1,0 +1,226 @@
+"""Labels of tables: what they may be, and what is said where one is not."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import printable
+from kernbrook.streams.booleans import all_boolean, as_booleans
+from kernbrook.streams.files import limits
+from kernbrook.streams.formats.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams.stream import Labels
+from kernbrook.streams.tables.column_kinds import as_text, is_text
+from kernbrook.streams.tables.column_problems import ValueProblem
+from kernbrook.streams.tables.written_numbers import Written
+
+_EXACT_INTEGERS = 2.0**53
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+class LabelCells(NamedTuple):
+    """The labels of some rows: as Arrow text, and as numbers where all of them are.
+
+    One that is missing is null, and NaN.
+    """
+
+    text: Any
+    numbers: NDArray[np.float64] | None
+
+    def part(self, start: int, rows: int) -> LabelCells:
+        """So many of them from one on."""
+        numbers = None if self.numbers is None else self.numbers[start : start + rows]
+        return LabelCells(self.text[start : start + rows], numbers)
+
+
+def label_cells(array: Any, declared: Collection[str], written: Written) -> LabelCells:
+    """The labels that an Arrow array holds.
+
+    Parameters
+    ----------
+    array : of text, numbers or booleans
+    declared : levels, which are labels whatever they look like
+    written : how numbers in text are
+
+    Raises
+    ------
+    ValueProblem
+        One is long, infinite, or an integer that a float does not hold.
+    """
+    from pyarrow import compute
+
+    text = without_gaps(as_text(array), declared)
+    lengths = compute.utf8_length(text)
+    if (compute.max(lengths).as_py() or 0) > limits.LONGEST_LABEL:
+        long = compute.greater(lengths, limits.LONGEST_LABEL)
+        problem = f"a label of over {limits.LONGEST_LABEL:,} characters"
+        raise ValueProblem(compute.index(long, True).as_py(), problem)
+    return LabelCells(text, _numbers(text, written if is_text(array) else Written()))
+
+
+def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
+    """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
+    import pyarrow as pa
+
+    if written == Written() and is_number(text[0].as_py() or "0"):  # a cast that fails takes long
+        try:
+            numbers = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        except pa.ArrowInvalid:
+            pass
+        else:
+            if (np.abs(numbers) < _EXACT_INTEGERS).sum() == len(text) - text.null_count:
+                return np.asarray(numbers)
+    found: dict[str | None, float] = {None: math.nan}
+    for value in text.drop_null().unique().to_pylist():
+        marked = written.bare(value)
+        if not is_number(marked):
+            return None
+        found[value] = float(marked)
+    values = text.to_pylist()
+    numbers = np.array([found[value] for value in values])
+    for row in np.flatnonzero(~(np.abs(numbers) < _EXACT_INTEGERS)).tolist():
+        if values[row] is None:
+            continue
+        if not math.isfinite(numbers[row]):
+            raise ValueProblem(row, f"{quoted(values[row])} is not finite")
+        if _is_inexact(written.bare(values[row]), float(numbers[row])):
+            raise ValueProblem(row, _inexact(values[row]))
+    return numbers
+
+
+class LabelType:
+    """What all labels of a table are, from a reading of them.
+
+    int64 where all are integers, float64 where all are numbers, else text, which is True and False
+    where all are these in any letters. Where some are missing, numbers are float64, and NaN there,
+    and text is an array of objects, and None there.
+
+    Parameters
+    ----------
+    written : how numbers in text are
+
+    Attributes
+    ----------
+    missing : rows without a label
+    present : rows with one
+    dtype, present_dtype : of all labels, and of those that are there
+    classes : the labels, each once and sorted; None where they are very many
+    """
+
+    def __init__(self, written: Written):
+        self._written = written
+        self.missing = self.present = 0
+        self._longest = 0
+        self._numeric = self._whole = self._boolean = True
+        self._distinct: set[str] | None = set()
+        self._some: set[str] = set()  # of the labels, where there are many
+        self._numbers: set[float] = set()
+        self.dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.present_dtype = self.dtype
+        self.classes: Labels | None = None
+
+    def meet(self, cells: LabelCells) -> None:
+        """Take in the labels of more rows."""
+        self.missing += cells.text.null_count
+        self.present += len(cells.text) - cells.text.null_count
+        self._longest = max(self._longest, _longest(cells))
+        if cells.numbers is None:
+            self._numeric = False
+        else:
+            self._whole = self._whole and _whole_or_missing(cells.numbers)
+        if not self._boolean and self._distinct is None:
+            return
+        here = cells.text.drop_null().unique().to_pylist()
+        self._boolean = self._boolean and all_boolean(here)
+        if self._distinct is None:
+            return
+        self._distinct.update(here)
+        self._some = self._distinct
+        if cells.numbers is not None:
+            self._numbers.update(cells.numbers[~np.isnan(cells.numbers)].tolist())
+        if len(self._distinct) > limits.MOST_CLASSES:
+            self._distinct = None
+
+    def finish(self) -> list[str]:
+        """All rows were met: now the type is known. What has to be said of it, a sentence each."""
+        kind: Any = np.int64 if self._whole else np.float64
+        self.dtype = np.dtype(kind if self._numeric else f"<U{self._longest}")
+        if self._distinct is not None:
+            found = self._numbers if self._numeric else self._distinct
+            classes = np.array(sorted(found)).astype(self.dtype)
+            self.classes = np.unique(as_booleans(classes)) if self._boolean else classes
+        self.present_dtype = self.dtype
+        if self.missing:
+            self.dtype = np.dtype(np.float64 if self._numeric else object)
+        return [] if self._numeric else _told_of(self._some, self._written)
+
+    def labels(self, cells: LabelCells) -> Labels | None:
+        """(n,) the labels of rows; None where these are not of the type that was found."""
+        if cells.text.null_count and not self.missing:
+            return None
+        if self._numeric:
+            if cells.numbers is None or (self._whole and not _whole_or_missing(cells.numbers)):
+                return None
+            return cells.numbers.astype(self.dtype)
+        labels = cells.text.to_numpy(zero_copy_only=False)
+        there = labels != None  # noqa: E711
+        if self._boolean:
+            if not all_boolean(labels[there]):
+                return None
+            labels[there] = as_booleans(labels[there])
+        return labels.astype(self.dtype) if _longest(cells) <= self._longest else None
+
+
+def _longest(cells: LabelCells) -> int:
+    from pyarrow import compute
+
+    return int(compute.max(compute.utf8_length(cells.text)).as_py() or 0)
+
+
+def _whole_or_missing(numbers: NDArray[np.float64]) -> bool:
+    return all_whole(numbers[~np.isnan(numbers)])
+
+
+def all_whole(numbers: NDArray[np.float64]) -> bool:
+    """Whether all are integers that a float holds."""
+    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= _EXACT_INTEGERS)).all())
+
+
+def _is_inexact(text: str, number: float) -> bool:
+    """Whether text is an integer, and another one than its float."""
+    return _INTEGER.fullmatch(text) is not None and int(text) != number
+
+
+def _inexact(text: str) -> str:
+    """What is wrong with such a label."""
+    return (
+        f"a 64-bit float does not hold {text}: write numbers with a decimal point, and labels with "
+        "a letter"
+    )
+
+
+def _told_of(labels: Collection[str], now: Written) -> list[str]:
+    """What has to be said of labels that are taken as text, and are all numbers, it seems."""
+    helps, odd = list[str](), ""
+    for label in labels:
+        ways = [way for way, _ in now.others(label) if not any(map(str.isalpha, way.unit))]
+        if not ways and now.read(label) is None:
+            return []
+        if ways and not odd:
+            odd, helps = label, [way.told_from(now) for way in ways if not way.unit]
+    if not odd:
+        return []
+    ways_out = " or ".join(helps) or "write them as plain numbers, if they are numbers"
+    return [f"labels such as {quoted(odd)} are taken as text, not as numbers; {ways_out}"]
+
+
+def or_the_label(column: str) -> str:
+    """What to add where text stands in a column of features, and the label was not named."""
+    name = f"{shlex.quote(printable(column)):.1000}"
+    return f", or is it the label? --label{'=' if name.startswith('-') else ' '}{name}"

@@ -1,0 +1,103 @@
+"""Labels of other data, as the classes of a model are written."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError
+from kernbrook.streams.booleans import spelled_as
+from kernbrook.streams.stream import has_label
+from kernbrook.streams.tables.levels import as_value
+
+
+def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArray[Any]:
+    """Labels of other data as the classes of a model are written; those of no class stay.
+
+    Parameters
+    ----------
+    y : (n,) numbers or text; NaN or None is none, and stays
+    classes : (c,) of the model, numbers or text
+    before : rows before these, for a message
+
+    Raises
+    ------
+    InputError
+        The classes are numbers, and a label is none, or one with a fraction where they have none.
+
+    Examples
+    --------
+    >>> as_classes(np.array([1.0, 2.0, 3.0]), np.array(["01", "2", "x"]))
+    array(['01', '2', '3'], dtype='<U2')
+    >>> as_classes(np.array(["TRUE", "maybe"]), np.array(["False", "True"]))
+    array(['True', 'maybe'], dtype='<U5')
+    """
+    there = has_label(y)
+    if not there.all():
+        found = np.full(len(y), None if classes.dtype.kind in "UO" else np.nan)
+        for start, end in _runs(there):
+            found[start:end] = as_classes(y[start:end], classes, before + start)
+        return found
+    if classes.dtype.kind not in "UO":
+        numbers = y if y.dtype.kind in "biuf" else _as_numbers(y, classes, before)
+        kept = numbers.astype(classes.dtype)
+        wrong = numbers != kept
+        if wrong.any():
+            _refuse(y, wrong, classes, before)
+        return kept
+    if y.dtype.kind in "UO":
+        return spelled_as(y, classes)
+    by_value = {value: str(name) for name in classes if (value := number_of(str(name))) is not None}
+    plain = (by_value.get(value, as_value(str(value))) for value in y.tolist())
+    return np.array(list(plain))
+
+
+def _runs(there: NDArray[np.bool_]) -> list[list[int]]:
+    """Where rows that are there begin and end."""
+    padded = np.concatenate([[False], there, [False]])
+    ends: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
+    return ends
+
+
+def _as_numbers(y: NDArray[Any], classes: NDArray[Any], before: int) -> NDArray[np.float64]:
+    found = [number_of(label) for label in y.tolist()]
+    if None in found:
+        _refuse(y, np.array([number is None for number in found]), classes, before)
+    return np.array(found, dtype=np.float64)
+
+
+def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], before: int) -> None:
+    row = int(wrong.argmax())
+    raise InputError(
+        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are numbers, "
+        f"found {str(y[row])!r:.40}"
+    )
+
+
+def listed(labels: NDArray[Any]) -> str:
+    """The first labels, for a message.
+
+    Examples
+    --------
+    >>> listed(np.arange(12))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...'
+    """
+    return ", ".join(map(str, labels[:10].tolist())) + (", ..." if len(labels) > 10 else "")
+
+
+def number_of(value: Any) -> float | None:
+    """A number or the text of one; whole ones stay whole, since not all are floats."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if isinstance(value, (int, str)) and number.is_integer():
+        with suppress(ValueError):  # "1e3"
+            return int(value)
+    return number if math.isfinite(number) else None

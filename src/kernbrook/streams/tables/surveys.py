@@ -1,0 +1,350 @@
+"""What the columns of a table seem to be that are neither numbers nor declared.
+
+Of text: dates, numbers in another writing, levels, words of sentences, or what is different in
+nearly every row. What is taken for levels are values that come again; numbers are never levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kernbrook.errors import UndeclaredColumnsError
+from kernbrook.streams.formats.csv_header import quoted, without_gaps
+from kernbrook.streams.formats.table_records import Records, Refused, Wanted
+from kernbrook.streams.tables import written_dates
+from kernbrook.streams.tables.column_kinds import Numbers, Seen, floats_of, is_numeric, plain
+from kernbrook.streams.tables.column_problems import CYCLES, ValueProblem, listed
+from kernbrook.streams.tables.date_columns import described_dates
+from kernbrook.streams.tables.declarations import (
+    AUTO,
+    WORDS,
+    declared_levels,
+    declared_moments,
+    declared_names,
+    declared_words,
+    is_auto,
+)
+from kernbrook.streams.tables.encoded_columns import Declarations
+from kernbrook.streams.tables.written_dates import COMMON, ISO, formats_left
+
+if TYPE_CHECKING:
+    from kernbrook.streams.tables.encoder import TableEncoder
+
+MOST_LEVELS = 32  # that are declared one by one
+_HASHED = 32  # columns for more of them
+_MOST_VALUES = 10_000  # that are told apart
+_LONG = 300  # characters of levels: more are hashed
+_MANY_WORDS = 4  # of a value on average
+_SHOWN = 3  # values in a message
+_LISTED = 40  # columns in a message
+_SAMPLED = 20  # values that are tried as dates in rare formats
+
+
+class Finding(NamedTuple):
+    """What a column seems to be.
+
+    Attributes
+    ----------
+    column : name; empty of what is said of the whole table
+    parameter : of `TableEncoder`, which declares it; empty where none can be known
+    value : of the parameter for this column; None where its name alone is enough
+    told : what was found, in words
+    """
+
+    column: str
+    parameter: str
+    value: Any
+    told: str
+
+    def options(self) -> list[str]:
+        """The same for the command line."""
+        if not self.parameter:
+            return []
+        if self.parameter in ("missing", "decimal", "thousands"):
+            return [f"--{self.parameter}", self.value]
+        name, value = listed(self.column), self.value
+        if isinstance(value, int):
+            name += f"=hash:{value}"
+        elif value is not None:
+            values = [value] if isinstance(value, str) else value
+            name += "=" + ",".join(map(listed, values))
+        option = f"--{self.parameter}"
+        return [f"{option}={name}"] if name.startswith("-") else [option, name]
+
+
+class Column:
+    """What was seen of a column.
+
+    Parameters
+    ----------
+    name : of the column
+    numbers : how its numbers would be read
+    """
+
+    def __init__(self, name: str, numbers: Numbers):
+        self.name, self.numbers = name, numbers
+        self.is_number = True
+        self.rows = self.gaps = self.words = 0
+        self.moments = self.odd = ""  # types of Arrow
+        self.values: dict[str, int] = {}
+        self.formats = [ISO, *COMMON]
+
+    @property
+    def there(self) -> int:
+        """Rows with a value."""
+        return self.rows - self.gaps
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all values were told apart."""
+        return len(self.values) <= _MOST_VALUES
+
+    def look(self, array: Any) -> None:
+        """See whether more values are numbers, and how many are missing."""
+        import pyarrow as pa
+
+        array, kind = plain(array)
+        self.rows += len(array)
+        if is_numeric(kind):
+            values = floats_of(array).to_numpy(zero_copy_only=False)
+            self.gaps += int(np.isnan(values).sum())
+        elif pa.types.is_string(kind):
+            self.gaps += without_gaps(array).null_count
+            try:
+                self.is_number = self.is_number and self.numbers.encode(array) is not None
+            except ValueProblem:
+                self.is_number = False
+        else:
+            self.gaps += array.null_count
+            self.is_number = self.is_number and pa.types.is_null(kind)
+            self.moments = str(kind) if pa.types.is_temporal(kind) else self.moments
+            self.odd = "" if self.is_number or self.moments else str(kind)
+
+    def count(self, array: Any) -> None:
+        """Tell more values apart."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        array, kind = plain(array)
+        if not pa.types.is_string(kind):
+            array = array.cast(pa.string())
+        text = without_gaps(array).drop_null()
+        if self.formats:
+            self.formats = formats_left(text, self.formats)
+        self.words += compute.sum(compute.count_substring_regex(text, r"\S+")).as_py() or 0
+        if self.has_all:
+            for one in text.value_counts().tolist():
+                self.values[one["values"]] = self.values.get(one["values"], 0) + one["counts"]
+
+
+def survey(
+    records: Records,
+    columns: Sequence[str],
+    said: Declarations,
+    fills: bool,
+    refused: Refused = None,
+) -> list[Finding]:
+    """What each column seems to be of which nothing is said, and which is no column of numbers.
+
+    Parameters
+    ----------
+    records : the rows, all of which are read
+    columns : names, without the label's
+    said : what is declared
+    fills : whether gaps are filled
+    refused : as `Wanted` has it
+    """
+    known = {*said.levels, *said.dates, *said.words, *said.drop}
+    own = [
+        Column(name, said.column(name, Seen()))  # type: ignore[arg-type]
+        for name in columns
+        if name not in known
+    ]
+    names, decimal = [one.name for one in own], said.written.decimal
+    wanted = Wanted(names, decimal, [], [n for n in names if said.is_plain(n)], refused)
+    _read(records, wanted, own, Column.look)
+    odd = [one for one in own if not (one.is_number or one.moments or one.odd)]
+    _read(records, Wanted([c.name for c in odd], decimal, refused=refused), odd, Column.count)
+    found = [_found(one) for one in own if not one.is_number]
+    return found if fills else [*found, *_gaps(own)]
+
+
+def _read(
+    records: Records, wanted: Wanted, own: list[Column], see: Callable[[Column, Any], None]
+) -> None:
+    for batch in records.batches(wanted) if own else ():
+        for one in own if batch.table.num_rows else ():
+            see(one, batch.table.column(one.name))
+
+
+def _gaps(own: list[Column]) -> list[Finding]:
+    """That values are missing."""
+    having = [one for one in own if one.gaps]
+    some = ", ".join(f"{quoted(one.name)} ({one.gaps:,} rows)" for one in having[:_SHOWN])
+    more = ", ..." if len(having) > _SHOWN else ""
+    return [Finding("", "missing", "mean", f"values are missing in {some}{more}")] if having else []
+
+
+def _found(one: Column) -> Finding:
+    """What a column seems to be that is no column of numbers."""
+    if one.odd:
+        return Finding(one.name, "drop", None, f"{one.odd}, which is not read")
+    if one.moments:
+        value = ["hour"] if one.moments.startswith("time") and "stamp" not in one.moments else None
+        return Finding(one.name, "dates", value, f"moments ({one.moments})")
+    such = "such as " + ", ".join(map(quoted, list(one.values)[:_SHOWN]))
+    for found in (_dates(one, such), _numbers(one, such)):
+        if found is not None:
+            return found
+    several, much = len(one.values), one.words >= _MANY_WORDS * one.there
+    kinds = f"{several:,} different values" if one.has_all else f"over {several - 1:,} values"
+    if several <= MOST_LEVELS and 2 * several <= one.there:
+        levels = sorted(one.values)
+        if len(text := ", ".join(map(quoted, levels))) <= _LONG:
+            return Finding(one.name, "categorical", levels, f"{several} levels: {text}")
+    elif much and 2 * several > one.there:
+        such = f"such as {quoted(next(iter(one.values)))}"
+        told = f"text, {one.words / one.there:.0f} words on average, {such}"
+        return Finding(one.name, "words", None, told)
+    elif one.has_all and several >= 0.9 * one.there:
+        told = f"{kinds} in {one.there:,} rows, {such}: a name or a number of the row?"
+        return Finding(one.name, "drop", None, told)
+    return Finding(one.name, "categorical", _HASHED, f"{kinds}, {such}")
+
+
+def _dates(one: Column, such: str) -> Finding | None:
+    """The dates that a column has, or None."""
+    if one.formats:
+        kinds = " or as ".join(one.formats)
+        told = "dates" if ISO in one.formats else f"dates as {kinds}"
+        only = one.formats[0] if len(one.formats) == 1 and ISO not in one.formats else None
+        return Finding(one.name, "dates", only, f"{told}, {such}")
+    sample = list(one.values)[:_SAMPLED]
+    for find, parts in ((written_dates.formats_of, []), (written_dates.clocks_of, ["hour"])):
+        left = find(sample[0])
+        for text in sample:
+            left = [way for way in left if written_dates.moment_of(text, way) is not None]
+        if left:
+            value = [*parts, left[0]] if len(left) == 1 else None
+            told = f"dates as {' or as '.join(left)}, {such}"
+            return Finding(one.name, "dates" if value else "", value, told)
+    return None
+
+
+def _numbers(one: Column, such: str) -> Finding | None:
+    """The numbers in another writing that a column has, or None."""
+    now = one.numbers.written
+    odd = next((value for value in one.values if now.read(value) is None), "")
+    ways = [
+        way for way, _ in now.others(odd) if all(way.read(v) is not None for v in one.values)
+    ]  # fmt: skip
+    if not ways:
+        return None
+    told = f"numbers in another writing, {such}"
+    if len(ways) > 1:
+        return Finding(one.name, "", None, f"{told}, which can be read in {len(ways)} ways")
+    way = ways[0]
+    if way.unit != now.unit:
+        return Finding(one.name, "units", way.unit, f"numbers with {quoted(way.unit)}, {such}")
+    name = "decimal" if way.decimal != now.decimal else "thousands"
+    return Finding(one.name, name, getattr(way, name), told)
+
+
+def taken_of(
+    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = None
+) -> dict[str, dict[str, Any]]:
+    """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
+    auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
+    if not auto:
+        return {}
+    found = survey(records, columns, encoder.declarations(), True, refused)
+    return {
+        name: {
+            one.column: list(CYCLES) if one.value is None else one.value
+            for one in found
+            if one.parameter == name
+        }
+        for name in auto
+    }
+
+
+def told_of_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What "auto" has taken each column for, a sentence each.
+
+    Examples
+    --------
+    >>> told_of_taken({"categorical": {"sex": ["f", "m"], "port": 32}, "dates": {"day": ["hour"]}})
+    ["'sex' is taken as levels: 'f', 'm'", "'port' is taken as levels, hashed to 32 columns", \
+"'day' is taken as dates: hour"]
+    """
+    told = []
+    for column, value in taken.get("categorical", {}).items():
+        which = f", hashed to {value} columns"
+        if not isinstance(value, int):
+            which = f": {', '.join(map(quoted, value))}"
+        told.append(f"{quoted(column)} is taken as levels{which}")
+    for column, parts in taken.get("dates", {}).items():
+        kinds = parts if isinstance(parts, str) else ", ".join(parts)
+        told.append(f"{quoted(column)} is taken as dates: {kinds}")
+    return told
+
+
+def undeclared(
+    where: Any, found: Sequence[Finding], encoder: TableEncoder, label: str
+) -> UndeclaredColumnsError:
+    """The error that names all columns that are to be declared, and says how.
+
+    label : what has to be said of the label, or empty
+    """
+    columns = [one for one in found if one.column]
+    width = min(max(len(quoted(one.column)) for one in columns), 30)
+    lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
+    lines += [f"  {quoted(one.column):{width}}  {one.told}" for one in columns[:_LISTED]]
+    lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
+    lines += [one.told for one in found if not one.column] + ([label] if label else [])
+    options = [text for own in dict.fromkeys(tuple(one.options()) for one in found) for text in own]
+    return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found))
+
+
+def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
+    """The encoder with these declarations, in Python."""
+    said, auto = _said(encoder), {"categorical": encoder.categorical, "dates": encoder.dates}
+    for one in found:
+        if one.parameter in ("missing", "decimal", "thousands"):
+            said[one.parameter] = one.value
+        elif one.parameter:
+            said.setdefault(one.parameter, {})[one.column] = one.value
+    for name, given in auto.items():
+        if is_auto(given):
+            said[name] = {AUTO: AUTO, **own} if (own := said.get(name)) else AUTO
+    order = [name for name in signature(type(encoder)).parameters if name in said]
+    given = [f"{name}={_plain(said[name])!r}" for name in order]
+    line = f"kb.TableEncoder({', '.join(given)})"
+    return line if len(line) <= 100 else "kb.TableEncoder(\n    " + ",\n    ".join(given) + ",\n)"
+
+
+def _said(encoder: TableEncoder) -> dict[str, Any]:
+    """The parameters of an encoder that are not as they are by default; names as those of dicts."""
+    by_column: dict[str, Any] = {
+        "categorical": declared_levels(encoder.categorical),
+        "dates": described_dates(declared_moments(encoder.dates)),
+        "drop": dict.fromkeys(declared_names("drop", encoder.drop)),
+        "words": declared_words(encoder.words),
+    }
+    default, given = type(encoder)().get_params(), encoder.get_params()
+    others = {k: v for k, v in given.items() if k not in by_column and v != default[k]}
+    return {**{name: dict(own) for name, own in by_column.items() if own}, **others}
+
+
+def _plain(value: Any) -> Any:
+    """A list of names where nothing else is said of them; levels and parts as lists."""
+    if not isinstance(value, dict):
+        return value
+    if all(own is None or own == WORDS for own in value.values()):
+        return list(value)
+    own = {name: list(CYCLES) if own is None else own for name, own in value.items()}
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in own.items()}
