@@ -25,7 +25,7 @@ from kernbrook.turns import caller, working_for
 
 BLOCK = 512  # examples processed together
 LANES = 256  # the most that a thread takes at a time: its sums stay in its caches
-TILE = 256  # support vectors processed together: with the lanes, what a second-level cache holds
+TILE = 256  # support vectors, and more of fewer lanes: together what a second-level cache holds
 WORTH_A_THREAD = 1 << 17  # pairs in a block below which threads cost more than they save
 
 
@@ -143,11 +143,11 @@ class KernelSums:
         n, points, coefficients = support.n, support.rows, support.coefficients
         scores = np.zeros((self.outputs, b))
         sizes = np.zeros_like(scores)
-        channels = len(self.layout.channels)
-        memory = np.empty(channels * min(n, TILE) * b, self.layout.dtype)
+        channels, size = len(self.layout.channels), TILE * max(1, LANES // max(b, 1))
+        memory = np.empty(channels * min(n, size) * b, self.layout.dtype)
         values = np.empty((2, b), self.layout.dtype)
-        for start in range(0, n, TILE):
-            part = points.part(start, min(start + TILE, n))
+        for start in range(0, n, size):
+            part = points.part(start, min(start + size, n))
             tile = memory[: channels * len(part) * b].reshape(channels, len(part), b)
             block.pairs(part, tile)
             add_points(
