@@ -284,7 +284,7 @@ def test_stopped_by_a_signal(trained):
     command = [sys.executable, "-m", "kernbrook", "train", "day3.csv", "--model", "m", "--go-on"]
     script = (
         "import os, signal, sys\n"
-        "from kernbrook.evaluation import training\n"
+        "from kernbrook.evaluation.sessions import training\n"
         "kept = training._Session.meet\n"
         "def meet(self, X, y):\n"
         "    kept(self, X, y)\n"

@@ -125,7 +125,7 @@ def test_a_training_of_numbers_from_columns(kernbrook, show, tmp_path):
     record = kb.prequential(kb.recipes.make("raker", random_state=0), kb.open_stream("heat.csv"))
     assert found["error"] == pytest.approx(record.error)
     assert "classes" not in found
-    assert found["source"]["features"] == ["sun", "wind", "rain"]
+    assert (found["columns"], found["source"]["features"]) == (["sun", "wind", "rain"], None)
     assert line(out, "trained on") == "heat, 3 features, labels in 'heat'"
     assert line(out, "columns") == "sun, wind, rain"
     trivial = kb.prequential(kb.recipes.make("mean"), kb.open_stream("heat.csv"))

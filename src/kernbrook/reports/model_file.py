@@ -85,6 +85,9 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
         **_since(checkpoint, task_of(model)),
         **_around(estimator),
     }
+    if source.encoder is not None:  # what it makes of the columns may be very many
+        found["columns"] = source.made_encoder().columns_
+        found["source"] = found["source"] | {"features": None}
     if found["learned"]:
         found |= _learned(model)
     return {name: plain(value) for name, value in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from types import NoneType
 from typing import Any
@@ -55,7 +55,9 @@ class Checkpoint:
         windows = None if self.windows is None or self.judge is not None else self.windows
         return {
             **vars(self),
-            "source": asdict(self.source),
+            # Names of encoded columns follow from the encoder; of hashed words there are many.
+            "source": asdict(self.source)
+            | ({} if self.source.encoder is None else {"features": None}),
             "past": [asdict(one) for one in self.past],
             "windows": None if windows is None else windows.described(),
             "judge": None if self.judge is None else self.judge.described(),
@@ -92,7 +94,7 @@ def checkpoint_of(
         source = Source(**found["source"])
         _check_source(source)
         if source.encoder is not None:
-            _check_encoder(source)
+            source = replace(source, features=_encoded(source))
         past, of_classes = read_past(found.get("past")), task_of(estimator) == "classification"
         windows, judge = found.get("windows"), found.get("judge")
         if judge is not None:
@@ -164,8 +166,9 @@ def _check_progress(checkpoint: Checkpoint, of_classes: bool) -> None:
         checkpoint.source.knowing(checkpoint.begun).made_encoder()
 
 
-def _check_encoder(source: Source) -> None:
-    """InputError where its encoder is none, or not one of these features."""
-    names = source.made_encoder().get_feature_names_out().tolist()
+def _encoded(source: Source) -> list[str]:
+    """The names of the encoded columns; InputError where they are not those of the features."""
+    names: list[str] = source.made_encoder().get_feature_names_out().tolist()
     if source.n_features != len(names) or source.features not in (None, names):
         raise InputError("encoder: not of the features that it has")
+    return names
