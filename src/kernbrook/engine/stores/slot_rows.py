@@ -14,7 +14,8 @@ from kernbrook.compiler.links import LINK, ROOM, through
 from kernbrook.engine.stores.helper import ahead_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own_diagonals, shelf_of
-from kernbrook.engine.stores.slots import SlotState, SlotStore
+from kernbrook.engine.stores.slot_state import SlotState
+from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.stored_points import StoredPoints

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
-from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import ROUND, Board, Progress
 from kernbrook.engine.rule_links import link_budgeted
@@ -28,6 +26,7 @@ from kernbrook.engine.stores.meetings import (
 )
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
 from kernbrook.engine.stores.slot_checks import check_slots, check_values
+from kernbrook.engine.stores.slot_state import SlotState, still
 from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots
@@ -66,47 +65,9 @@ SLOTS = Table(
 MERGED = "points", "norms"  # fields where points are merged
 
 
-class SlotState(NamedTuple):
-    """The state: the slots, and the points that they hold, without coefficients.
-
-    changes : whether the arrays change in place, as rows are learned one at a time
-    """
-
-    slots: Slots
-    points: StoredPoints
-    changes: bool = False
-
-    def __reduce__(self) -> Any:
-        """As it is, without room for more."""
-        return SlotState, tuple(still(self))
-
-
 def numbers_in(rows: Rows) -> int:
     """How many numbers a kernel reads of all rows."""
     return rows.X.size if isinstance(rows, DenseRows) else len(rows.csr()[0])
-
-
-def still(state: SlotState) -> SlotState:
-    """The state, or a copy of one that changes, made while no row is learned."""
-    if not state.changes:
-        return state
-    points = copy(state.points)
-    slots, points.counted, points._X, points._norms, points._keys = copied_at_once(
-        state.slots, points.counted, points._X, points._norms, points._keys
-    )
-    return SlotState(slots, points)
-
-
-@njit(cache=True)
-def copied_at_once(slots, counted, X, norms, keys):
-    """Copies; what is compiled without `nogil` runs while nothing else does that Python calls."""
-    n = counted[0]
-    copies = Slots(
-        slots.alpha.copy(), slots.diagonal.copy(), slots.born.copy(), slots.place.copy(),
-        slots.filled.copy(), slots.gram.copy(), slots.factor.copy(), slots.order.copy(),
-        slots.memory.copy(), slots.scale.copy(), slots.points.copy(), slots.norms.copy(),
-    )  # fmt: skip
-    return copies, counted.copy(), X[:n].copy(), norms[:n].copy(), keys[:n].copy()
 
 
 class SlotStore(Store):
