@@ -10,6 +10,7 @@ import typer
 
 from kernbrook.cli.options import (
     Data,
+    IgnoreExtra,
     Json,
     MaxBytes,
     Report,
@@ -53,6 +54,7 @@ def explain(
     seed: Seed = 0,
     max_bytes: MaxBytes = None,
     json: Json = None,
+    ignore_extra: IgnoreExtra = False,
     report: Report = None,
 ) -> None:
     """Say which columns matter to a model, or what each adds to one prediction.
@@ -80,8 +82,9 @@ def explain(
     explanation = importance = None
     with progress(data) as shown:
         asked, stream = opened(
-            model, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep, written=written
-        )
+            model, data, label=label, seed=seed, max_bytes=max_bytes, sep=sep, written=written,
+            ignore_extra=ignore_extra,
+        )  # fmt: skip
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

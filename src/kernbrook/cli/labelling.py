@@ -97,6 +97,8 @@ def label_data(
     from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.tasks import OURS
 
+    if text is not None and encoder is not None and text in (encoder.words or ()):
+        raise InputError(f"--text: {text!r} is a column of --words, which is shown by itself")
     begins = (recipe, classes, settings, budget, text, image, questions)
     asks = export is None or web or any(given is not None for given in begins)
     _check(model, data, questions, answers, web, port, export, asks)
