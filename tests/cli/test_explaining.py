@@ -197,6 +197,19 @@ def test_a_model_that_looks_at_nothing(kernbrook, trained):
     assert "TrivialClassifier has neither probabilities nor decisions to explain" in err
 
 
+def test_columns_that_the_model_does_not_know(kernbrook, trained, tmp_path):
+    lines = rows(120, seed=1)
+    more = [f"{line},{'new' if i == 0 else i}" for i, line in enumerate(lines)]
+    (tmp_path / "more.csv").write_text("\n".join(more))
+    code, _, err = kernbrook("explain", "m.kb", "more.csv")
+    assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
+    for row in ([], ["--row", 3]):
+        code, out, err = kernbrook("explain", "m.kb", "more.csv", "--ignore-extra", *row)
+        known = kernbrook("explain", "m.kb", "new.csv", *row)[1]
+        assert (code, out) == (0, known.replace("new", "more", 1))
+        assert "left out 1 column: 'new'" in err
+
+
 def test_no_rows(kernbrook, tmp_path):
     assert kernbrook("train", "wdbc:90", "--model", "w.kb", "--recipe", "bpas")[0] == 0
     (tmp_path / "empty.svm").write_text("# nothing\n")

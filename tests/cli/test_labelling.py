@@ -412,6 +412,7 @@ def test_settings(kernbrook, flowers):
         (["new", "flowers.csv", "--recipe", "l1-svm", "--classes", "a,b"], 1, "all data at once"),
         (["new", "absent.csv", *NEW], 1, "absent.csv: no such file"),
         (["new", "flowers.csv", *NEW, "--label", "b"], 1, "unknown column 'b'"),
+        (["new", "flowers.csv", *NEW, "--words", "a", "--text", "a"], 1, "shown by itself"),
         (["new", "flowers.csv", *NEW, "--n-features", "9"], 1, "expected 9 features, found 3"),
         (["absent/m", "flowers.csv", *NEW], 1, "there is no folder"),
         (["flowers.csv", "flowers.csv"], 1, "flowers.csv is read by this command"),

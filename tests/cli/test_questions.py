@@ -159,6 +159,20 @@ def test_nothing_is_sure():
     ]  # fmt: skip
 
 
+def test_columns_of_words_are_shown_whole(tmp_path):
+    """They are learned, and read by whoever labels: as texts, above the other columns."""
+    long = " ".join(["a ticket of many words"] * 9)
+    (tmp_path / "t.csv").write_text(f"subject,n,body\nprinter,4,{long}\n,5,b\n")
+    encoder = kb.TableEncoder(words={"subject": 16, "body": 16})
+    stream = open_like(None, str(tmp_path / "t.csv"), encoder=encoder)
+    first, second = (shown(stream, row, letters=999) for row in (1, 2))
+    assert first.text == f"printer\n{long}"
+    assert [cell.name for cell in first.cells] == ["n"]
+    assert second.text == "\nb"
+    cut = shown(stream, 1, letters=9).text
+    assert cut == f"printer\na ticket … ({len(long) - 9} more letters)"
+
+
 # -- in a terminal -----------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import typer
 from kernbrook.cli.bundles import NEW_ROWS, takes
 from kernbrook.cli.options import (
     Data,
+    IgnoreExtra,
     Json,
     Report,
     Seed,
@@ -49,6 +50,7 @@ def explain(
     like: Any = None,
     seed: Seed = 0,
     json: Json = None,
+    ignore_extra: IgnoreExtra = False,
     report: Report = None,
 ) -> None:
     """Say which columns matter to a model, or what each adds to one prediction.
@@ -75,7 +77,7 @@ def explain(
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with progress(data) as shown:
-        asked, stream = opened(model, data, seed=seed, **like._asdict())
+        asked, stream = opened(model, data, seed=seed, ignore_extra=ignore_extra, **like._asdict())
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

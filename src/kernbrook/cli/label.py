@@ -84,6 +84,8 @@ def label_data(
     from kernbrook.evaluation.measuring.by_task import OURS
     from kernbrook.evaluation.sessions.classes import named_classes
 
+    if text is not None and rows.encoder is not None and text in (rows.encoder.words or ()):
+        raise InputError(f"--text: {text!r} is a column of --words, which is shown by itself")
     begins = (recipe, classes, text, image, questions)
     asks = export is None or web or any(given is not None for given in begins)
     asks = asks or bool(chosen.settings)

@@ -160,7 +160,7 @@ class Person:
         if left:
             others = "other nonzero ones" if hasattr(question.x, "indices") else "others"
             lines.append(f"  and {left:,} {others}, less unusual")
-        return lines if shown else [*lines, "  all features are 0"]
+        return lines if shown or text else [*lines, "  all features are 0"]
 
     def _belief(self, question: Question, state: Labelling) -> list[str]:
         """What the model expects, and how far to trust it."""

@@ -40,7 +40,8 @@ class Shown(NamedTuple):
 
     Attributes
     ----------
-    text, image : of the columns that were named; None where there is none
+    text : of the column that was named, and of columns of words; None where there is none
+    image : of the column that was named; None where there is none
     cells : columns of the table, or features of other data
     left : how many of these are left out
     """
@@ -57,14 +58,14 @@ class Rows:
     Parameters
     ----------
     stream, source : the rows
-    text, image : names of columns, or None
+    text, image : names of columns, or None; columns of words are texts, too
     """
 
     def __init__(self, stream: Stream, source: Source, text: str | None, image: str | None):
         from kernbrook.evaluation.sessions.raw_rows import RawRows
 
         records = stream.records()
-        self.text, self.image = text, image
+        self.texts, self.image = [] if text is None else [text], image
         self._raw = None if records is None else RawRows(records)
         for name in (text, image):
             if name is not None and (self._raw is None or name not in self._raw.columns):
@@ -76,6 +77,7 @@ class Rows:
         if encoder is not None:
             place_of = encoder.encoded.place_of
             self._plain = {name for name in self._plain if place_of(name) is not None}
+            self.texts += [words.column for words in encoder.encoded.words]
 
     def of(self, question: Question, first: int, most: int, letters: int) -> Shown:
         """What is shown of a question's row.
@@ -87,9 +89,8 @@ class Rows:
         most, letters : columns, and letters of the text, at most
         """
         row = {} if self._raw is None else self._raw.row(question.row)
-        text = None if self.text is None else _text(row[self.text])
-        if text is not None and len(text) > letters:
-            text = f"{text[:letters]}… ({len(text) - letters:,} more letters)"
+        texts = [_cut(_text(row.get(name)), letters) for name in self.texts]
+        text = "\n".join(texts) if texts else None
         image = None if self.image is None else _text(row[self.image])
         cells = self._cells(question, row)
         if len(cells) > first:
@@ -113,7 +114,7 @@ class Rows:
         ):  # fmt: skip
             name = f"feature {j + 1}" if self._columns is None else self._columns[j]
             before = found.get(name)
-            if name in (self.text, self.image):
+            if name in self.texts or name == self.image:
                 continue
             if self._columns is None or name in self._plain:
                 if before is None:  # else it says that a value is missing
@@ -213,6 +214,12 @@ def expected(question: Question, state: Labelling, classes: list[Any] | None) ->
 def place(row: int, rows: int | None) -> str:
     """Where a row is."""
     return f"row {row:,}" + (f" of {rows:,}" if rows else "")
+
+
+def _cut(text: str, letters: int) -> str:
+    """The beginning of a text, and how much is left out."""
+    rest = len(text) - letters
+    return text if rest <= 0 else f"{text[:letters]}… ({rest:,} more letters)"
 
 
 def _text(value: Any) -> str:

@@ -129,7 +129,7 @@ class Page:
 
     def ask(self, question: Question, state: Labelling) -> Any:
         """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
-        few = FEW if self._rows.text is self._rows.image is None else FEW_BESIDE
+        few = FEW_BESIDE if self._rows.texts or self._rows.image else FEW
         text, image, found, left = self._rows.of(question, few, COLUMNS, LETTERS)
         few = len(found) if len(found) <= few + SPARE else few
         chances = None if question.chances is None else question.chances.tolist()

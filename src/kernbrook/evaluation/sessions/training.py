@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ from kernbrook.streams.stream import Features, Labels, has_label
 from kernbrook.streams.tables.label_spelling import as_classes, listed
 from kernbrook.streams.tables.left_out_rows import BadRows
 from kernbrook.streams.tables.levels import LevelCounts
+
+if TYPE_CHECKING:
+    from kernbrook.streams.table_encoder import TableEncoder
 
 
 @dataclass
@@ -237,7 +240,7 @@ def learn_all(
         bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
     )  # fmt: skip
     if stream.matched is not None:
-        state.told = stream.matched.told(stream.n_rows or 0)
+        state.told = [*stream.matched.told(stream.n_rows or 0), *_told_of_late(stream.encoder)]
     if place.here is not None:
         state.rows = state.saved = place.here.rows
         state.judged, state.loss = place.here.judged, place.here.loss or 0
@@ -284,6 +287,18 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
 
 
 @dataclass
+def _told_of_late(encoder: TableEncoder | None) -> list[str]:
+    """That the errors are those of labels in time, where an encoder knows of late ones."""
+    if encoder is None or not encoder.lags_of_label or (encoder.delay, encoder.every) == (0, 1):
+        return []
+    late = [f"--delay {encoder.delay}"] if encoder.delay else []
+    late += [f"--labels-every {encoder.every}"] if encoder.every > 1 else []
+    return [
+        "each row was predicted with the labels of all rows before; kernbrook compare --in-order "
+        f"{' '.join(late)} says the errors where labels come so late"
+    ]
+
+
 class _Session(Session):
     """One call of `train` or `go_on`.
 
