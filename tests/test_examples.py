@@ -202,13 +202,19 @@ def test_the_page_on_streams(run):
 
 def test_the_page_on_tables(run):
     said, names = run("docs/tables.md")
-    assert said.startswith("['age', 'sex=male', 'sex=female', 'sex=other']")
+    assert said.startswith("['yes' 'no']\n")
+    assert "('day', 'km')\n['hour', 'power lag 1', 'power lag 24', 'power lag 168']\n" in said
+    assert "\n['age', 'sex=male', 'sex=female', 'sex=other']\n" in said
     X = [[22, 1, 0, 0], [22, 0, 1, 0], [30, 0.5, 0.5, 0], [41, 1, 0, 0]]
     assert names["stream"].read()[0].tolist() == X
 
 
 def test_the_page_on_training(run):
-    said = run("docs/saving.md")[0].split("\n")
+    second, history, *said = run("docs/saving.md")[0].split("\n")
+    rows, error, in_all = second.split()
+    assert (rows, in_all) == ("2000", "4000")
+    assert 0 < float(error) < 0.2
+    assert [name for name, _, _ in eval(history)] == ["checkerboard:2000"] * 2
     assert said == ["3000 True", "1024 (1024, 2)", "976 (976, 2)", ""]
 
 

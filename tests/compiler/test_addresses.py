@@ -24,7 +24,7 @@ KERNELS = [kb.Gaussian(sigma=1), kb.Cauchy(sigma=1)]
             WIDE,
             r"^Pegasos\(budget=100000000\) with 1 kernel takes 1,760",
         ),
-        (kb.Ridge(features=WAVES), X, "^Ridge, 2 experts on RandomFeatures.* takes 1,280,000,0"),
+        (kb.Ridge(features=WAVES), X, "^Ridge, 2 experts on RandomFeatures.* takes 640,000,1"),
         (
             kb.GradientDescent(features=WAVES, loss="hinge"),
             WIDE,

@@ -11,7 +11,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.bad_rows import good_rows
-from kernbrook.evaluation.runs import prequential
+from kernbrook.evaluation import prequential
 
 N = 6
 Y = np.arange(N) % 2

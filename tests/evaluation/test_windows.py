@@ -190,7 +190,7 @@ def shifted(change, rows=4000):
     """What is said of the columns where the last 600 rows are changed."""
     encoder, given, values, _ = encoded(rows)
     windows, values = Windows(inputs=Inputs.of(encoder)), values.copy()
-    places = {part.column: part.start for part in encoder.parts()}
+    places = {part.column: part.start for part in encoder.encoded.parts()}
     change(values[-600:], places)
     windows.add(rows, {"loss": np.zeros(rows)}, values=values)
     found = shifts(windows.inputs, [span.columns for span in windows.spans], 0.1)

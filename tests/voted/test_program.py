@@ -114,7 +114,7 @@ def test_a_path_drops_idle_columns(monkeypatch):
 @pytest.mark.parametrize("kernels", [BASES, GAUSSIANS])
 @pytest.mark.parametrize("memory", [0, 1e5])
 def test_memory_changes_nothing(kernels, memory, monkeypatch):
-    from kernbrook.voted import columns as module
+    from kernbrook.voted import kernel_columns as module
 
     monkeypatch.setattr(module, "TILE", 7000)  # several blocks
     X, y = clouds(160, 3)
@@ -142,7 +142,7 @@ def test_memory_changes_nothing(kernels, memory, monkeypatch):
     [POLYNOMIALS, NORMALIZED, BASES, GAUSSIANS, MIXED, [kb.Polynomial(1), kb.Polynomial(9)]],
 )
 def test_columns_are_kernel_values(kernels, monkeypatch):
-    from kernbrook.voted import columns as module
+    from kernbrook.voted import kernel_columns as module
 
     monkeypatch.setattr(module, "TILE", 1500)
     X, _ = hard_streams.near_duplicates(60)
