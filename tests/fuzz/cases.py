@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbrook.errors import KernbrookError
+from kernbrook.errors import KernbrookError, UndeclaredColumnsError
 
 Case = Callable[[np.random.Generator, Path], str]  # in an empty folder; ACCEPTED or REFUSED
 ACCEPTED, REFUSED = "accepted", "refused"
@@ -46,6 +46,8 @@ def said_in_a_line() -> Iterator[list[str]]:
     refused: list[str] = []
     try:
         yield refused
+    except UndeclaredColumnsError as error:  # a line for each column
+        refused += str(error).splitlines()
     except KernbrookError as error:
         refused.append(str(error))
     except (TypeError, ValueError) as error:

@@ -133,6 +133,16 @@ def test_one_column_alone_is_told_as_before(write):
         open_stream(path)
 
 
+def test_numbers_but_for_a_few_cells():
+    values = [str(i / 7) for i in range(N)]
+    values[10], values[20] = "n/a?", "--"
+    table = pa.table({"a": values[::-1], "b": values, "y": ["no", "yes"] * 30})
+    with pytest.raises(UndeclaredColumnsError) as error:
+        open_stream(table)
+    assert "'b'  numbers, but for 'n/a?', '--' in 2 of 60 rows: mend them" in str(error.value)
+    assert open_stream(table, on_bad_rows="skip").read()[0].shape == (56, 2)
+
+
 def test_dates_in_two_ways_are_left_to_who_knows(write):
     path = write("t.csv", "a,b,label\n" + "03/04/2025,u,x\n05/06/2025,v,x\n" * 30)
     with pytest.raises(UndeclaredColumnsError, match="dates as %d/%m/%Y or as %m/%d/%Y") as caught:

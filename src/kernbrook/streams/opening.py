@@ -217,6 +217,8 @@ def table_records(
 
     None where it is a name of data, or svmlight. All but the first are as `open_records` has them.
     """
+    if isinstance(data, DataFile):
+        return open_records(data, sep, known, least, optional, skips)
     if not isinstance(data, (str, os.PathLike)):
         from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 from sklearn.base import clone
@@ -14,7 +15,7 @@ from kernbrook.estimators.table_model import TableModel
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.formats.csv_header import checked_separator
 from kernbrook.streams.formats.table_records import Records
-from kernbrook.streams.opening import check_on_bad_rows, table_records
+from kernbrook.streams.opening import check_on_bad_rows, find_file, table_records
 from kernbrook.streams.tables.table_stream import TableStream
 
 
@@ -156,6 +157,9 @@ def open_like(
     filled = encoder is not None and known.encoder and encoder.missing != "error"
     named = names if label is None else [*names, label]
     optional = names if filled else ()
+    place = data
+    if isinstance(data, (str, PathLike)) and (file := find_file(str(data), max_bytes)) is not None:
+        data = file  # a pipe gives its rows once
     records = table_records(data, max_bytes, sep, named, _least(known), optional, skips)
     if records is not None:
         options = {
@@ -163,7 +167,7 @@ def open_like(
         }  # fmt: skip
         return _open_table(source is not None, known, records, label, encoder, written, options)
     if aside:
-        raise InputError(f"column {aside[0]!r}: {data} is no table")
+        raise InputError(f"column {aside[0]!r}: {place} is no table")
     return open_stream(
         data, n_features=known.n_features, label=label, seed=seed,
         max_bytes=max_bytes, sep=sep, encoder=own, on_bad_rows=on_bad_rows,

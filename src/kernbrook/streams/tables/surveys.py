@@ -206,6 +206,8 @@ def _found(one: Column) -> Finding:
         levels = sorted(one.values)
         if len(text := ", ".join(map(quoted, levels))) <= _LONG:
             return Finding(one.name, "categorical", levels, f"{several} levels: {text}")
+    elif told := _but_for_a_few(one):
+        return Finding(one.name, "", None, told)
     elif much and 2 * several > one.there:
         such = f"such as {quoted(next(iter(one.values)))}"
         told = f"text, {one.words / one.there:.0f} words on average, {such}"
@@ -214,6 +216,17 @@ def _found(one: Column) -> Finding:
         told = f"{kinds} in {one.there:,} rows, {such}: a name or a number of the row?"
         return Finding(one.name, "drop", None, told)
     return Finding(one.name, "categorical", _HASHED, f"{kinds}, {such}")
+
+
+def _but_for_a_few(one: Column) -> str:
+    """That nearly all values are numbers, and which are not; empty where that is not so."""
+    odd = [value for value in one.values if one.numbers.written.read(value) is None]
+    rows = sum(one.values[value] for value in odd)
+    if not one.has_all or rows > 0.1 * one.there:
+        return ""
+    some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
+    how = 'mend them, or leave out their rows: on_bad_rows="skip" (--on-bad-rows skip)'
+    return f"numbers, but for {some} in {rows:,} of {one.there:,} rows: {how}"
 
 
 def _dates(one: Column, such: str) -> Finding | None:
