@@ -64,14 +64,23 @@ class UndeclaredColumnsError(DataFileError, InputError):
     listing : what each column seems to be, a line each
     options : the words that a command line needs besides
     call : the encoder in Python
+    unread : whether there are columns that these options do not read
     """
 
-    def __init__(self, path: str | PathLike[str], listing: str, options: Iterable[str], call: str):
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        listing: str,
+        options: Iterable[str],
+        call: str,
+        unread: bool = False,
+    ):
         super().__init__(path, f"{listing}\n{call}")
         self.listing, self.options, self.call = listing, tuple(options), call
+        self.unread = unread
 
     def __reduce__(self) -> tuple[type[UndeclaredColumnsError], tuple[object, ...]]:
-        return type(self), (self.path, self.listing, self.options, self.call)
+        return type(self), (self.path, self.listing, self.options, self.call, self.unread)
 
 
 class ModelFileError(KernbrookError, ValueError):

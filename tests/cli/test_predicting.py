@@ -234,6 +234,28 @@ def test_a_frozen_model_that_is_worse_than_a_constant(kernbrook, tmp_path):
     assert "; better by AUC 0." in err
 
 
+def test_rows_that_the_model_has_learned(kernbrook, tmp_path):
+    """Errors on these say little; it is said, also where other rows follow, or gaps were filled."""
+    X, late = drawn(300)
+    y = np.where(late, "late", "on, time")
+    table = X.astype(object)
+    table[[4, 30], [0, 2]] = ""
+    write(tmp_path / "one.csv", table[:200], y[:200])
+    write(tmp_path / "all.csv", table, y)
+    write(tmp_path / "other.csv", table[1:], y[1:])
+    write(tmp_path / "bare.csv", table[:200])
+    options = ["--recipe", "bpas", "--missing", "mean"]
+    for more in ([], ["--positive", "late"]):
+        assert kernbrook("train", "one.csv", "--model", "m", "--overwrite", *options, *more)[0] == 0
+        said = "rows are those of 'one', which m has learned: of new rows it knows less"
+        for name, first in (("one", "its 200 "), ("all", "its first 200 ")):
+            code, _, err = kernbrook("predict", "m", f"{name}.csv", "--output", "said")
+            assert (code, f"{name}: {first}{said}" in err) == (0, True)
+        for name in ("other", "bare"):
+            code, _, err = kernbrook("predict", "m", f"{name}.csv", "--output", "said")
+            assert (code, "has learned" in err) == (0, False)
+
+
 def test_a_frozen_model_that_says_too_much(kernbrook, tmp_path):
     """The majority is the same, and the model errs more often than it."""
     X, late = drawn(1500, shift=-0.3)

@@ -81,6 +81,18 @@ def test_what_is_printed(kernbrook):
     assert f"{record.history.kernel_weights[-1].max():.3f}  {best}" in out
 
 
+def test_weights_that_are_printed_sum_to_one(kernbrook):
+    """Experts without a kernel, such as cells, have a share of their own."""
+    code, out, _ = kernbrook("train", "wdbc:300", "--model", "m")
+    model = kb.load("m")
+    bare = model.expert_weights_.sum() - model.kernel_weights_.sum()
+    assert (code, bare > 0.001) == (0, True)
+    assert f"{bare:.3f}  experts without a kernel" in out
+    lines = out[out.index("kernels ") : out.index("\n\n")].removeprefix("kernels").splitlines()
+    weights = [float(line.split()[0]) for line in lines]
+    assert sum(weights) == pytest.approx(1, abs=0.005)
+
+
 def test_settings(kernbrook):
     kernbrook(
         "train", "checkerboard:1500", "--model", "m", "--recipe", "spa", "--seed", "7",

@@ -266,6 +266,17 @@ def test_final_weights_are_those_of_the_best_recipe(tmp_path):
     assert f"{final.max():.4f}" in text
 
 
+def test_final_weights_of_nothing_are_counted(tmp_path):
+    comparison = make_comparison(("omkc-dd",), kernels=("k1", "k2", "k3", "k4"))
+    for run in comparison.rows[0].runs:
+        run.history.kernel_weights[-1] = [0.00004, 0.7, 0.0, 0.29996]
+    write_report(comparison, tmp_path / "r.html")
+    text = Page((tmp_path / "r.html").read_text("utf-8")).text
+    found = text[text.index("Final weights of") :]
+    assert [name in found for name in ("k1", "k2", "k3", "k4")] == [False, True, False, True]
+    assert "... and 2 kernels more, each of less than 0.0001" in found
+
+
 def test_a_page_of_many_recipes_and_rounds_is_small(tmp_path):
     comparison = many_recipes(n_rows=2000, samples=200, permutations=2)
     write_report(comparison, tmp_path / "r.html")

@@ -245,3 +245,17 @@ def test_a_column_called_auto():
 def test_what_is_neither_auto_nor_a_column(given):
     with pytest.raises(KernbrookError, match="categorical: 'auto': expected"):
         kb.TableEncoder(given).fit(pa.table({"a": [1]}))
+
+
+def test_two_decimal_marks_in_a_table(tmp_path):
+    """No option reads both, whichever is declared: that is said, and no such option offered."""
+    rows = [f"{i}.25;{i},5;{'ab'[i % 2]};{i % 3}" for i in range(20)]
+    (tmp_path / "m.csv").write_text("\n".join(["size;rain;kind;y", *rows]))
+    for decimal, column, mark in ((".", "rain", "."), (",", "size", ",")):
+        encoder = kb.TableEncoder(decimal=decimal)
+        with pytest.raises(UndeclaredColumnsError) as caught:
+            kb.open_stream(str(tmp_path / "m.csv"), label="y", encoder=encoder)
+        said = f"other columns have '{mark}', and a table has one decimal mark: mend it, or drop "
+        assert f"{said}(--drop {column})" in caught.value.listing
+        assert (caught.value.unread, "--decimal" in caught.value.options) == (True, False)
+        assert "--categorical" in caught.value.options

@@ -120,7 +120,9 @@ def run() -> None:
         sys.exit(1)
     except UndeclaredColumnsError as error:
         say_all(f"kernbrook: {error.path}: {error.listing}")
-        say(f"so they are read: {shlex.join(['kernbrook', *sys.argv[1:], *error.options])}")
+        command = shlex.join(["kernbrook", *sys.argv[1:], *error.options])
+        if error.options:
+            say(f"so {'the others' if error.unread else 'they'} are read: {command}")
         sys.exit(1)
     except KernbrookError as error:
         say(f"kernbrook: {error}")

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from kernbrook.estimators.tasks import Learned
     from kernbrook.evaluation.measuring.tallying import Tally
+    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
     from kernbrook.evaluation.sessions.predicting import Wanted
+    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.streams import Stream
     from kernbrook.streams.tables.levels import LevelCounts
 
@@ -109,7 +111,7 @@ def predict(
     asked.wanted.check(machine)
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
-    rows = 0
+    rows, known = 0, ""
     options = like._asdict() | {"seed": seed, "ignore_extra": ignore_extra}
     options["on_bad_rows"] = on_bad_rows
     to_terminal = not to_file and sys.stdout.isatty()
@@ -119,6 +121,7 @@ def predict(
         if scheduler is None:
             stream = open_like(source, data, **options)
             bad = stream.bad_rows or bad
+            known = _known(stream, source, checkpoint)
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
@@ -145,10 +148,25 @@ def predict(
     if scheduler is None:
         say_of_rows(0, bad)
     _show(tally)
+    if known and tally.judged is not None:
+        say(f"{known}, which {model} has learned: of new rows it knows less")
     if json is not None:
         from kernbrook.reports.measured import predictions_json
 
         write_json(json, predictions_json(tally, str(model), name, rows))
+
+
+def _known(stream: Stream, source: Source, checkpoint: Checkpoint | None) -> str:
+    """That the model has learned these very rows; "" where it has not, or nobody can tell."""
+    from kernbrook.evaluation.sessions.going_on import learned_before, told_of_same
+    from kernbrook.streams.stream import PositiveView
+
+    if checkpoint is None or not stream.labelled:
+        return ""
+    if source.positive is not None:
+        stream = PositiveView(stream, source.positive, False)
+    same = learned_before(stream, checkpoint.past)
+    return "" if same is None else told_of_same(stream, same)
 
 
 def _show(tally: Tally) -> None:

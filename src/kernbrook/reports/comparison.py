@@ -271,19 +271,29 @@ def _explained(comparison: Comparison) -> str:
     return text
 
 
+_LEAST_WEIGHT = 0.00005  # smaller ones would be shown as 0.0000
+
+
 def _weights(row: Row) -> Table:
-    """Kernels of a recipe by final weight, the greatest first."""
+    """Kernels of a recipe by final weight, the greatest first, without those shown as 0."""
     kernels = row.runs[0].history.kernels
     final = np.mean([run.history.kernel_weights[-1] for run in row.runs], axis=0)
     order = np.argsort(-final, kind="stable")
     greatest = max(float(np.nanmax(final, initial=0.0)), 1e-12)
     shares = np.nan_to_num(np.clip(final / greatest, 0, 1))
+    left = int(np.sum(np.abs(final) < _LEAST_WEIGHT))  # they come last, where no weight is negative
+    if left and final.min() >= 0:
+        order = order[: max(len(order) - left, 1)]
+    rest = len(final) - len(order)
     return Table(
         (
             Column("kernel", tuple(kernels[k] for k in order), kind="code"),
             Column("weight", tuple(final[k] for k in order), "{:.4f}".format),
             Column("", tuple(shares[k] for k in order), "{:.4f}".format, kind="bar"),
-        )
+        ),
+        notes=(f"... and {counted(rest, 'kernel')} more, each of less than 0.0001",)
+        if rest
+        else (),
     )
 
 

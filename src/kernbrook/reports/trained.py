@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.runs.hindsight import Hindsight, hindsight
 from kernbrook.reports.as_json import plain
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.sessions.training import Training
 
 BEST_KERNELS = 5
+_LEAST_WEIGHT = 0.0005  # 0.001 as shown
 
 
 def training_table(training: Training, recipe: str, width: int = 80) -> Group:
@@ -66,13 +69,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
         lines.append(("labels asked", f"{asked:,} ({share:.1f} %)"))
     if training.seconds:
         lines.append(("seconds", f"{training.seconds:.1f}"))
-    pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
-    pairs.sort(key=lambda pair: -pair[0])
-    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= 0.0005]  # 0.001 as shown
-    shown = [f"{weight:.3f}  {kernel}" for weight, kernel in best]
-    if rest := pairs[len(best) :]:
-        shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
-    lines += [("" if i else "kernels", text) for i, text in enumerate(shown)]
+    lines += [("" if i else "kernels", text) for i, text in enumerate(_kernels(model))]
     told = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(told)
@@ -81,6 +78,20 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     if measures.model.rows == training.judged:  # as said above
         table = replace(table, title="")
     return Group(told, "", rendered(table, width))
+
+
+def _kernels(model: Any) -> list[str]:
+    """The kernels of the greatest weights, and what the others weigh; none of a trivial rule."""
+    pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
+    pairs.sort(key=lambda pair: -pair[0])
+    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= _LEAST_WEIGHT]
+    shown = [f"{weight:.3f}  {kernel}" for weight, kernel in best]
+    if rest := pairs[len(best) :]:
+        shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
+    bare = float(np.sum(model.expert_weights_) - np.sum(model.kernel_weights_)) if pairs else 0.0
+    if bare >= _LEAST_WEIGHT:
+        shown.append(f"{bare:.3f}  experts without a kernel")
+    return shown
 
 
 def training_json(training: Training, recipe: str | None) -> dict[str, Any]:

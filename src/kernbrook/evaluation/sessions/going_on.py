@@ -148,6 +148,20 @@ def _opened(data: Any, source: Source, options: dict[str, Any]) -> Stream:
 
 def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Past]) -> None:
     """InputError where the data are those that the model has learned, or begin with them."""
+    same = learned_before(stream, past)
+    if same is None:
+        return
+    told = f"{told_of_same(stream, same)}, which {path} has learned"
+    if stream.n_rows != same.rows and same is past[-1]:
+        told += "; resume (--resume) learns the rows after them"
+    raise InputError(f"{told}; anyway (--anyway) learns them once more")
+
+
+def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
+    """The data that a stream with labels is, or begins with, of those that a model has learned.
+
+    The stream is read as far as it may be one of them.
+    """
     before = [one for one in past if one.first]
     watched = Watched(stream, Content([one.rows for one in before]))
     most, rows = max((one.rows for one in before), default=0), 0
@@ -159,12 +173,10 @@ def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Pas
             break
     stream.watch = None
     found = [one for one in before if watched.content.marked.get(one.rows) == one.digest]
-    if not found:
-        return
-    same = max(found, key=lambda one: one.rows)
-    name, whole = quoted(same.name or ""), stream.n_rows == same.rows
-    which = f"its {same.rows:,} rows" if whole else f"its first {same.rows:,} rows"
-    told = f"{stream.name}: {which} are those of {name}, which {path} has learned"
-    if not whole and same is past[-1]:
-        told += "; resume (--resume) learns the rows after them"
-    raise InputError(f"{told}; anyway (--anyway) learns them once more")
+    return max(found, key=lambda one: one.rows, default=None)
+
+
+def told_of_same(stream: Stream, same: Past) -> str:
+    """That the rows of a stream are, or begin with, those of other data."""
+    which = "its" if stream.n_rows == same.rows else "its first"
+    return f"{stream.name}: {which} {same.rows:,} rows are those of {quoted(same.name or '')}"

@@ -17,7 +17,7 @@ from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.formats.table_records import Records, Refused, Wanted
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_kinds import Numbers, Seen, floats_of, is_numeric, plain
-from kernbrook.streams.tables.column_problems import CYCLES, ValueProblem, listed
+from kernbrook.streams.tables.column_problems import CYCLES, ValueProblem, listed, option
 from kernbrook.streams.tables.date_columns import described_dates
 from kernbrook.streams.tables.declarations import (
     AUTO,
@@ -87,7 +87,7 @@ class Column:
 
     def __init__(self, name: str, numbers: Numbers):
         self.name, self.numbers = name, numbers
-        self.is_number = True
+        self.is_number, self.has_mark = True, False  # whether of decimals
         self.rows = self.gaps = self.words = 0
         self.moments = self.odd = ""  # types of Arrow
         self.values: dict[str, int] = {}
@@ -118,6 +118,7 @@ class Column:
                 self.is_number = self.is_number and self.numbers.encode(array) is not None
             except ValueProblem:
                 self.is_number = False
+            self.has_mark = self.has_mark or _has(array, self.numbers.written.decimal)
         else:
             self.gaps += array.null_count
             self.is_number = self.is_number and pa.types.is_null(kind)
@@ -170,6 +171,8 @@ def survey(
     odd = [one for one in own if not (one.is_number or one.moments or one.odd)]
     _read(records, Wanted([c.name for c in odd], decimal, refused=refused), odd, Column.count)
     found = [_found(one) for one in own if not one.is_number]
+    if any(one.has_mark for one in own if one.is_number):
+        found = [_with_one_mark(one, said.written.decimal) for one in found]
     return found if fills else [*found, *_gaps(own)]
 
 
@@ -179,6 +182,23 @@ def _read(
     for batch in records.batches(wanted) if own else ():
         for one in own if batch.table.num_rows else ():
             see(one, batch.table.column(one.name))
+
+
+def _has(array: Any, mark: str) -> bool:
+    """Whether a mark is in some text."""
+    from pyarrow import compute
+
+    return bool(compute.any(compute.match_substring(array, mark)).as_py())
+
+
+def _with_one_mark(found: Finding, mark: str) -> Finding:
+    """What no option reads: another mark of decimals, where numbers of other columns have one."""
+    if found.parameter != "decimal":
+        return found
+    told = (
+        f"{found.told}; other columns have {mark!r}, and a table has one decimal mark: mend it, or "
+    )
+    return Finding(found.column, "", None, told + option("drop", found.column))
 
 
 def _gaps(own: list[Column]) -> list[Finding]:
@@ -320,7 +340,8 @@ def undeclared(
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
     lines += [one.told for one in found if not one.column] + ([label] if label else [])
     options = [text for own in dict.fromkeys(tuple(one.options()) for one in found) for text in own]
-    return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found))
+    unread = any(one.column and not one.parameter for one in found)
+    return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found), unread)
 
 
 def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
