@@ -327,7 +327,7 @@ def test_a_training_that_was_killed_ends_in_the_same_bytes(tmp_path):
         (lambda s: s.update(encoder=5), "encoder: expected"),
         (lambda s: s["encoder"].pop("state"), "encoder: expected"),
         (lambda s: s["encoder"]["state"].update(counts=[1]), "numbers as counts"),
-        (lambda s: s["encoder"]["categorical"].update(Sex=4), "not of the features"),
+        (lambda s: s["encoder"]["categorical"].update(Sex=4), "expected 27 numbers as totals"),
         (lambda s: s.update(features=["a"]), "features: 1 names of 26 features"),
         (lambda s: s.update(n_features=3), "encoder: not of the features"),
     ],
