@@ -8,6 +8,8 @@ import hard_streams
 import pytest
 from thinned import is_left_out
 
+collect_ignore = ["mutants.py"]  # a program, with a library of its own
+
 
 @pytest.hookimpl(tryfirst=True)  # before the processes start
 def pytest_sessionstart(session):
