@@ -49,7 +49,7 @@ def _section(name: str, command: Any) -> str:
     lines = [
         f"## kernbrook {name}\n",
         f"```text\n{' '.join(['kernbrook', name, '[OPTIONS]', *arguments])}\n```\n",
-        f"{cleandoc(command.help)}\n",
+        f"{_marked(cleandoc(command.help))}\n",
     ]
     if shown:
         lines += ["| given | |", "|---|---|", *(_row(one, context) for one in shown)]
@@ -64,7 +64,14 @@ def _row(parameter: Any, context: Any) -> str:
     if parameter.param_type_name == "argument":
         said = parameter.name.upper()
     meaning = " ".join(meaning.split()).replace("|", "\\|").replace("*", "\\*")
-    return f"| `{said}` | {meaning} |"
+    return f"| `{said}` | {_marked(meaning)} |"
+
+
+def _marked(text: str) -> str:
+    """The text with options as code, which keeps both of their dashes."""
+    pieces = text.split("`")  # every other one is code already
+    pieces[::2] = [re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", one) for one in pieces[::2]]
+    return "`".join(pieces)
 
 
 if __name__ == "__main__":
