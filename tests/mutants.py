@@ -86,9 +86,8 @@ def nearest(change: Change, tests: dict[Path, str]) -> list[Path]:
         naming = [path for path, text in tests.items() if re.search(rf"\b{name}\b", text)]
         for path in naming:
             worth[path] += 1 / len(naming)  # what few tests name says more
-    folder = change.path.parent.name
     for path in tests:
-        worth[path] += 0.1 * (path.parent.name == folder)
+        worth[path] += 0.5 * (path.parent.name in change.path.parts)
         worth[path] += 1.0 * (change.path.stem in path.stem)
     return sorted(tests, key=lambda path: (-worth[path], str(path)))[:MOST]
 
