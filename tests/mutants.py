@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +34,8 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).parents[1]
 LEFT_OUT = ("Decorator", "variable_", "NoOp")  # what these change mostly means the same
 MOST = 6  # files of tests for one change
-SECONDS = 600
+SECONDS = 1800
+NOT_SEEN = "NOT SEEN"
 
 
 class Change(NamedTuple):
@@ -92,8 +94,12 @@ def nearest(change: Change, tests: dict[Path, str]) -> list[Path]:
     return sorted(tests, key=lambda path: (-worth[path], str(path)))[:MOST]
 
 
-def is_seen(change: Change, copy: Path, tests: list[Path]) -> bool:
-    """Whether one of the tests, run in a copy of the tree, fails with the change."""
+def outcome(change: Change, copy: Path, tests: list[Path]) -> str:
+    """`seen` where one of the tests, run in a copy of the tree, fails with the change.
+
+    Else `NOT SEEN`; or `no end` where the tests ran for too long: a loop without an end, which was
+    seen, or a slow machine. Whoever reads the list decides.
+    """
     there = copy / change.path.relative_to(ROOT)
     before = there.read_text("utf-8")
     there.write_text(_changed(change, before), encoding="utf-8")
@@ -104,9 +110,9 @@ def is_seen(change: Change, copy: Path, tests: list[Path]) -> bool:
         done = subprocess.run(
             command, cwd=copy, env=own, capture_output=True, timeout=SECONDS, check=False
         )
-        return done.returncode != 0
-    except subprocess.TimeoutExpired:  # a loop without an end is seen, too
-        return True
+        return "seen" if done.returncode else NOT_SEEN
+    except subprocess.TimeoutExpired:
+        return "no end"
     finally:
         there.write_text(before, encoding="utf-8")
 
@@ -144,23 +150,22 @@ def main() -> None:
     every = [list(changes_of(path)) for path in _chosen(asked.files)]
     every = [found for found in every if found]
     drawn = [_one_of(draw.choice(every), draw) for _ in range(asked.count)]
-    survived = 0
+    outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         left_out = shutil.ignore_patterns(".git", "__pycache__", "_build", ".*_cache")
         shutil.copytree(ROOT, copy, ignore=left_out)
         for number, change in enumerate(drawn, start=1):
             near = nearest(change, tests)
-            seen = is_seen(change, copy, near)
-            where = f"{change.path.relative_to(ROOT)}:{change.line}"
-            print(f"{number:3} {'seen' if seen else 'NOT SEEN'} {where}", flush=True)
-            if not seen:
-                survived += 1
+            told = outcome(change, copy, near)
+            outcomes[told] += 1
+            print(f"{number:3} {told} {change.path.relative_to(ROOT)}:{change.line}", flush=True)
+            if told == NOT_SEEN:
                 text = change.path.read_text("utf-8")
                 lines = text.splitlines(), _changed(change, text).splitlines()
                 print(*difflib.unified_diff(*lines, n=0, lineterm=""), sep="\n")
                 print("not by", *(path.relative_to(ROOT) for path in near), flush=True)
-    print(f"{len(drawn) - survived} of {len(drawn)} changes were seen")
+    print(*(f"{name}: {count}" for name, count in outcomes.items()), sep=", ")
 
 
 if __name__ == "__main__":
