@@ -13,6 +13,7 @@ from kernbrook.cli.options import (
     Data,
     IgnoreExtra,
     Json,
+    LearnedLabel,
     Report,
     Seed,
     check_outputs,
@@ -44,9 +45,7 @@ def explain(
         str | None,
         typer.Option(help="log_loss or error for classes, rmse or mae for numbers."),
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="A table's label column; else the one that was learned.")
-    ] = None,
+    label: LearnedLabel = None,
     like: Any = None,
     seed: Seed = 0,
     json: Json = None,

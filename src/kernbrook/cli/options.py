@@ -83,6 +83,9 @@ IgnoreExtra = Annotated[
         "--ignore-extra", help="Leave out a table's columns that the model does not know."
     ),
 ]
+LearnedLabel = Annotated[
+    str | None, typer.Option(help="A table's label column; else the one that was learned.")
+]
 Features = Annotated[
     int | None,
     typer.Option(min=1, max=MOST_FEATURES, help="Features of a svmlight file; else it is scanned."),

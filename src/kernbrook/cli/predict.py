@@ -15,6 +15,7 @@ from kernbrook.cli.options import (
     Data,
     IgnoreExtra,
     Json,
+    LearnedLabel,
     OnBadRows,
     Scheduler,
     Seed,
@@ -67,9 +68,7 @@ def predict(
             "JSON. In place of the model's own; none: without.",
         ),
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="A table's label column; else the one that was learned.")
-    ] = None,
+    label: LearnedLabel = None,
     like: Any = None,
     seed: Seed = 0,
     on_bad_rows: OnBadRows = "error",

@@ -7,14 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernbrook.checks import row_of_chunk
 from kernbrook.engine.model import Model
 from kernbrook.engine.widening import take_over
 from kernbrook.errors import InputError
 from kernbrook.estimators.input_checks import answer_of
-from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, named, present
+from kernbrook.estimators.labelled import (
+    as_labels,
+    check_discrete,
+    class_numbers,
+    distinct,
+    named,
+    present,
+)
 from kernbrook.estimators.thresholds import checked
 from kernbrook.estimators.weighting import check_keys
 from kernbrook.gram.arrays import Labels
@@ -103,17 +109,15 @@ class KnowsClasses:
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
         """InputError unless these can be classes, and the weights that are given are theirs."""
-        if not all(isinstance(label, int) for label in labels):  # which no type of NumPy holds
-            try:
-                # Once each, many labels would look like the values of a number.
-                check_classification_targets(np.repeat(labels, 3))
-            except ValueError as error:
-                hint = "; numbers are for OnlineMKRegressor() (--recipe kernbrook-regression)"
-                of_numbers = np.asarray(labels).dtype.kind == "f"
-                raise InputError(
-                    f"y: expected classes, found {named(labels)}{hint if of_numbers else ''}. "
-                    f"{str(error).partition('. ')[0]}"
-                ) from None
+        try:
+            check_discrete(labels)
+        except ValueError as error:
+            hint = "; numbers are for OnlineMKRegressor() (--recipe kernbrook-regression)"
+            of_numbers = np.asarray(labels).dtype.kind == "f"
+            raise InputError(
+                f"y: expected classes, found {named(labels)}{hint if of_numbers else ''}. "
+                f"{str(error).partition('. ')[0]}"
+            ) from None
         check_keys(self.class_weight, labels)
 
     def _check_named(self, y: Any, classes: NDArray[Any]) -> None:

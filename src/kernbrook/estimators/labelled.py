@@ -203,6 +203,13 @@ def _is_there(label: Any) -> bool:
         raise InputError(f"y: expected numbers or text, found {shown(label)}") from None
 
 
+def check_discrete(labels: NDArray[Any]) -> None:
+    """Raise scikit-learn's ValueError where distinct labels are of numbers, not of classes."""
+    if all(isinstance(label, int) for label in labels):  # also those that no type of NumPy holds
+        return
+    check_classification_targets(np.repeat(labels, 3))  # once each, many would look like numbers
+
+
 def check_kept_classes(classes: Any, least: int = 2) -> None:
     """Raise InputError unless these are the labels of a classifier, as learning finds them."""
     if not (isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= least):
@@ -216,7 +223,6 @@ def check_kept_classes(classes: Any, least: int = 2) -> None:
         found = distinct(classes, "classes_")
         if found.dtype != classes.dtype or found.tolist() != labels:
             raise InputError(f"got {shown(labels)}")
-        if not all(isinstance(label, int) for label in classes):  # which no type of NumPy holds
-            check_classification_targets(np.repeat(classes, 3))
+        check_discrete(classes)
     except ValueError as error:
         raise InputError(f"classes_: {problem}: {error}") from None

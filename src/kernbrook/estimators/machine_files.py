@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def write_run(estimator: OnlineMachine, model: Model, writer: Any) -> dict[str, Any]:
-    """The state as tensors; what follows from the parameters is made again on loading."""
+    """The model's state as tensors; what follows from the parameters is made again on loading."""
     twin = estimator._new_model(model.setting.width, model.sparse, model.setting.seed)
     if not twin.says_the_same(model):
         raise InputError(
@@ -39,9 +39,9 @@ def write_run(estimator: OnlineMachine, model: Model, writer: Any) -> dict[str, 
     return {"width": int(model.setting.width), "sparse": bool(model.sparse)}
 
 
-def read_run(estimator: OnlineMachine, model: dict[str, Any], reader: Any) -> None:
-    """Set the run of an estimator that has its parameters and fitted attributes already."""
-    width, sparse = model.get("width"), model.get("sparse")
+def read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Any) -> None:
+    """Set the model of an estimator that has its parameters and fitted attributes already."""
+    width, sparse = run.get("width"), run.get("sparse")
     if not (is_count(width) and type(sparse) is bool):
         found = f"{shown(width)} and {shown(sparse)}"
         raise InputError(f"run: expected a width and whether sparse, got {found}")

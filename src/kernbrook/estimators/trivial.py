@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import LARGEST, OneOf, check, counted, shown
@@ -19,6 +18,7 @@ from kernbrook.estimators.intervals import Residuals, check_coverage, covering
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import (
     as_labels,
+    check_discrete,
     check_kept_classes,
     check_present,
     class_numbers,
@@ -176,7 +176,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             if len(y) == 0:
                 return Learned(y, np.ones(0, dtype=bool), None)
             known = distinct(y if classes is None else as_labels(classes))
-            check_classification_targets(np.repeat(known, 3))
+            check_discrete(known)
             counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
         codes = class_numbers(known, y)
         if (codes < 0).any():
