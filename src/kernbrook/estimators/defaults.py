@@ -35,8 +35,8 @@ def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
 
 def _few_kernels() -> Group:
     """For words, whose rows are of length 1, and for images, whose distances are far greater."""
-    widths = [Gaussian(sigma=sigma) for sigma in (0.5, 1.0, 4.0, 16.0)]
-    return Group(BPAS(budget=1000, aggressiveness=0.5), [Polynomial(2), *widths])
+    kernels = [Polynomial(1), Polynomial(2), Gaussian(sigma=4.0), Gaussian(sigma=16.0)]
+    return Group(BPAS(budget=1000, aggressiveness=0.5), kernels)
 
 
 def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
