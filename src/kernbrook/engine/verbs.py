@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from kernbrook.compiler.compiling import Option, Verb
 from kernbrook.compiler.links import Marks, Matrix, Numbers, Pinned, Vector, family
 from kernbrook.engine.progress import Progress
+from kernbrook.numerics.zero import finite
 
 # -- what is said ------------------------------------------------------------------------------
 
@@ -266,6 +267,16 @@ def after_label(rule: Any, held: Pinned[Coefficients], number: int) -> None:
     """
 
 
+@Verb
+def is_finite(rule: Any, held: Pinned[Coefficients]) -> bool:
+    """Say whether what an expert on features has learned is finite. By default all is looked at.
+
+    Called once a block, or a single row, has been learned. Nothing changes. A verb may leave out
+    numbers from which the next step on an example is made: with them the step is not finite.
+    """
+    return finite(held.theta.reshape(-1)) and finite(held.extra.reshape(-1))
+
+
 # -- the committee ---------------------------------------------------------------------------------
 
 
@@ -389,7 +400,7 @@ def note_error(policy: Any, progress: Pinned[Progress], error: float) -> None:
 
 family(expand)
 family(fit_in, keep_within)
-family(predict, descend, after_label)
+family(predict, descend, after_label, is_finite)
 family(update, weigh_all, correct)
 family(select, expect, lead_on, choose_next)
 family(wants, note_round, note_error)

@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import POSITIVE, Number, Or
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import descend, predict
+from kernbrook.engine.verbs import descend, is_finite, predict
 from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
+from kernbrook.numerics.zero import finite
 
 LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
 STEPS = 8  # that wait until P is brought up to date with all of them
@@ -211,6 +212,15 @@ def _descend(rule, held, z, t, seen, scores, variance):
     kept.numbers[1] /= forgetting
     if n + 1.0 == STEPS or kept.numbers[1] > MOST_SCALE:
         bring_up_to_date(kept)
+
+
+@is_finite.of(RidgeRule)
+def _is_finite(rule, held):
+    """The matrix where no step waits: a step after it is made with all of its numbers."""
+    kept = kept_of(held.extra)
+    fine = finite(held.theta.reshape(-1)) and finite(kept.steps.reshape(-1))
+    fine &= finite(kept.numbers)
+    return fine and (kept.numbers[0] > 0.0 or finite(kept.half))
 
 
 @njit(cache=True, nogil=True)

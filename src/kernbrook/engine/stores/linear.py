@@ -20,7 +20,7 @@ from kernbrook.engine.state import Field, Table, flat, under
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import Coefficients, after_label, descend, predict
+from kernbrook.engine.verbs import Coefficients, after_label, descend, is_finite, predict
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
@@ -30,7 +30,6 @@ from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
-from kernbrook.numerics.zero import finite
 
 FEATURE_BLOCK = 512  # examples processed together: their features stay in the caches
 FAR_APART = 1_000_000  # numbers of maps of two views
@@ -85,21 +84,26 @@ def _parts_of(member):
 
 @part.of(OnFeatures)
 def _part(member, i, board):
-    b, c = board.scores.shape[0], board.scores.shape[2]
-    z, held = place_of(member.block, i, b, c)
+    z, held = features_of(member.block, i, board.scores.shape[0]), coefficients_of(member.block, i)
     block, pins = member.block, member.block.pins
     rule = member.rules[member.own[i]]
     return Place(rule, block.experts[i], pin(z, pins[i, 0]), pin(held, pins[i, 1]))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def place_of(block, i, b, c):
-    """(features, `Coefficients`) of an expert: views."""
+def features_of(block, i, b):
+    """(b, d) the features of an expert, a view."""
+    d, first = block.dim[i], block.first[i]
+    return block.features[first * b : (first + d) * b].reshape((b, d))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def coefficients_of(block, i):
+    """What an expert has learned, views."""
     d, at, more, rows = block.dim[i], block.at[i], block.more[i], block.rows[i]
-    z = block.features[block.first[i] * b : (block.first[i] + d) * b].reshape((b, d))
-    theta = block.theta[at : at + c * d].reshape((c, d))
+    theta = block.theta[at : block.at[i + 1]].reshape((-1, d))
     extra = block.extra[more : more + rows * d].reshape((rows, d))
-    return z, Coefficients(theta, extra, block.gains[i, :d])
+    return Coefficients(theta, extra, block.gains[i, :d])
 
 
 @score.of(Place)
@@ -122,9 +126,8 @@ def _learn(part, t, updates, clock, board):
 
 @sound.of(OnFeatures)
 def _sound(member, i):
-    block = member.block
-    theta = block.theta[block.at[i] : block.at[i + 1]]
-    return finite(theta) and finite(block.extra[block.more[i] : block.more[i + 1]])
+    held = pin(coefficients_of(member.block, i), member.block.pins[i, 1])
+    return through(is_finite, member.rules[member.own[i]], held)
 
 
 class Numbers(NamedTuple):
