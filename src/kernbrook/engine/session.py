@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.links import LINK, naming, new_link
-from kernbrook.engine.blocks import COMBINED, check_rounds
+from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds
+from kernbrook.engine.deciding import Leant
 from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
@@ -97,6 +98,7 @@ class RowSession:
         self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
+        self.board = board
         long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
         self.journal = Journal(
             np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
@@ -236,11 +238,8 @@ class RowSession:
         horizons.note(at, X, labels, weights, given)
         return bool(at + n == horizons.end)
 
-    def decide(self, x: Floats) -> tuple[Floats, Floats] | None:
-        """(1, c) the decision on a row, (d,), without learning, and what the experts lean to.
-
-        None as for `learn`.
-        """
+    def decide(self, x: Floats) -> Leant | None:
+        """As `deciding.lean` for one row, (d,), that is the next one; None as for `learn`."""
         if x.shape != (self.width,) or not self.reads:
             return None
         self._look()
@@ -249,19 +248,32 @@ class RowSession:
         if end == DONE:
             end = _decide_rows(self.link, x[None], out, self.leanings_of_one)
         if end == DONE:
-            return out, self.leanings_of_one
+            return Leant(out, self.leanings_of_one)
         self._refused(end)
         return None
 
-    def decide_few(self, X: Floats) -> tuple[Floats, Floats] | None:
-        """As `decide` for few rows; None where there is one to be refused."""
+    def lean(self, X: Floats, places: Labels | None) -> Leant | None:
+        """As `deciding.lean` for few rows, (n, d); None where there is one to be refused."""
         if self.by_parts or X.shape[1] != self.width or not self.reads:
             return None
         self._look()
-        n = len(X)
+        n, X, horizons = len(X), np.require(X, requirements="W"), self.model.horizons
+        kinds = None if places is None or horizons is None else horizons.kinds(places)
         out, leanings = np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
-        end = _decide_rows(self.link, np.require(X, requirements="W"), out, leanings)
-        return (out, leanings) if end == DONE else None
+        if horizons is None or kinds is None or not kinds.any():
+            end = _decide_rows(self.link, X, out, leanings)
+            return Leant(out, leanings, kinds) if end == DONE else None
+        board = empty_board(
+            n, self.board.scores.shape[1], self.scores, np.empty(n), np.empty(n),
+            self.board.numbers, self.model.inputs,
+        )  # fmt: skip
+        for i in range(n):
+            if _decide_rows(self.link, X[i : i + 1], out[i : i + 1], leanings[i : i + 1]) != DONE:
+                return None
+            board.scores[i], board.sizes[i] = self.board.scores[0], self.board.sizes[0]
+        horizons.decide(self.model, board, X, kinds, out, leanings)
+        check_combined(out, leanings)
+        return Leant(out, leanings, kinds)
 
     def leap(self, n: int) -> int:
         """Which value of the n rows of the last call has leapt, as `scale_rows` counts."""

@@ -38,13 +38,16 @@ class Reads:
 
     def _lean_one(self, x: Any) -> Leant:
         """As `_lean` for one row, given as (d,) numbers."""
-        row, model = row_of(x), vars(self).get("_model")
-        quick = RowSession.of(model) if model is not None and self._next_alone(1) else None
-        said = None if quick is None else quick.decide(row)
+        row, quick = row_of(x), RowSession.of(vars(self).get("_model"))
+        said: Leant | None = None
+        if quick is not None and self._next_alone(1):
+            said = quick.decide(row)
+        elif quick is not None and row.ndim == 1:
+            said = quick.lean(row[None], self._places(1))
         if said is None:
             check_is_fitted(self)
             return self._leant(self._features(np.atleast_2d(row)))
-        return Leant(*said)
+        return said
 
     @in_turn
     def should_ask(self, X: Any) -> Flags:
@@ -61,9 +64,10 @@ class Reads:
     def _lean(self, X: Any) -> Leant:
         """What the experts say of rows, by how far each is from the last label."""
         X = self._given(X)
-        quick = RowSession.for_few(self._model, X) if self._next_alone(X.shape[0]) else None
-        few = None if quick is None else quick.decide_few(X)
-        return self._leant(X) if few is None else Leant(*few)
+        quick = RowSession.for_few(self._model, X)
+        places = None if self._next_alone(X.shape[0]) else self._places(X.shape[0])
+        few = None if quick is None else quick.lean(X, places)
+        return self._leant(X) if few is None else few
 
     def _leant(self, X: Any) -> Leant:
         return lean(self._model, *self._seen(X), self._places(X.shape[0]))
