@@ -164,6 +164,8 @@ def compare_nodes(trees, number, node):
         np.testing.assert_allclose(trees.waits[number], node.wait, rtol=1e-5)
         return
     assert trees.rows[link].tolist() == [node.collected.rows, node.collected.due]
+    members = trees.members[link, : trees.held[link]]
+    assert members.tolist() == [met for met, _, _ in node.collected.members]
     begins = trees.begins[link]
     n = (np.diff(begins) > 0).sum()
     assert trees.features[link][:n].tolist() == list(node.collected.sums)
@@ -675,6 +677,12 @@ DISHONEST = {
     "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), "done: expected"),
     "features too far": (at("stores.0.trees.features", (0, 0), 5), "features: expected 0 to 4"),
     "features below 0": (at("stores.0.trees.features", (0, 0), -1), "features: expected 0 to 4"),
+    "members below 0": (at("stores.0.trees.members", (0, 0), -1), "members, held: expected"),
+    "too many members": (at("stores.0.trees.held", 0, 257), "members, held: expected"),
+    "members held below 0": (at("stores.0.trees.held", 0, -1), "members, held: expected"),
+    "a bin too far": (at("stores.0.trees.latest_bins", (3, 0), 200), "latest_bins: expected"),
+    "gradients of NaN": (at("stores.0.trees.latest", (0, 0), np.nan), "latest: NaN or infinity"),
+    "huge gradients": (at("stores.0.trees.latest", (0, 1), 1e35), "latest: expected"),
     "slots of int64": (put("stores.0.trees.slots", lambda a: a.astype("i8")), "expected int32"),
     "a slot less": (put("stores.0.trees.sums", lambda a: a[1:]), "expected trees.sums of shape"),
     "a pair less": (put("stores.0.trees.pairs", lambda a: a[1:]), "expected int32 of shape"),

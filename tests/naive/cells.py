@@ -156,7 +156,18 @@ class Collected:
         self.sums = {
             j: np.zeros((len(own.between) + 1, c + 1), single) for j, own in features.items()
         }
-        self.rows, self.due = single(0), single(100)
+        self.rows, self.due = single(0), single(150)
+        self.members = []  # the rows, (number, bins, slopes), as often as they counted
+
+    def add(self, times, row):
+        """Take a row that counts so often."""
+        _, bins, slopes = row
+        self.rows = plus(self.rows, times)
+        for feature, own in self.sums.items():
+            own[bins[feature]] = [
+                plus(a, times * float(b)) for a, b in zip(own[bins[feature]], slopes, strict=True)
+            ]
+        self.members = [*self.members, *[row] * int(times)][:256]
 
 
 def copies(draw):
@@ -195,13 +206,9 @@ class Forest:
         held, times = leaf.collected, copies(uniform(self.seed, number, COPIES + g))
         if times == 0:
             return
-        held.rows = plus(held.rows, times)
-        for feature, own in held.sums.items():
-            own[bins[feature]] = [
-                plus(a, times * b) for a, b in zip(own[bins[feature]], slopes, strict=True)
-            ]
+        held.add(times, (number, bins, slopes))
         if held.rows >= held.due:
-            self.look(leaf, features)
+            self.look(leaf, features, number)
 
     def collecting(self, g, features, number):
         """On m features at most, of 128 bins together, of those that have more than one."""
@@ -223,7 +230,7 @@ class Forest:
             order[i], order[j] = order[j], order[i]
         return order
 
-    def look(self, leaf, features):
+    def look(self, leaf, features, number):
         """Cut the leaf, or let it collect on, or give it up."""
         held = leaf.collected
         found = [
@@ -231,16 +238,31 @@ class Forest:
         ]
         gain, edge, feature = max(found, key=lambda own: own[0], default=(0.0, 0, 0))
         second = max([own[0] for own in found if own[2] != feature], default=0.0)
-        sure = gain > 1.3 * second or held.rows >= 300
+        sure = gain > 1.3 * second or held.rows >= 450
         held.due = single(float(held.rows) * 1.3)
         if gain > 2.0 and sure and self.pairs > 0:
             leaf.feature, leaf.cut = feature, features[feature].between[edge]
-            leaf.children = [Node(leaf.weights, leaf.square * single(0.25)) for _ in "ab"]
+            leaf.children = [Node(leaf.weights, leaf.square * single(0.05)) for _ in "ab"]
             self.pairs, self.slots, self.cuts = self.pairs - 1, self.slots + 1, self.cuts + 1
             leaf.collected = None
+            if self.slots > 1:
+                self.hand_on(leaf, held, edge, {j: features[j] for j in held.sums}, number)
         elif held.rows >= 1000:
             self.slots, self.given_up = self.slots + 1, self.given_up + 1
             leaf.collected, leaf.wait = None, single(0)
+
+    def hand_on(self, cut, held, edge, features, number):
+        """The children begin with the rows of the last 2,048 that their parent has collected."""
+        for child in cut.children:
+            child.collected, child.wait = Collected(features, self.c), single(0)
+        self.slots -= 2
+        for met, bins, slopes in held.members:
+            if number - met < 2048:
+                side = cut.children[int(bins[cut.feature] > edge)]
+                side.collected.add(1.0, (met, bins, [single(slope) for slope in slopes]))
+        for child in cut.children:
+            own = child.collected
+            own.due = max(single(150), single(float(own.rows) * 1.3))
 
     def best_cut(self, sums, feature):
         """The greatest gain of a cut at an edge, and the number of that edge."""

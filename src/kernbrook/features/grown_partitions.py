@@ -19,6 +19,9 @@ AT_ONCE = 1e9  # as if a leaf had met so much
 FORGETS = 0.005  # of what a tree has done, with each label
 HARM = 0.2  # of the deviation: a tree that has done more begins anew
 EVERY = 16  # labels between two looks for such a tree
+LATEST = 2048  # rows that are kept, for leaves to begin with
+MEMBERS = 256  # of these, one leaf
+ROUND = 1 << 31  # numbers of rows begin again
 MOST_TREES = 1000
 MOST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
 NOBODY = -1
@@ -38,6 +41,10 @@ class Trees(NamedTuple):
     features : (slots, m) which these are
     begins : (slots, m + 1) where the bins of each begin; the last ones may have none
     rows : (slots, 2) collected, and before the next look
+    members, held : (slots, MEMBERS) numbers of rows that were collected, the first of them, as
+        often as they counted; (slots,) how many these are
+    latest, latest_bins : (LATEST, c + 1) and (LATEST, d) gradients, curvature and bins of the last
+        rows, by their numbers
     slots : (slots,) that are free
     free : (2,) int, how many pairs and slots are
     done : (trees, 2) what the weights of a tree have added to the loss of late, and its square
@@ -54,6 +61,10 @@ class Trees(NamedTuple):
     features: NDArray[np.int32]
     begins: NDArray[np.int32]
     rows: NDArray[np.float32]
+    members: NDArray[np.int32]
+    held: NDArray[np.int32]
+    latest: NDArray[np.float32]
+    latest_bins: NDArray[np.uint8]
     slots: NDArray[np.int32]
     free: NDArray[np.int64]
     done: NDArray[np.float32]
@@ -72,8 +83,9 @@ class GrownPartitions(BaseEstimator):
 
     The kernel of this map is the share of the trees in which two rows lie in one leaf. A leaf
     collects the gradients of the loss of the whole sum, by bins of some features, and is cut where
-    the loss can fall most. Rows count 0, 1, 2 or 3 times for a tree, so trees differ. A tree whose
-    weights have of late added to the loss begins anew, one at a time.
+    the loss can fall most. Its children begin with those of its rows that are among the last 2,048.
+    Rows count 0, 1, 2 or 3 times for a tree, so trees differ. A tree whose weights have of late
+    added to the loss begins anew, one at a time.
 
     Parameters
     ----------
@@ -123,12 +135,14 @@ class GrownPartitions(BaseEstimator):
     def numbers(self, d: int, c: int) -> int:
         """About how many numbers trees hold."""
         slots, m, bins = self.collecting(d, c)
-        return (self.n + self.nodes) * (c + 6) + slots * (bins * (c + 1) + 2 * m)
+        collected = slots * (bins * (c + 1) + 2 * m + MEMBERS)
+        return (self.n + self.nodes) * (c + 6) + collected + LATEST * (c + 1 + d // 4)
 
     def begin(self, d: int, c: int) -> Trees:
         """Trees of one leaf each."""
         f4, i4, n = np.float32, np.int32, self.n
         nodes, (slots, m, bins) = n + self.nodes, self.collecting(d, c)
+        latest = LATEST if slots else 0
         waits = np.zeros(nodes, f4)
         waits[:n] = AT_ONCE
         pairs = np.arange(n, nodes - 1, 2)[::-1].astype(i4)
@@ -137,6 +151,8 @@ class GrownPartitions(BaseEstimator):
             np.zeros((nodes, c), f4), np.zeros(nodes, f4), waits, pairs,
             np.zeros((slots, bins, c + 1), f4), np.zeros((slots, m), i4),
             np.zeros((slots, m + 1), i4), np.zeros((slots, 2), f4),
+            np.zeros((slots, MEMBERS), i4), np.zeros(slots, i4),
+            np.zeros((latest, c + 1), f4), np.zeros((latest, d), np.uint8),
             np.arange(slots, dtype=i4)[::-1].copy(), np.array([len(pairs), slots]),
             np.zeros((n, 2), f4),
         )  # fmt: skip
@@ -166,6 +182,10 @@ def spread(trees: Trees, fresh: Trees, matrix: NDArray[np.float32]) -> Trees:
         features=fresh.features,
         begins=fresh.begins,
         rows=fresh.rows,
+        members=fresh.members,
+        held=fresh.held,
+        latest=fresh.latest,
+        latest_bins=fresh.latest_bins,
         slots=fresh.slots,
         free=np.array([trees.free[0], fresh.free[1]]),
     )
@@ -177,7 +197,7 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
     sizes = [(name, getattr(trees, name)) for name in ("squares", "waits", "rows")]
     sizes.append(("done", trees.done[:, 1]))
-    for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "done"):
+    for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "latest", "done"):
         check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
     for name, some in sizes:
         if (some < 0).any():
@@ -187,6 +207,10 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
     if not ((trees.features >= 0) & (trees.features < d)).all():
         raise InputError(f"features: expected 0 to {d - 1}")
+    if not (((trees.held >= 0) & (trees.held <= MEMBERS)).all() and (trees.members >= 0).all()):
+        raise InputError(f"members, held: expected numbers of rows, {MEMBERS} at most")
+    if (trees.latest_bins > np.maximum(inner, 0)).any():
+        raise InputError("latest_bins: expected numbers of bins that there are")
     if not (0 <= pairs <= len(trees.pairs) and 0 <= held <= slots):
         raise InputError("free: more are free than there are")
     cuts, at, children = inputs != NOBODY, np.arange(roots), [trees.pairs[:pairs]]
@@ -229,9 +253,15 @@ def find_leaves(trees, values, leaves):
 @njit(cache=True, nogil=True)
 def set_free(trees, leaf):
     """A leaf gives up its slot."""
-    trees.slots[trees.free[1]] = trees.links[leaf]
-    trees.free[1] += 1
+    give_back(trees, trees.links[leaf])
     trees.links[leaf], trees.waits[leaf] = NOBODY, 0.0
+
+
+@njit(cache=True, nogil=True)
+def give_back(trees, slot):
+    """A slot is free."""
+    trees.slots[trees.free[1]] = slot
+    trees.free[1] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,7 +1,8 @@
 """What leaves of grown partitions collect, and the cuts that are found in it.
 
 By bin of some features, a leaf adds up the gradients of the loss by the scores, and its curvature.
-A feature takes as many bins as it has, so that many features of few values have room in a slot.
+A feature takes as many bins as it has, so that many features of few values have room in a slot. The
+children of a cut begin with what the last rows of their parent have taught it, on its features.
 """
 
 import math
@@ -9,18 +10,26 @@ import math
 import numpy as np
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.features.grown_partitions import AT_ONCE, NOBODY, set_free
+from kernbrook.features.grown_partitions import (
+    AT_ONCE,
+    LATEST,
+    MEMBERS,
+    NOBODY,
+    ROUND,
+    give_back,
+    set_free,
+)
 from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
 
-LEAST = 100.0  # rows that a leaf has collected before it may be cut
+LEAST = 150.0  # rows that a leaf has collected before it may be cut
 LATER = 1.3  # times as many, before it is looked at again
-SURE = 3.0  # times LEAST: from then on the best cut need not be far better than the second
-PATIENCE = 10.0  # times LEAST, after which a leaf stops collecting
+SURE = 450.0  # rows, from which on the best cut need not be far better than the second
+PATIENCE = 1000.0  # rows, after which a leaf stops collecting
 BETTER = 1.3  # the gain of the best input, beside that of the second
 GAIN = 2.0  # of a cut; where nothing can be found it is about 1, of however many scores
 SMOOTH = 1.0  # added to sums of curvatures
 WAITS = 5.0  # curvature that a leaf has met before it collects
-SHARE = 0.25  # of the squared gradients of a leaf that its children begin with
+SHARE = 0.05  # of the squared gradients of a leaf that its children begin with
 
 
 @njit(cache=True, nogil=True)
@@ -30,6 +39,8 @@ def grow(trees, bins, row, leaves, slopes, seed, number, room):
     slopes : (c + 1,) gradients of the loss by the scores, before the step, and the curvature
     """
     c, free = slopes.shape[0] - 1, trees.free
+    if trees.latest.shape[0] > 0:
+        keep_latest(trees, row, slopes, number)
     for g in range(leaves.shape[0]):
         leaf = leaves[g]
         slot = np.int64(trees.links[leaf])
@@ -39,20 +50,44 @@ def grow(trees, bins, row, leaves, slopes, seed, number, room):
                 continue
             free[1] -= 1
             slot = np.int64(trees.slots[free[1]])
-            begin_to_collect(trees, bins, leaf, slot, seed, number, g, room.order)
+            choose_features(trees, bins, slot, seed, number, g, room.order)
+            begin_to_collect(trees, leaf, slot)
         copies = copies_of(uniform(seed, number, DRAW_COPIES * PURPOSE + g))
         if copies == 0.0:
             continue
-        trees.rows[slot, 0] += copies
-        features, begins = trees.features[slot], trees.begins[slot]
-        for i in range(features.shape[0]):
-            if begins[i + 1] == begins[i]:
-                break
-            own = trees.sums[slot, begins[i] + row.bins[features[i]]]
-            for q in range(c + 1):
-                own[q] += copies * slopes[q]
+        collect(trees, slot, row.bins, slopes, copies, number)
         if trees.rows[slot, 0] >= trees.rows[slot, 1]:
-            look_for_a_cut(trees, bins, leaf, slot, room)
+            look_for_a_cut(trees, bins, leaf, slot, number, room)
+
+
+@njit(cache=True, nogil=True)
+def keep_latest(trees, row, slopes, number):
+    """Keep a row for the leaves that begin to collect later."""
+    at = number % LATEST
+    for q in range(slopes.shape[0]):
+        trees.latest[at, q] = slopes[q]
+    for j in range(row.bins.shape[0]):
+        trees.latest_bins[at, j] = row.bins[j]
+
+
+@njit(cache=True, nogil=True)
+def collect(trees, slot, bins, slopes, copies, number):
+    """Add what a row has taught to the sums of a slot.
+
+    bins : (d,) of the row; copies : how often the row counts
+    """
+    trees.rows[slot, 0] += copies
+    features, begins = trees.features[slot], trees.begins[slot]
+    for i in range(features.shape[0]):
+        if begins[i + 1] == begins[i]:
+            break
+        own = trees.sums[slot, begins[i] + np.int64(bins[features[i]])]
+        for q in range(slopes.shape[0]):
+            own[q] += copies * slopes[q]
+    for _ in range(np.int64(copies)):
+        if trees.held[slot] < MEMBERS:
+            trees.members[slot, trees.held[slot]] = number % ROUND
+            trees.held[slot] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -69,8 +104,8 @@ def copies_of(draw):
 
 
 @njit(cache=True, nogil=True)
-def begin_to_collect(trees, bins, leaf, slot, seed, number, tree, order):
-    """A leaf takes a slot that is free, on features drawn at random: those that still fit in."""
+def choose_features(trees, bins, slot, seed, number, tree, order):
+    """Draw the features of a slot: those that still fit in."""
     d, features, begins = order.shape[0], trees.features[slot], trees.begins[slot]
     for j in range(d):
         order[j] = j
@@ -88,13 +123,18 @@ def begin_to_collect(trees, bins, leaf, slot, seed, number, tree, order):
         if taken == features.shape[0]:
             break
     begins[taken:] = end
-    trees.sums[slot] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def begin_to_collect(trees, leaf, slot):
+    """A leaf takes a slot, whose features are chosen."""
+    trees.sums[slot], trees.held[slot] = 0.0, 0
     trees.rows[slot, 0], trees.rows[slot, 1] = 0.0, LEAST
     trees.links[leaf], trees.waits[leaf] = slot, 0.0
 
 
 @njit(cache=True, nogil=True)
-def look_for_a_cut(trees, bins, leaf, slot, room):
+def look_for_a_cut(trees, bins, leaf, slot, number, room):
     """Cut a leaf where the gain is greatest, if it is enough.
 
     The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
@@ -133,18 +173,21 @@ def look_for_a_cut(trees, bins, leaf, slot, room):
             second = best
     rows = trees.rows[slot, 0]
     trees.rows[slot, 1] = rows * LATER
-    sure = most > BETTER * second or rows >= SURE * LEAST
+    sure = most > BETTER * second or rows >= SURE
     if where != NOBODY and most > GAIN and sure and trees.free[0] > 0:
         feature = features[where]
         cut(trees, leaf, feature, bins.edges[feature, at + 1])
-    elif rows >= PATIENCE * LEAST:
+        if trees.free[1] > 0:
+            hand_on(trees, slot, np.int64(trees.links[leaf]), feature, at, number)
+        else:
+            give_back(trees, slot)
+    elif rows >= PATIENCE:
         set_free(trees, leaf)
 
 
 @njit(cache=True, nogil=True)
 def cut(trees, leaf, feature, value):
     """A leaf becomes a cut; its children begin with its weights."""
-    set_free(trees, leaf)
     trees.free[0] -= 1
     child = np.int64(trees.pairs[trees.free[0]])
     for node in range(child, child + 2):
@@ -156,8 +199,33 @@ def cut(trees, leaf, feature, value):
 
 
 @njit(cache=True, nogil=True)
+def hand_on(trees, slot, child, feature, place, number):
+    """The children of a cut collect from now on, and begin with the rows of their parent.
+
+    slot : of the parent, which the first child keeps; the second takes one that is free
+    feature, place : of the cut, and the last bin on the first side; number : of the last row
+    """
+    trees.free[1] -= 1
+    other = np.int64(trees.slots[trees.free[1]])
+    trees.features[other], trees.begins[other] = trees.features[slot], trees.begins[slot]
+    members = trees.held[slot]
+    begin_to_collect(trees, child, slot)
+    begin_to_collect(trees, child + 1, other)
+    for k in range(members):  # the first child writes no further than here
+        member = np.int64(trees.members[slot, k])
+        if (number - member) % ROUND >= LATEST:
+            continue
+        bins, slopes = trees.latest_bins[member % LATEST], trees.latest[member % LATEST]
+        own = slot if bins[feature] <= place else other
+        collect(trees, own, bins, slopes, 1.0, member)
+    for own in (slot, other):
+        trees.rows[own, 1] = max(LEAST, trees.rows[own, 0] * LATER)
+
+
+@njit(cache=True, nogil=True)
 def collect_anew(trees):
     """Bins have moved: what leaves have collected is forgotten, and they begin when a row comes."""
+    trees.latest_bins[:] = 0
     for node in range(trees.links.shape[0]):
         if trees.inputs[node] == NOBODY and trees.links[node] != NOBODY:
             set_free(trees, node)
