@@ -30,6 +30,7 @@ class Reads:
     _prediction: Any  # of these the machine says what they do
     _allowed: Any
     _features: Any
+    _is_plain: Any
 
     @in_turn
     def predict_one(self, x: Any) -> Any:
@@ -105,6 +106,8 @@ class Reads:
     def _given(self, X: Any) -> Any:
         """Rows to predict, checked, of a model that has learned."""
         check_is_fitted(self)
+        if self._is_plain(X):
+            return X
         if is_empty(X):
             return np.empty((0, self._model.setting.width))
         with in_words(X):
