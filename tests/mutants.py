@@ -6,8 +6,9 @@
 The changes are cosmic-ray's: other comparisons, operators, numbers and booleans, loops without
 rounds, exceptions that are not caught. They are drawn from the files named, else from the files
 that differ from `main`, else from all. What runs is a copy of the tree. Nearest are the test files
-that name the most of what a changed function and its module are called. A change that none of them
-sees is shown as a diff; read it before you believe it: some changes mean the same.
+that name the most of what a changed function, its module and who imports the module are called. A
+change that none of them sees is shown as a diff; read it before you believe it: some changes mean
+the same.
 """
 
 from __future__ import annotations
@@ -82,15 +83,19 @@ def nearest(change: Change, tests: dict[Path, str]) -> list[Path]:
         and node.lineno <= change.line <= node.end_lineno
     ]
     module = ".".join(change.path.with_suffix("").parts[-2:])
-    names = {module, change.path.stem, *around}
+    names = dict.fromkeys([module, change.path.stem, *around], 1.0)
+    for path in (ROOT / "src").rglob("*.py"):
+        if re.search(rf"from kernbrook\.(\w+\.)*{module} import", path.read_text("utf-8")):
+            names.setdefault(path.stem, 0.5)  # who imports the module
     worth = dict.fromkeys(tests, 0.0)
-    for name in names:
+    for name, share in names.items():
         naming = [path for path, text in tests.items() if re.search(rf"\b{name}\b", text)]
         for path in naming:
-            worth[path] += 1 / len(naming)  # what few tests name says more
+            worth[path] += share / len(naming)  # what few tests name says more
+        for path in tests:
+            worth[path] += share * (name in path.stem)
     for path in tests:
         worth[path] += 0.5 * (path.parent.name in change.path.parts)
-        worth[path] += 1.0 * (change.path.stem in path.stem)
     return sorted(tests, key=lambda path: (-worth[path], str(path)))[:MOST]
 
 

@@ -1,6 +1,7 @@
 """What the recipes and the default pools are made of, as it was measured.
 
-Whoever changes a recipe changes `settled.txt`, too, and measures again what the pages say:
+Whoever changes a recipe, in `recipes.ours` or elsewhere, changes `settled.txt`, too, and measures
+again what the pages say:
 
     python tests/test_settled.py
 """
