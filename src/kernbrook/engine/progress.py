@@ -1,4 +1,4 @@
-"""What a run has learned besides what its experts hold, and what it does, for compiled code."""
+"""What a model has learned besides what its experts hold, and what it does, for compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.errors import InputError
 from kernbrook.numerics.zero import finite
 
-# What `counters` of a run's progress holds.
+# What `counters` hold.
 SEED, ROUND, CHOSEN, ASKED, SKIPPED, WEIGHED = 0, 1, 2, 3, 4, 5
 N_COUNTERS = 6
 N_ASKING = 3
@@ -67,9 +67,9 @@ class Due(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a run does, whatever its rules; fixed during it.
+    """What a model does, whatever its rules; fixed as long as it learns.
 
-    loss : what the combiner looks at, a code of `losses`
+    loss : what the combiner looks at, a code of `loss_codes`
     strict : (e,) bool, whether a margin of 0 is a mistake of the expert
     mean : whether a vote is a mean, or a sum
     given : whether labels that are there are learned from, whatever the policy
@@ -82,7 +82,7 @@ class Terms(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What a run does: rules, whose types say what their verbs do, and its terms."""
+    """What a model does: rules, whose types say what their verbs do, and its terms."""
 
     combiner: Any
     selection: Any
@@ -130,7 +130,7 @@ FLAWS = (
 
 @njit(cache=True, nogil=True)
 def flaw(progress):
-    """What shows that no run can have led to this, a number among `FLAWS`; 0: nothing does."""
+    """What shows that no learning can have led to this, a number among `FLAWS`; 0: nothing does."""
     counters, log_weights = progress.counters, progress.log_weights
     rounds, chosen, asked = counters[ROUND], counters[CHOSEN], counters[ASKED]
     if not (0 <= counters[WEIGHED] <= asked <= rounds <= MOST_ROUNDS):
@@ -157,7 +157,7 @@ def flaw(progress):
 
 
 def check_progress(combiner: Any, progress: Progress) -> None:
-    """Raise InputError where no run with this combiner can have led to progress."""
+    """Raise InputError where no learning with this combiner can have led to progress."""
     if found := flaw(progress):
         raise InputError(FLAWS[found])
     if hasattr(combiner, "check_state"):

@@ -25,11 +25,11 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     known = models if since is None else [*models, since]
     for one in known[1:]:
         check_alike(model, one)
-    classes, runs = None, [one._model for one in known]
+    classes, learned = None, [one._model for one in known]
     if hasattr(model, "classes_"):
         classes = distinct(as_labels([label for one in known for label in one.classes_.tolist()]))
         grows = [len(one.classes_) < len(classes) for one in known]
-        runs = [
+        learned = [
             one._of_classes(classes) if new else one._model
             for one, new in zip(known, grows, strict=True)
         ]
@@ -37,10 +37,10 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     made = new_like(model, model._model, classes)
     before, before_skipped = new_like(model, model._model, classes), 0
     if since is not None:
-        before, before_skipped = runs.pop(), skipped.pop()
-    if any(one.rounds < before.rounds or one.asked < before.asked for one in runs):
+        before, before_skipped = learned.pop(), skipped.pop()
+    if any(one.rounds < before.rounds or one.asked < before.asked for one in learned):
         raise InputError("merge: since has learned more than a model that went on from it")
-    unite(made, runs, before)
+    unite(made, learned, before)
     _count_labels(model, models, made)
     with within("merge: "):
         made.verify()
@@ -65,12 +65,12 @@ def _count_labels(model: Any, models: Sequence[Any], made: Model) -> None:
         )
 
 
-def new_like(model: OnlineMachine, run: Model, classes: Any) -> Model:
+def new_like(model: OnlineMachine, form: Model, classes: Any) -> Model:
     """The model that has learned nothing, of the parameters of one and the form of another."""
     trial: Any = clone(model)
     trial.classes_ = classes
-    setting = run.setting
-    made: Model = trial._new_model(setting.width, run.sparse, setting.seed)
+    setting = form.setting
+    made: Model = trial._new_model(setting.width, form.sparse, setting.seed)
     return made
 
 
