@@ -6,7 +6,7 @@ import os
 
 import hard_streams
 import pytest
-from thinned import is_left_out
+from thinned import left_out
 
 collect_ignore = ["mutants.py"]  # a program, with a library of its own
 
@@ -56,10 +56,14 @@ def pytest_itemcollected(item):
     printed = item.path.parent.name == "papers"
     if item.get_closest_marker("long") or printed or "kill" in item.name:
         item.add_marker("slow")
-    if is_left_out(item):
-        item.add_marker("long")
     if printed or "data_folder" in getattr(item, "fixturenames", ()):
         item.add_marker("data")
+
+
+@pytest.hookimpl(tryfirst=True)  # before cases are chosen by their markers
+def pytest_collection_modifyitems(items):
+    for item in left_out(items):
+        item.add_marker("long")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -91,6 +91,7 @@ def test_drift(plotted):
     assert len(mistakes.axes[0].lines) == 5
 
 
+@pytest.mark.long
 def test_few_labels(plotted):
     names, _ = plotted("3_few_labels")
     (rates, mistakes), (random_rates, random_mistakes) = names["curves"].values()
@@ -109,6 +110,7 @@ def test_a_mixed_pool(plotted):
     assert np.mean(names["wrong"][-10:]) < 0.06 < names["wrong"][0]
 
 
+@pytest.mark.long
 def test_budgets(plotted):
     names, _ = plotted("5_budgets")
     curves = {name.split(":")[0]: errors for name, errors in names["curves"].items()}
@@ -329,6 +331,7 @@ def test_the_page_on_adding_a_map(run):
     assert float(said) < 0.13
 
 
+@pytest.mark.long
 def test_the_page_on_adding_a_store(run):
     said, names = run("docs/adding_a_store.md")
     error, weight = map(float, said.split())
@@ -508,6 +511,7 @@ def test_the_voted_benchmark_takes_the_papers_classes(monkeypatch):
         np.testing.assert_allclose(found, (X - X.mean(axis=0)) / X.std(axis=0))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_page_on_when_not_to_take_it(run):
     errors = {

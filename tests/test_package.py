@@ -125,7 +125,7 @@ def test_listings_load_no_machine():
 def test_a_run_loads_no_report():
     program = (
         "import kernbrook as kb, numpy as np; "
-        "kb.prequential(kb.recipes.make('omkc-dd'), np.eye(4), np.array([0, 1, 0, 1]))"
+        "kb.prequential(kb.recipes.make('perceptron'), np.eye(4), np.array([0, 1, 0, 1]))"
     )
     assert loaded_by(program).isdisjoint(["matplotlib", "rich", "typer", "jinja2"])
 

@@ -30,7 +30,7 @@ def stream(classes, rows=150):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of libraries that are not ours
-@pytest.mark.parametrize("classes", [0, 2, 3])
+@pytest.mark.parametrize("classes", [0, 2, pytest.param(3, marks=pytest.mark.long)])
 def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, classes):
     competitors, learned = benchmark("competitors"), benchmark("shootout").learned
     X, y = stream(classes, 100)

@@ -12,12 +12,17 @@ from kernbrook.cli.main import run
 
 @pytest.fixture
 def kernbrook(monkeypatch, capsys, tmp_path):
-    """The program in an empty folder, lines typed at it: (exit code, output, messages)."""
+    """The program in an empty folder, lines typed at it: (exit code, output, messages).
+
+    typed : lines of a person, or the bytes that a pipe brings
+    """
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, typed=()):
+        piped = isinstance(typed, bytes)
+        stdin = io.BytesIO(typed if piped else "".join(f"{line}\n" for line in typed).encode())
         monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin))
         with pytest.raises(SystemExit) as end:
             run()
         said = capsys.readouterr()

@@ -345,6 +345,7 @@ NAMES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", recipes.names())
 def test_every_recipe(kernbrook, name):
     code, out, err = kernbrook("recipes", name)

@@ -310,33 +310,33 @@ def write_numbers(path, rows=900, more=0, seed=0):
 
 
 def test_numbers(kernbrook, tmp_path):
-    X, y = write_numbers(tmp_path / "data.csv")
+    X, y = write_numbers(tmp_path / "data.csv", rows=300)
     command = ["train", "data.csv", "--recipe", "kernbrook-active"]
     code, out, err = kernbrook(*command, "--model", "m")
     assert (code, err) == (0, "wrote m\n")
     model = kb.recipes.make("kernbrook-active", random_state=0)
     record = kb.prequential(model, X, y)
     assert f"mean squared error  {record.error:.4g}" in out
-    share = 100 * record.labels_asked / 900
+    share = 100 * record.labels_asked / 300
     assert f"labels asked        {record.labels_asked} ({share:.1f} %)" in out
     assert "support vectors" not in out
     found = json.loads(kernbrook(*command, "--model", "m2", "--json", "-")[1])
     assert found["task"] == "regression"
     assert found["error"] == pytest.approx(record.error, rel=1e-12)
-    assert found["labels_asked"] == record.labels_asked < 900
+    assert found["labels_asked"] == record.labels_asked < 300
     assert not {"classes", "mistakes"} & found.keys()
     assert Path("m").read_bytes() == Path("m2").read_bytes()
     assert kb.load("m").predict(X).tolist() == model.predict(X).tolist()
 
 
-@pytest.mark.parametrize("recipe", ["kernbrook-active", "omkl", "mean", "last-value"])
+@pytest.mark.parametrize("recipe", ["omkl", "mean"])
 def test_appended_numbers_are_learned(kernbrook, tmp_path, recipe):
-    write_numbers(tmp_path / "data.csv", rows=500, more=801)
+    write_numbers(tmp_path / "data.csv", rows=300, more=801)
     command = ["train", "data.csv", "--recipe", recipe, "--json", "-"]
     kernbrook(*command, "--model", "m")
-    write_numbers(tmp_path / "data.csv", rows=1301)
+    write_numbers(tmp_path / "data.csv", rows=1101)
     resumed = json.loads(kernbrook(*command, "--model", "m", "--resume")[1])
-    assert (resumed["n_rows"], resumed["resumed_at"]) == (1301, 500)
+    assert (resumed["n_rows"], resumed["resumed_at"]) == (1101, 300)
     whole = json.loads(kernbrook(*command, "--model", "whole")[1])
     assert resumed["error"] == whole["error"]
     assert Path("m").read_bytes() == Path("whole").read_bytes()
@@ -512,21 +512,21 @@ def test_killed_at_eight_moments(kernbrook, tmp_path):
 
 
 @POSIX
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_by_a_signal(kernbrook, tmp_path, number, code):
-    command = ["train", "waveform:12000", "--positive", "0", "--recipe", "spa", "--seed", "3"]
+def test_stopped_by_a_signal(kernbrook, tmp_path):
+    """A polite kill, whenever it comes; Ctrl-C is in `test_going_on.py`."""
+    command = ["train", "waveform:9000", "--positive", "0", "--recipe", "bpas", "--seed", "3"]
     command += ["--checkpoint-every", "0"]
     with process(*command, "--model", "m", cwd=tmp_path) as stopped:
         deadline = time.monotonic() + 100
         while not (tmp_path / "m").exists() and time.monotonic() < deadline:
             time.sleep(0.002)
-        stopped.send_signal(number)
+        stopped.terminate()
         out, err = stopped.communicate(timeout=100)
-    assert (stopped.returncode, out) == (code, "")
+    assert (stopped.returncode, out) == (143, "")
     _, checkpoint = load_checkpoint(tmp_path / "m")
-    assert f"m has learned {checkpoint.rows:,} of 12,000 rows" in err
+    assert f"m has learned {checkpoint.rows:,} of 9,000 rows" in err
     assert "--resume" in err
-    assert 0 < checkpoint.rows < 12_000
+    assert 0 < checkpoint.rows < 9000
     for name, more in (("m", ["--resume"]), ("whole", [])):
         assert kernbrook(*command, "--model", name, *more)[0] == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
@@ -817,9 +817,9 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
 
 
 def test_predicted_numbers(kernbrook, tmp_path):
-    X, y = write_numbers(tmp_path / "data.csv")
+    X, y = write_numbers(tmp_path / "data.csv", rows=200)
     kernbrook("train", "data.csv", "--recipe", "kernbrook-regression", "--model", "m")
-    X, y = write_numbers(tmp_path / "new.csv", seed=1)
+    X, y = write_numbers(tmp_path / "new.csv", rows=200, seed=1)
     model = kb.load("m")
     model.delay = np.inf  # it learns no more
     expected = model.predict(X)
@@ -827,13 +827,13 @@ def test_predicted_numbers(kernbrook, tmp_path):
     assert code == 0
     assert [float(line) for line in out.splitlines()] == expected.tolist()
     error = ((expected - y) ** 2).mean()
-    assert told(err) == f"mean squared error {error:.4g} on 900 labelled rows"
+    assert told(err) == f"mean squared error {error:.4g} on 200 labelled rows"
     write_csv(tmp_path / "bare.csv", X)
     assert kernbrook("predict", "m", "bare.csv") == (0, out, "")
-    write_svmlight(tmp_path / "bare.svm", X, np.zeros(900, dtype=int))
+    write_svmlight(tmp_path / "bare.svm", X, np.zeros(200, dtype=int))
     assert kernbrook("predict", "m", "bare.svm") == (0, out, "")  # the same everywhere: no labels
     write_csv(tmp_path / "text.csv", X, y, label="y")
-    said = "no row is judged; not counted: 900 rows with a label that the model does not know\n"
+    said = "no row is judged; not counted: 200 rows with a label that the model does not know\n"
     assert kernbrook("predict", "m", "text.csv") == (0, out, said)
     code, out, err = kernbrook("predict", "m", "new.csv", "--scores")
     assert (code, out) == (1, "")

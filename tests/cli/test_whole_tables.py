@@ -102,13 +102,13 @@ def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
     )
 
 
-@pytest.mark.parametrize("more", [[], ["--scores"], ["--proba"]])
+@pytest.mark.parametrize("more", [[], ["--proba"]])
 def test_predictions_stand_beside_their_rows(kernbrook, tmp_path, more):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, 2))
     rows = [f"{a},{b},{'yes' if a > b else 'no'}" for a, b in X]
     lines(tmp_path / "t.csv", "a,b,label", rows)
-    kernbrook("train", "t.csv", "--model", "m")
+    kernbrook("train", "t.csv", "--model", "m", "--recipe", "bpas")
     bad = ["x,1", "1", *(f"{a},{b}" for a, b in X[:3]), "1,2,3", f"{X[3][0]},{X[3][1]}", "y,z"]
     lines(tmp_path / "new.csv", "a,b", bad)
     lines(tmp_path / "good.csv", "a,b", [f"{a},{b}" for a, b in X[:4]])
@@ -133,7 +133,7 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
     lines(tmp_path / "all.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
     lines(tmp_path / "one.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values[:250])])
     lines(tmp_path / "two.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values) if i >= 250])
-    options = ["--recipe", "kernbrook-regression", "--lags", "1,24", "--delay", "3"]
+    options = ["--recipe", "raker", "--lags", "1,24", "--delay", "3"]
     options += ["--labels-every", "4"]
     code, _, err = kernbrook("train", "all.csv", "--model", "all", *options)
     late = "compare --in-order --delay 3 --labels-every 4 says the errors"

@@ -250,7 +250,7 @@ def test_random_streams(levels, step, fresh, C, n, size, seed):
 @pytest.mark.data
 @pytest.mark.parametrize("restart", [False, True])
 def test_the_recipe_on_energy(restart):
-    X, y = hard_streams.real("energy", 800)
+    X, y = hard_streams.real("energy", 300)
     X, kernels, levels = X.toarray(), kb.kernels.resolve("amkl17")[5::4], 12
     features = kb.RandomFeatures(50, normalize=False)
     Zs = features_of(X, kernels, features, seed=0)
@@ -262,7 +262,7 @@ def test_the_recipe_on_energy(restart):
         y, Zs, learner, "squared", levels, 0.5, restart, not restart, seed=seed_of(0)
     )
     model = kb.recipes.make("ada-raker", kernels=kernels, restart=restart, random_state=0)
-    assert_same(model, says(model, X, y, size=300), expected, y)
+    assert_same(model, says(model, X, y, size=130), expected, y)
 
 
 # -- blocks, labels, files ---------------------------------------------------------------------

@@ -90,9 +90,7 @@ def test_an_inner_product_does_not_depend_on_its_place(d):
     assert len(found) == 1, found
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("d", [3, 20, 45, 123])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "d"), [*enumerate([3, 20, 45, 123])])
 def test_duplicates_with_both_labels(seed, d):
     """k(x, z) - k(x, z') is 0 wherever z = z' lie in their blocks.
 
@@ -105,9 +103,8 @@ def test_duplicates_with_both_labels(seed, d):
     y = rng.choice([-1.0, 1.0], size=120)
     for tie in ("label", "margin"):
         whole = run(X, y, 120, tie=tie)
-        for form in (X, sp.csr_matrix(X)):
-            for size in (1, 48, 101):
-                assert_equal_runs(run(form, y, size, tie=tie), whole)
+        for form, size in ((X, 1), (X, 48), (sp.csr_matrix(X), 48), (sp.csr_matrix(X), 101)):
+            assert_equal_runs(run(form, y, size, tie=tie), whole)
 
 
 @pytest.mark.data
@@ -131,11 +128,11 @@ import kernbrook as kb
 import numpy as np
 
 rng = np.random.default_rng(0)
-X = np.concatenate([rng.normal(size=(1500, 20)), (rng.random((1500, 20)) < 0.3).astype(float)])
-y = np.where(rng.random(3000) < 0.5, 1, -1)
-for size in (3000, 777) * int(sys.argv[1]):
+X = np.concatenate([rng.normal(size=(1000, 20)), (rng.random((1000, 20)) < 0.3).astype(float)])
+y = np.where(rng.random(2000) < 0.5, 1, -1)
+for size in (777,) * int(sys.argv[1]):
     model = kb.recipes.make("omkc-sd", random_state=3)
-    for i in range(0, 3000, size):
+    for i in range(0, 2000, size):
         predictions, _ = model.learn(X[i : i + size], y[i : i + size])
         sys.stdout.buffer.write(predictions.tobytes())
     sys.stdout.buffer.write(model.dual_coef_.tobytes() + model.support_vectors_.tobytes())
@@ -159,7 +156,7 @@ def test_threads_give_the_same_bytes():
         )  # fmt: skip
         assert done.returncode == 0, done.stderr.decode()
         results.append(done.stdout)
-    assert len(results[0]) > 1_000_000
+    assert len(results[0]) > 300_000
     assert results[0] * 2 == results[1]
 
 

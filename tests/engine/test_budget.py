@@ -184,6 +184,7 @@ def test_hard_streams(stream, learner):
     assert_same(model, says(model, X, y, SIGNS, 50), expected, X, 1e-4 if afar else 1e-9)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("stream", STREAMS)
 def test_bpas_removes_what_costs_least(stream):
     """Where several removals cost the same but for rounding, the twin follows the choice made."""
@@ -297,46 +298,6 @@ def test_a_precomputed_kernel(learner):
 def state(model, predictions):
     held = [predictions, model.support_vectors_, model.dual_coef_, model.expert_mistakes_]
     return [array.tobytes() for array in [*held, model.kernel_weights_]]
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize(
-    ("stream", "learner", "combiner"),
-    pairwise(
-        ["binary_features", "duplicates_afar", "near_duplicates", "wdbc"],
-        *(["rbp", "forgetron", "bogd", "bpas"], ["mistakes", "hinge"]),
-    ),
-)
-def test_chunks_and_sparsity(stream, learner, combiner):
-    """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
-    X, y = STREAMS[stream]()
-    X, y = X[:100], y[:100]
-    wanted, rows = None, sp.csr_matrix(X)
-    for form, size in ((X, 100), (X, 1), (X, 64), (rows, 7), (rows, 100)):
-        model = make(learner, 15, combiner, "drawn")
-        found = state(model, says(model, form, y, SIGNS, size))
-        wanted = wanted or found
-        assert found == wanted, (size, type(form))
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("budget", [1, 2, 7, 20])
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_the_budget_is_never_exceeded(learner, budget):
-    """At every round, for every expert; full it stays full, and what is held decides."""
-    X, y = hard_streams.gaussian_clouds(100)
-    pool, _ = wide_pool()
-    model = make(learner, budget, kernels=pool)
-    most = np.zeros(len(pool), dtype=int)
-    for t in range(len(y)):
-        model.learn(X[t : t + 1], y[t : t + 1], [-1, 1])
-        counts = np.count_nonzero(model.dual_coef_, axis=0)
-        assert (counts <= budget).all()
-        assert (counts >= most).all()
-        most = counts
-        assert model.n_support_stored_ == counts.sum()
-        assert len(model.support_vectors_) == len(model.dual_coef_) <= counts.sum()
-    assert (most == budget).any()
 
 
 @pytest.mark.thinned

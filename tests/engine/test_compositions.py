@@ -102,9 +102,8 @@ def test_chunks_and_sparsity(name):
     X, y = hard_streams.gaussian_clouds(300)
     whole = make(name)
     said = says(whole, X, y, SIGNS, 300)
-    for size in (1, 7, 129):
-        for rows in (X, sp.csr_matrix(X)):
-            model = make(name)
-            np.testing.assert_array_equal(says(model, rows, y, SIGNS, size), said)
-            assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
-            assert model.kernel_weights_.tobytes() == whole.kernel_weights_.tobytes()
+    for size, rows in ((1, X), (7, sp.csr_matrix(X)), (129, X)):
+        model = make(name)
+        np.testing.assert_array_equal(says(model, rows, y, SIGNS, size), said)
+        assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
+        assert model.kernel_weights_.tobytes() == whole.kernel_weights_.tobytes()

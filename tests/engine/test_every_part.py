@@ -34,8 +34,10 @@ def test_every_export_is_on_its_list():
     assert exported(kb.labels) == kinds(POLICIES)
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long) if "tree" in name else name for name in LEARNERS],
+)
 def test_properties_of_learners(name):
     kb.testing.check_learner(LEARNERS[name][0])
 

@@ -29,15 +29,15 @@ def run(make, y, learner, combiner, policy):
 
 
 TWO, THREE = (X[:, 0] > 0).astype(int), np.digitize(X[:, 0], [-0.4, 0.4])
-LEARNERS = kb.BPAS(8), kb.Perceptron(), kb.Ridge(features=kb.RandomFeatures(5))
-for i, policy in enumerate(("all", kb.Disagreement(), kb.LabelBudget(0.5))):
-    for j, combiner in enumerate((None, kb.Hedge(), kb.AdaHedge())):
-        run(kb.OnlineMKClassifier, (TWO, THREE)[j % 2], LEARNERS[(i + j) % 3], combiner, policy)
-        run(kb.OnlineMKClassifier, (THREE, TWO)[j % 2], LEARNERS[(i + j + 1) % 3], combiner, policy)
-    for combiner in (None, kb.EXP()):
-        window = kb.GradientDescent(features=None, budget=8)
-        for learner in (kb.Ridge(features=kb.RandomFeatures(5)), window):
-            run(kb.OnlineMKRegressor, X[:, 0], learner, combiner, policy)
+RIDGE, WINDOW = kb.Ridge(features=kb.RandomFeatures(5)), kb.GradientDescent(features=None, budget=8)
+LEARNERS = kb.BPAS(8), kb.Perceptron(), RIDGE
+POLICIES, COMBINERS = ("all", kb.Disagreement(), kb.LabelBudget(0.5)), (kb.Hedge(), kb.AdaHedge())
+for i, learner in enumerate(LEARNERS):  # each of them twice, with others
+    run(kb.OnlineMKClassifier, TWO, learner, None, POLICIES[i])
+    run(kb.OnlineMKClassifier, THREE, learner, COMBINERS[i % 2], POLICIES[(i + 1) % 3])
+for i, learner in enumerate((RIDGE, WINDOW)):
+    run(kb.OnlineMKRegressor, X[:, 0], learner, None, POLICIES[i])
+    run(kb.OnlineMKRegressor, X[:, 0], learner, kb.EXP(), POLICIES[2 * i])
 run(kb.OnlineMKClassifier, TWO, None, kb.GroupNorm(), "all")
 print(digest.hexdigest())
 """

@@ -3,9 +3,7 @@
 import hard_streams
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from driving import says
-from sklearn.base import clone
 
 import kernbrook as kb
 from kernbrook.engine.deciding import read
@@ -63,28 +61,6 @@ def pool():
         kb.Group([kb.Perceptron(), *ridges], OWN, "ranks"), kb.LastLabel(),
         kb.Group(ridges, scaling="maximum"),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("choices", [{}, {"labels": kb.LabelBudget(0.5)}], ids=["all", "some"])
-def test_any_chunks_dense_and_sparse(choices):
-    X, y = stream()
-    model = machine(pool(), **choices)
-    told = says(model, X, y, 2)
-    for rows, size in ((X, 1), (X, 7), (sp.csr_matrix(X), 50)):
-        other = clone(model)
-        np.testing.assert_array_equal(says(other, rows, y, 2, size), told)
-        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X))
-
-
-def test_a_file_goes_on(tmp_path):
-    X, y = stream()
-    model = machine(pool())
-    says(model, X[:150], y[:150], 2)
-    kb.save(model, tmp_path / "model.kb")
-    loaded = kb.load(tmp_path / "model.kb")
-    np.testing.assert_array_equal(
-        says(loaded, X[150:], y[150:], 2), says(model, X[150:], y[150:], 2)
-    )
 
 
 def test_a_pool_whose_learners_all_have_kernels_has_these_alone():

@@ -137,6 +137,7 @@ def test_the_next_row_is_as_ever():
     assert not np.array_equal(ours.decision_function(X), without.decision_function(X))
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("C", [2, 3, None])
 @pytest.mark.parametrize("n", [100, 128, 512, 800])
 def test_a_file_goes_on(C, n, tmp_path):

@@ -151,9 +151,10 @@ def test_before_any_line(store):
         for number, place in enumerate(met, 1):
             places.setdefault(place, []).append(number)
         often = [numbers for numbers in places.values() if len(numbers) > 4]  # with every block
+        few = 2 if store == "default" else 1  # of so many experts that each takes its time
         lines = [
             rng.choice(numbers)
-            for among, n in ((list(places.values()), 4), (often, 14))
+            for among, n in ((list(places.values()), 4 // few), (often, 14 // few))
             for numbers in (among[i] for i in rng.permutation(len(among))[:n])
         ]
         partly = 0
@@ -169,7 +170,7 @@ def test_before_any_line(store):
             if done < ROWS:
                 learn(model, X[done:], y[done:])
             assert_equal(everything(model, X), wanted)
-        assert partly > 2 or store in ("majority", "last label", "mean")
+        assert partly > 2 // few or store in ("majority", "last label", "mean")
 
 
 @pytest.mark.long
@@ -255,7 +256,7 @@ def test_by_a_timer(store):
 def test_before_every_line_that_keeps_what_was_learned(where):
     """The lines of the file, over three blocks, the second of which has a new class.
 
-    Each the first two times that it runs, and the last.
+    Each the first time that it runs, and the last.
     """
     X, y = stream("default")
     y[40:56:3] = 2
@@ -268,7 +269,7 @@ def test_before_every_line_that_keeps_what_was_learned(where):
     places: dict[tuple[str, int], list[int]] = {}
     for number, place in enumerate(met, 1):
         places.setdefault(place, []).append(number)
-    lines = sorted({line for numbers in places.values() for line in (*numbers[:2], numbers[-1])})
+    lines = sorted({line for numbers in places.values() for line in (numbers[0], numbers[-1])})
     partly = 0
     for line in lines:
         model = copy.deepcopy(start)

@@ -69,7 +69,7 @@ def test_logarithm():
 @extended
 def test_exponential_and_what_it_lacks_of_one():
     rng = np.random.default_rng(1)
-    values = -np.concatenate([10 ** rng.uniform(-20, 2.84, 50_000), rng.uniform(0, 3, 50_000)])
+    values = -np.concatenate([10 ** rng.uniform(-20, 2.84, 9000), rng.uniform(0, 3, 9000)])
     both = exponentials(values)
     np.testing.assert_allclose(both[:, 0] / np.exp(LONG(values)), 1, rtol=0, atol=4.5e-16)
     np.testing.assert_allclose(both[:, 1] / np.expm1(LONG(values)), 1, rtol=0, atol=4.5e-16)
@@ -82,7 +82,7 @@ def test_exponential_and_what_it_lacks_of_one():
 # ---- the best h ----
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(ratios, cosines, kappas)
 @example(1.0, 1.0, 0.0)
 @example(1.0, 1.0, 1.0)
@@ -140,7 +140,7 @@ def test_many_pairs(kind):
     L = -np.log(kappa)
     assert (h.min(), h.max()) >= (0.0, 0.25)
     assert h.max() <= 0.5
-    for each in np.linspace(0, 1, 201):
+    for each in np.linspace(0, 1, 81):
         own = -a * np.expm1(-2 * L * (1 - each) ** 2) - np.expm1(-2 * L * each * each)
         other = own - 2 * g * kappa * np.expm1(2 * L * each * (1 - each))
         assert (loss <= other + 1e-13 * a).all()

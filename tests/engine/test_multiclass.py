@@ -6,7 +6,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
 from covering import pairwise
 from driving import says, seed_of
 from hypothesis import given, settings
@@ -96,7 +95,6 @@ LEARNERS = {
     "ahpatron": (kb.Ahpatron(B), naive.ahpatron, B, "label"),
     "ahpatron, bold": (kb.Ahpatron(B, **BOLD), partial(naive.ahpatron, **BOLD), B, "label"),
 }
-BUDGETED = [name for name, choices in LEARNERS.items() if choices[2] is not None]
 LOSSES = {
     "mistakes": {"discount": 0.9},
     "hinge": {"discount": 0.9, "loss": "hinge", "cap": 50.0},
@@ -441,6 +439,7 @@ def run_of(X, y, scores, kernels, *choices):
     return np.concatenate(decisions), run
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "stream", "selection"),
     pairwise(PAIRS, ["gaussian_clouds", "binary_features", "wdbc"], ["all", "drawn"]),
@@ -501,31 +500,6 @@ def state(model, predictions, X):
     return [array.tobytes() for array in parts]
 
 
-HARD = ["binary_features", "near_duplicates", "wdbc"]
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize(
-    ("stream", "learner", "loss", "selection"),
-    [
-        *pairwise(HARD, LEARNERS, LOSSES, ["all", "drawn"]),
-        *((stream, "GroupNorm", "mistakes", "all") for stream in HARD),
-    ],
-)
-def test_chunks_and_sparsity(stream, learner, loss, selection):
-    """Chunks of 1, 7 and all at once, dense and CSR: the same bytes."""
-    X, y = hard_streams.many_classes(stream, 120)
-    wanted, rows = None, sp.csr_matrix(X)
-    for form, size in ((X, 120), (X, 1), (rows, 7), (rows, 120)):
-        if learner == "GroupNorm":
-            model = plain.classifier(POOL, combiner=kb.GroupNorm())
-        else:
-            model = make(learner, loss, selection)
-        found = state(model, says(model, form, y, 5, size), form)
-        wanted = wanted or found
-        assert found == wanted, (size, type(form))
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("learner", ["perceptron", "PA-I", "rbp", "projectron++"])
 def test_more_than_a_block(learner, monkeypatch):
@@ -544,23 +518,3 @@ def test_more_than_a_block(learner, monkeypatch):
     if learner in ("perceptron", "PA-I"):
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
         assert sums_of(model).threads(support_of(model).n * 512) == 2
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("size", [1, 2, 7])
-@pytest.mark.parametrize("learner", BUDGETED)
-def test_the_budget_is_never_exceeded(learner, size):
-    """At every round, for every expert; what is stored is what some expert uses or may use."""
-    X, y = hard_streams.many_classes("gaussian_clouds", 100, 4)
-    model = make(learner).set_params(learner__budget=size)
-    most = 0
-    for t in range(len(y)):
-        model.learn(X[t : t + 1], y[t : t + 1], np.arange(4))
-        filled = slots_of(model).filled
-        counts = np.count_nonzero(model.dual_coef_.any(axis=2), axis=0)
-        assert (filled <= size).all()
-        assert (counts <= filled).all()
-        assert model.n_support_stored_ == counts.sum()
-        assert len(model.support_vectors_) <= filled.sum()
-        most = max(most, filled.max())
-    assert most == size

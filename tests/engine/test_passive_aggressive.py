@@ -6,7 +6,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
 from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,7 +110,7 @@ def test_twins_on_hard_streams(stream, name):
 
 @cache
 def wdbc_by_the_twin(name):
-    X, y = hard_streams.wdbc()
+    X, y = hard_streams.wdbc(300)
     learner = LEARNERS[name]
     return naive.run(
         *(X, y, naive_kernels.omkc16(), twin_of(learner)),
@@ -122,10 +121,10 @@ def wdbc_by_the_twin(name):
 
 @pytest.mark.thinned
 @pytest.mark.parametrize("name", ["PA-I", "PA-II", "SPA", "SPA, unit"])
-@pytest.mark.parametrize("size", [1, 7, 256, 569])
+@pytest.mark.parametrize("size", [1, 7, 256, 300])
 def test_twins_on_wdbc(name, size):
     """Raw features, no duplicates: support vectors agree exactly, whatever the learner."""
-    X, y = hard_streams.wdbc()
+    X, y = hard_streams.wdbc(300)
     expected, model = wdbc_by_the_twin(name), spa_machine(LEARNERS[name])
     np.testing.assert_array_equal(says(model, X, y, SIGNS, size), expected.predictions)
     kept = expected.coefficients.any(axis=1)
@@ -166,7 +165,7 @@ TWINS = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     data=st.data(),
     learner=LEARNER,
@@ -221,30 +220,6 @@ def test_twins_on_random_streams(
     np.testing.assert_array_equal(chunked.support_vectors_, model.support_vectors_)
     np.testing.assert_array_equal(chunked.kernel_weights_, model.kernel_weights_)
     assert chunked.n_support_active_ == model.n_support_active_
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("stream", STREAMS)
-def test_chunks_and_sparsity(stream, name):
-    """Chunks of 1, 7, 64 and all at once, dense and CSR: one result, bit by bit."""
-    X, y = STREAMS[stream]()
-    X, y = X[:100], y[:100]
-
-    def run(form, size):
-        model = spa_machine(LEARNERS[name])
-        predictions = says(model, form, y, SIGNS, size)
-        active = np.array(model.n_support_active_)
-        return predictions, model.support_vectors_, model.dual_coef_, active, model.kernel_weights_
-
-    *whole, weights = run(X, len(y))
-    assert len(whole[1]) > 50
-    rows = sp.csr_matrix(X)
-    for form, size in ((X, 1), (X, 64), (rows, 7), (rows, len(y))):
-        *found, found_weights = run(form, size)
-        for one, other in zip(found, whole, strict=True):
-            np.testing.assert_array_equal(one, other)
-        np.testing.assert_allclose(found_weights, weights, atol=1e-9)
 
 
 @pytest.mark.data
@@ -345,7 +320,7 @@ def test_lengths_at_the_edge_of_zero():
 
 def test_huge_losses():
     """Raw features make the cubic kernel's losses 1e6 and more: its weight is 0, the sum 1."""
-    X, y = hard_streams.wdbc()
+    X, y = hard_streams.wdbc(300)
     expected = wdbc_by_the_twin("SPA, unit")
     assert expected.rounding.max() > 1e15  # SPA adds without regard to k(x, x)
     model = spa_machine(LEARNERS["SPA, unit"])

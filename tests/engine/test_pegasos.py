@@ -88,7 +88,7 @@ def assert_same(model, predictions, expected, ball=True, rtol=1e-8):
 @pytest.mark.data
 @pytest.mark.parametrize(("upkeep", "C", "ball"), pairwise(ALL, [2, 3, 26], [True, False]))
 def test_letter(upkeep, C, ball):
-    X, y = hard_streams.real("letter", 220)
+    X, y = hard_streams.real("letter", 120)
     X, y = hard_streams.scaled(X.toarray()), (y.astype(int) - 1) % C
     expected = twin(X, y, C, upkeep, 20, 4 / 16, ball=ball)
     model = make(upkeep, 20, 4 / 16, ball=ball)
@@ -157,8 +157,7 @@ def many():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("C", [2, 7])
-@pytest.mark.parametrize("upkeep", ALL)
+@pytest.mark.parametrize(("upkeep", "C"), [(name, (2, 7)[i % 2]) for i, name in enumerate(ALL)])
 def test_the_norm_is_that_of_the_expansion(upkeep, C):
     """Tracked, and summed afresh, over more than 1024 learned examples."""
     X, _ = many()
@@ -242,21 +241,6 @@ def test_the_scale_never_underflows(upkeep, C):
     assert_same(model, np.concatenate(said), expected, rtol=1e-7)
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7])
-@pytest.mark.parametrize("upkeep", UPKEEPS)
-def test_the_budget_is_never_exceeded(upkeep, budget):
-    X, y = hard_streams.many_classes("gaussian_clouds", 120, 4)
-    model = make(upkeep, budget, 0.3)
-    most = 0
-    for t in range(len(y)):
-        model.learn(X[t : t + 1], y[t : t + 1], np.arange(4))
-        filled = int(slots_of(model).filled[0])
-        assert filled <= budget
-        assert len(model.support_vectors_) == len(model.dual_coef_) == filled
-        most = max(most, filled)
-    assert most == budget
-
-
 @pytest.mark.parametrize("upkeep", UPKEEPS)
 def test_a_budget_of_all_rounds_changes_nothing(upkeep):
     X, y = hard_streams.of_scikit_learn("wine", 150)
@@ -302,28 +286,8 @@ def state(model, predictions, X):
     return [array.tobytes() for array in parts]
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize(
-    ("stream", "upkeep", "C"),
-    pairwise(["binary_features", "near_duplicates", "offset_duplicates", "wdbc"], ALL, [2, 5]),
-)
-def test_chunks_and_sparsity(stream, upkeep, C):
-    """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
-    X, y = hard_streams.many_classes(stream, 110, C)
-    pool = [kb.Gaussian(gamma=g) for g in (0.02, 0.2)]
-    wanted = None
-    rows = sp.csr_matrix(X)
-    for form, size in ((X, 110), (X, 64), (X, 1), (rows, 7), (rows, 110)):
-        model = plain.classifier(
-            pool, learner_of(upkeep, 12), kb.Hedge(loss="hinge", cap=10), random_state=SEED
-        )
-        found = state(model, says(model, form, y, C, size), form)
-        wanted = wanted or found
-        assert found == wanted, (size, type(form))
-
-
 @pytest.mark.data
-@pytest.mark.parametrize("upkeep", UPKEEPS)
+@pytest.mark.parametrize("upkeep", ["merge", "project"])
 def test_blocks_of_a_longer_stream(upkeep):
     """Letter: blocks end within the chunks and at their ends, and merged points meet later ones."""
     X, y = many()
@@ -334,23 +298,6 @@ def test_blocks_of_a_longer_stream(upkeep):
         found = state(model, says(model, X, y, 26, size), X)
         wanted = wanted or found
         assert found == wanted, size
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("C", [2, 5])
-@pytest.mark.parametrize("upkeep", ALL)
-def test_a_loaded_model_goes_on_exactly(upkeep, C, storage, tmp_path):
-    X, y = hard_streams.many_classes("sparse_counts", 150, C)
-    whole, saved = make(upkeep, 9, 0.1), make(upkeep, 9, 0.1)
-    for a, b in ((0, 1), (1, 60), (60, 61), (61, 130), (130, 150)):
-        expected = whole.learn(storage(X[a:b]), y[a:b], np.arange(C))[0]
-        kb.save(saved, tmp_path / "model")
-        saved = kb.load(tmp_path / "model")
-        said = saved.learn(storage(X[a:b]), y[a:b], np.arange(C))[0]
-        assert state(saved, said, X) == state(whole, expected, X)
-    for name, array in slots_of(whole)._asdict().items():
-        assert array.tobytes() == getattr(slots_of(saved), name).tobytes(), name
 
 
 SPOILED = [
@@ -484,13 +431,13 @@ def test_covtype(upkeep):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("upkeep", UPKEEPS)
+@pytest.mark.parametrize("upkeep", ["merge", "project"])
 def test_covtype_by_several_threads(upkeep, monkeypatch):
     """Enough slots for threads: two give the same bytes as one, and as an example at a time."""
-    X, y = hard_streams.real("covtype", 700)
+    X, y = hard_streams.real("covtype", 400)
     X, y = hard_streams.scaled(X.toarray()), y.astype(int) - 1
     wanted = None
-    for threads, size in ((1, 700), (2, 700), (2, 300), (1, 1)):
+    for threads, size in ((1, 400), (2, 400), (2, 150), (1, 1)):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
         model = plain.classifier(
             "omkc16", learner_of(upkeep, 60), selection=kb.Selection(**SELECTIONS["drawn"]),

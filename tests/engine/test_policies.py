@@ -321,7 +321,7 @@ def test_margin_sampling_asks_with_its_probability(C, smoothing):
     else:
         ordered = np.sort(decisions, axis=1)
         margins = ordered[:, -1] - ordered[:, -2]
-    n = 300
+    n = 120
     asked = np.zeros(6)
 
     def oracle(row):
@@ -457,25 +457,6 @@ def assert_equal(first, second, but=()):
 
 
 @pytest.mark.sampled
-@every_machine(0)
-def test_chunks_change_nothing(name, tmp_path):
-    """Chunks of one row are those of an oracle, below."""
-    C, fresh = MACHINES[name]
-    X, y = stream(C, 300)
-    whole = fresh()
-    said, asked = learn(whole, X, y, C)
-    assert asked.sum() > 1
-    assert asked.sum() < 300 or "Disagreement" in name
-    state = held(whole, tmp_path)
-    for size in (7, 256):
-        model = fresh()
-        predictions, others = learn(model, X, y, C, size)
-        np.testing.assert_array_equal(others, asked)
-        np.testing.assert_array_equal(predictions, said)
-        assert_equal(held(model, tmp_path), state)
-
-
-@pytest.mark.sampled
 @every_machine(1)
 def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     """And is called for the labels that are asked for, no others."""
@@ -534,6 +515,7 @@ def test_an_oracle_that_has_no_label(name, tmp_path):
     )
 
 
+@pytest.mark.sampled
 @every_machine(0)
 def test_partial_fit_learns_from_every_label(name, tmp_path):
     """As a machine that asks for all of them, whatever the policy."""
@@ -546,6 +528,7 @@ def test_partial_fit_learns_from_every_label(name, tmp_path):
     assert_equal(held(model, tmp_path), held(usual, tmp_path), ("progress.asking",))
 
 
+@pytest.mark.sampled
 @every_machine(1)
 def test_one_label_and_then_none(name, tmp_path):
     """A machine that asks for no label after the first stays as it is."""

@@ -1,7 +1,5 @@
 """Projectron, Projectron++ and Ahpatron against their naive twins."""
 
-import copy
-import pickle
 from functools import partial
 
 import hard_streams
@@ -206,35 +204,12 @@ def test_random_streams(learner, loss, selection, size, n, chunk, seed):
     assert_same(model, says(model, X, y, SIGNS, chunk, importance), expected, 1e-7)
 
 
-def state(model, predictions):
-    parts = [predictions, model.support_vectors_, model.dual_coef_, model.expert_mistakes_]
-    return [array.tobytes() for array in [*parts, model.kernel_weights_]]
-
-
 @pytest.mark.thinned
-@pytest.mark.parametrize("selection", ["all", "drawn"])
-@pytest.mark.parametrize("learner", PLAIN)
-@pytest.mark.parametrize(
-    "stream", ["binary_features", "duplicates_afar", "near_duplicates", "wdbc"]
-)
-def test_chunks_and_sparsity(stream, learner, selection):
-    """Chunks of 1, 7, 64 and all at once, dense and CSR: the same bytes."""
-    X, y = STREAMS[stream]()
-    X, y = X[:100], y[:100]
-    wanted, rows = None, sp.csr_matrix(X)
-    for form, size in ((X, 100), (X, 1), (X, 64), (rows, 7), (rows, 100)):
-        model = make(learner, 15, "hinge", selection)
-        found = state(model, says(model, form, y, SIGNS, size))
-        wanted = wanted or found
-        assert found == wanted, (size, type(form))
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("size", [1, 2, 7, 20])
+@pytest.mark.parametrize("size", [1, 7])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_budget_is_never_exceeded(learner, size):
     """At every round, for every expert; the Projectrons remove nothing, Ahpatron keeps a half."""
-    X, y = hard_streams.gaussian_clouds(200)
+    X, y = hard_streams.gaussian_clouds(120)
     model = make(learner, size)
     before, most = [set()] * 16, 0
     for t in range(len(y)):
@@ -381,17 +356,6 @@ def test_memory_on_a_long_stream(learner):
         sizes.append(model.memory_bytes_)
     assert max(sizes[4:]) <= 1.5 * sizes[3]
     assert max(sizes) < 20_000
-
-
-@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
-@pytest.mark.parametrize("learner", PLAIN)
-def test_copies_learn_on_in_the_same_way(learner, through):
-    X, y = hard_streams.gaussian_clouds(200)
-    model = make(learner, 15, selection="drawn").fit(X, y)
-    again, still = through(model), model.dual_coef_.tobytes()
-    said = again.learn(X[::-1], y)[0]
-    assert model.dual_coef_.tobytes() == still
-    assert state(model, model.learn(X[::-1], y)[0]) == state(again, said)
 
 
 @pytest.mark.parametrize("wrong", [-1, 5, 0])

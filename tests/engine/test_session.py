@@ -30,6 +30,7 @@ KERNELS = [
     kb.Polynomial(2, 1.0),
     kb.Cauchy(sigma=2),
 ]
+ASKS = {"labels": kb.LabelBudget(0.5)}
 LEARNERS = [
     kb.BPAS(8),
     kb.RBP(8),
@@ -265,8 +266,11 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
     assert_same(model, other)
 
 
-@pytest.mark.parametrize("choices", [{}, {"labels": kb.LabelBudget(0.5)}], ids=["alone", "asks"])
-@pytest.mark.parametrize("journal", [0, 1, 7, 256])
+@pytest.mark.parametrize(
+    ("journal", "choices"),
+    [(0, {}), (1, ASKS), (7, {}), (7, ASKS), (256, ASKS)],
+    ids=str,
+)
 def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
     """Whenever it comes: the rows since the last copy are learned again."""
     monkeypatch.setattr(sessions, "JOURNAL", journal)
@@ -467,8 +471,7 @@ def test_few_rows_are_a_block(learner, y, choices):
     assert models[1]._model.session is None or turn > 3
 
 
-@pytest.mark.parametrize("journal", [0, 1, 7, 256])
-@pytest.mark.parametrize("at", [0, 1, 6])
+@pytest.mark.parametrize(("at", "journal"), [(0, 0), (6, 1), (1, 7), (6, 256)])
 def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
     """One of them overflows; whose number is in the error; the rest goes on as without them."""
     monkeypatch.setattr(sessions, "JOURNAL", journal)

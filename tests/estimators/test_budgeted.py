@@ -8,7 +8,6 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
-from expected_failures import checks_of
 from sklearn.base import clone
 
 import kernbrook as kb
@@ -21,18 +20,6 @@ POOL = [kb.Gaussian(gamma=0.1), kb.Cauchy(sigma=2), kb.Mean([kb.Linear(), kb.Gau
 def make(learner):
     selection = kb.Selection(update="drawn", vote="drawn", smoothing=0.2)
     return plain.classifier(POOL, learner, kb.Hedge(loss="hinge"), selection, random_state=0)
-
-
-@pytest.mark.sampled
-@checks_of(
-    {
-        "BOGD": plain.classifier(
-            "omkc16", kb.BOGD(50), kb.Hedge(loss="hinge", cap=10), random_state=0
-        )
-    }
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])

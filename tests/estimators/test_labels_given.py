@@ -105,6 +105,7 @@ def test_a_missing_label_is_an_answer_that_cannot_be_had(name, missing, size, tm
     assert state_of(model, tmp_path) == state_of(silent, tmp_path)
 
 
+@pytest.mark.sampled
 @each
 def test_no_labels_at_all(name, tmp_path):
     model, silent = VARIANTS[name](), VARIANTS[name]()

@@ -1,14 +1,9 @@
 """The classifier with more than two classes: what it shows, saves, refuses and promises."""
 
-import copy
-import pickle
-
 import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
-from expected_failures import checks_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import compiled
@@ -50,21 +45,6 @@ def state(model):
     parts = [model.support_vectors_, model.dual_coef_, model.kernel_weights_]
     parts += [model.expert_mistakes_, model.decision_function(X)]
     return [array.tobytes() for array in parts]
-
-
-@pytest.mark.thinned
-@checks_of(
-    {
-        "PA-I": plain.classifier("omkc16", kb.PassiveAggressive("PA-I", 0.1), HINGE),
-        "GroupNorm": plain.classifier("omkc16", combiner=kb.GroupNorm()),
-        "projectron under AdaHedge": plain.classifier(
-            "omkc16", kb.Projectron(50), kb.AdaHedge(), random_state=0
-        ),
-        "Pegasos": plain.classifier([kb.Gaussian(gamma=0.3)], kb.Pegasos(50, 0.01), random_state=0),
-    }
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 @settings(max_examples=40, deadline=None)
@@ -125,23 +105,6 @@ def test_shapes(name):
         np.testing.assert_allclose(decisions, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_looking_changes_nothing(name):
-    """predict and decision_function use up no draw and leave no trace."""
-    watched, usual = MODELS[name](), MODELS[name]()
-    watched.set_params(random_state=7)
-    usual.set_params(random_state=7)
-    for a, b in CUTS:
-        for model in (watched, usual):
-            model.learn(X[a:b], Y[a:b], classes=np.arange(10))
-        first = watched.decision_function(X)
-        np.testing.assert_array_equal(watched.predict(X), first.argmax(axis=1))
-        np.testing.assert_array_equal(watched.decision_function(X), first)
-        assert watched.should_ask(X).all()
-        assert watched.n_support_active_ == usual.n_support_active_
-    assert state(watched) == state(usual)
-
-
 @pytest.mark.parametrize(
     "name", [name for name in MODELS if "drawn" not in MODELS[name]().__repr__()]
 )
@@ -149,37 +112,9 @@ def test_predict_is_what_learn_would_say(name):
     """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
     model = MODELS[name]()
     model.learn(X[:100], Y[:100], np.arange(10))
-    for t in range(100, 200):
+    for t in range(100, 140):
         foreseen = model.predict(X[t : t + 1])
         assert model.learn(X[t : t + 1], Y[t : t + 1])[0] == foreseen
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("name", MODELS)
-def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
-    whole, saved = (MODELS[name]().set_params(random_state=7) for _ in range(2))
-    told = [whole.learn(storage(X[a:b]), NAMES[Y[a:b]], classes=NAMES)[0] for a, b in CUTS]
-    for (a, b), expected in zip(CUTS, told, strict=True):
-        kb.save(saved, tmp_path / "model")
-        saved = kb.load(tmp_path / "model")
-        predictions, _ = saved.learn(storage(X[a:b]), NAMES[Y[a:b]], classes=NAMES)
-        np.testing.assert_array_equal(predictions, expected)
-    kb.save(saved, tmp_path / "model")
-    assert state(kb.load(tmp_path / "model")) == state(whole) == state(saved)
-    kb.save(whole, tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
-@pytest.mark.parametrize("through", [lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy])
-@pytest.mark.parametrize("name", MODELS)
-def test_copies_learn_on_in_the_same_way(name, through):
-    model = MODELS[name]().fit(X[:120], Y[:120])
-    again, still = through(model), state(model)
-    said = again.learn(X[120:], Y[120:])[0]
-    assert state(model) == still
-    np.testing.assert_array_equal(model.learn(X[120:], Y[120:])[0], said)
-    assert state(model) == state(again)
 
 
 def test_a_file_of_another_number_of_classes(tmp_path):

@@ -33,7 +33,7 @@ def custom():
 
 @pytest.mark.thinned
 @checks_of(
-    {"kernbrook-classification": kb.OnlineMKClassifier(), "drawn": drawn(), "custom": custom()}
+    {"drawn": drawn(), "custom": custom(), "kernbrook-classification": kb.OnlineMKClassifier()}
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -304,7 +304,7 @@ def test_late_labels_named_columns_and_river():
 
     def part(k):
         def work():
-            for i in range(k, 600, 4):
+            for i in range(k, 240, 4):
                 late.predict(X[i : i + 1], keys=[i])
                 late.learn([i], y[i : i + 1])
                 named.learn_one(ROWS[i], int(y[i]))
@@ -315,13 +315,13 @@ def test_late_labels_named_columns_and_river():
         return work
 
     at_once(*map(part, range(4)))
-    assert late.model.n_rounds_ == 600
+    assert late.model.n_rounds_ == 240
     assert not len(late.waiting_)
-    assert named.n_rounds_ == 602
-    assert named.counts_.tolist() == [602] * 3
-    assert stream.estimator.n_rounds_ == 601
-    assert trivial.n_rounds_ == 600
-    assert encoder.counts_.tolist() == [605] * 3
+    assert named.n_rounds_ == 242
+    assert named.counts_.tolist() == [242] * 3
+    assert stream.estimator.n_rounds_ == 241
+    assert trivial.n_rounds_ == 240
+    assert encoder.counts_.tolist() == [245] * 3
 
 
 def test_what_a_model_calls_cannot_make_it_learn():

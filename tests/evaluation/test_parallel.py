@@ -12,7 +12,7 @@ import pytest
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.running import parallel
-from kernbrook.evaluation.running.parallel import THREADS, Processes, in_order
+from kernbrook.evaluation.running.parallel import THREADS, Processes, crew_of, in_order
 
 FAMILY = frozenset({"a"})
 
@@ -35,7 +35,7 @@ def _refuse(number, progress=None):
 CALLS = [(3, 0.2), (1, 0.0), (2, 0.0)]  # the first is the last to end
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5])
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_results_come_in_the_order_of_the_calls(jobs):
     done = []
     found = list(in_order(_work, CALLS, lambda result: result[0], jobs, done.append))
@@ -55,23 +55,16 @@ def test_what_compiles_comes_first(jobs, tmp_path):
     assert path.exists()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_no_calls_and_calls_that_fail(jobs):
-    assert list(in_order(_work, [], lambda _: 1, jobs, None)) == []
+def test_no_calls_and_calls_that_fail():
+    """Of several processes: `test_an_error_in_a_process_is_raised_here`."""
+    assert list(in_order(_work, [], lambda _: 1, 1, None)) == []
     with pytest.raises(InputError, match="no 1"):
-        list(in_order(_refuse, [(1,), (1,)], lambda _: 1, jobs, None))
+        list(in_order(_refuse, [(1,), (1,)], lambda _: 1, 1, None))
 
 
-def _environment():
-    return [os.environ[name] for name in THREADS]
-
-
-def test_processes_have_a_thread_a_core_together(monkeypatch):
-    for name in THREADS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(parallel, "available_cores", lambda: 7)
-    with Processes(2) as crew:
-        assert crew.submit(_environment).result() == ["3"] * len(THREADS)
+def test_there_are_no_more_processes_than_calls():
+    with crew_of(5, 2) as crew:
+        assert crew.size == 2
 
 
 def test_the_users_warning_filters_stay():
@@ -111,3 +104,20 @@ def test_a_client_that_lost_its_cluster_is_replaced(monkeypatch):
         assert parallel.client_of("tcp://a:1") is again
         made[0] = again
     assert parallel.client_of("tcp://b:1") is other
+
+
+def _environment():
+    return [os.environ[name] for name in THREADS]
+
+
+def test_processes_have_a_thread_a_core_together(monkeypatch):
+    """The last one here: these processes are others than those of all tests before."""
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(parallel, "available_cores", lambda: 3)
+    with Processes(1) as crew:
+        assert crew.submit(_environment).result() == ["3"] * len(THREADS)
+    monkeypatch.setattr(parallel, "available_cores", lambda: 7)
+    monkeypatch.setattr("joblib.executor.get_memmapping_executor", lambda *_, env, **__: env)
+    with Processes(2) as crew:
+        assert crew._executor == dict.fromkeys(THREADS, "3")

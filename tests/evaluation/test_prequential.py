@@ -99,6 +99,7 @@ def test_an_order_may_be_a_list():
     assert_same_records(ordered, listed)
 
 
+@pytest.mark.sampled
 @few_samples
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "perceptron-best"])
 def test_a_stream_is_its_arrays(name):

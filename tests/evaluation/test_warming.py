@@ -160,14 +160,6 @@ def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
     assert {name for name, _ in run(trials, [], jobs)} == {A, B}
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_in_a_process_is_raised_here(jobs):
-    calls = [Call(1, int, ("x",), None), Call(2, int, ("2",), None)]
-    with pytest.raises(ValueError, match="invalid literal"):
-        run({}, calls, jobs)
-    assert run({}, calls[1:], jobs) == [(2, 2)]
-
-
 def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
     told, heard, unheard = [], threading.Event(), threading.Event()
 
@@ -240,3 +232,12 @@ def test_a_text_names_recipes():
     for none in ("", []):
         with pytest.raises(InputError, match="recipes: expected one or more names, got none"):
             compile_ahead(none)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_a_process_is_raised_here(jobs):
+    """The last one here: after an error others do the work."""
+    calls = [Call(1, int, ("x",), None), Call(2, int, ("2",), None)]
+    with pytest.raises(ValueError, match="invalid literal"):
+        run({}, calls, jobs)
+    assert run({}, calls[1:], jobs) == [(2, 2)]

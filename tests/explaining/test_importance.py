@@ -71,13 +71,13 @@ def of_flights(tmp_path_factory):
 @pytest.mark.parametrize("regression", [False, True])
 def test_three_of_twenty_matter(regression):
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(2500, 20))
+    X = rng.normal(size=(1600, 20))
     y = X[:, 4] + np.sin(2 * X[:, 11]) - X[:, 17]
     model = kb.OnlineMKRegressor(random_state=0)
     if not regression:
         y, model = y > 0, kb.OnlineMKClassifier(random_state=0)
-    model.fit(X[:1500], y[:1500])
-    found = kb.importance(model, X[1500:], y[1500:], rows=250, repeats=3)
+    model.fit(X[:1200], y[:1200])
+    found = kb.importance(model, X[1200:], y[1200:], rows=200, repeats=2)
     assert set(found.columns[:3]) == {4, 11, 17}
     assert found.mean[2] > 3 * found.mean[3]
     assert (np.diff(found.mean) <= 0).all()

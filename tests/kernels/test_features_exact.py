@@ -59,6 +59,7 @@ def test_factors_of_monomials_that_overflow():
         draw(kb.Polynomial(3, 1e300), kb.Monomials(), 2, 0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
 def test_tensor_sketch_is_unbiased(kernel):
     points = X[:8] / 2

@@ -82,11 +82,9 @@ def letter_accuracies(recipe, width, permutations, rows=300, **settings):
         yield 100 * np.mean(model.predict(split.test.read()[0]) == y_test)
 
 
-@pytest.mark.parametrize(("jobs", "rows"), [(1, None), (2, 130)])
-def test_rows_are_means_over_the_permutations(letter, told, jobs, rows):
-    result = reproduce(
-        "bpegasos-table-1", ["letter"], 3, jobs=jobs, announce=told.announce, rows=rows
-    )
+@pytest.mark.parametrize("rows", [None, 130])
+def test_rows_are_means_over_the_permutations(letter, told, rows):
+    result = reproduce("bpegasos-table-1", ["letter"], 3, jobs=1, announce=told.announce, rows=rows)
     wanted = [row for row in published("bpegasos-table-1").printed() if row.data == "letter"]
     for cell, row in zip(result.cells, wanted, strict=True):
         assert cell["title"] == row.title

@@ -94,8 +94,10 @@ def test_frames(tmp_path):
         assert "column 'label': a 64-bit float does not hold" in told
 
 
-@pytest.mark.parametrize("missing", ["mean", "last", "indicator", "error"])
-@pytest.mark.parametrize("lags", [None, [1, 3]])
+@pytest.mark.parametrize(
+    ("missing", "lags"),
+    [("mean", [1, 3]), ("last", None), ("indicator", [1, 3]), ("error", None)],
+)
 def test_a_row_that_is_left_out_has_taught_nothing(missing, lags):
     """What is filled, lags and counts of levels are those of the table without the rows."""
     rng = np.random.default_rng(0)

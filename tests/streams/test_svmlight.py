@@ -82,7 +82,7 @@ def odd_lines(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(good_lines(), max_size=6).map("".join), st.booleans())
 def test_compiled_parser_equals_the_naive_one(text, cut):
     text = text.rstrip("\n") if cut else text
@@ -90,7 +90,7 @@ def test_compiled_parser_equals_the_naive_one(text, cut):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(good_lines(), odd_lines()), max_size=5).map("".join))
 def test_compiled_parser_refuses_the_line_that_the_naive_one_does(text):
     assert outcome(compiled, text, 30) == outcome(naive.parse, text, 30)

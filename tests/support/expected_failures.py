@@ -48,7 +48,7 @@ FAILURES = (
             "perceptron-best", "rbp", "forgetron", "bogd", "ahpatron", "kernbrook-classification",
             "kernbrook-small",
         ),
-        ("drawn", "projectron under AdaHedge"),
+        ("drawn",),
     ),
     Failure(
         ("check_class_weight_classifiers",),
@@ -57,7 +57,6 @@ FAILURES = (
         "between most examples, so that the class of great weight cannot be said everywhere. With "
         '`scaling="moments"` and `kernels=[Gaussian(sigma=1)]` the check passes.',
         ("omkc-u", "om2", "pegasos", *OF_ONE_KERNEL, *BPEGASOS),
-        ("GroupNorm", "Pegasos"),
     ),
     Failure(
         ("check_classifiers_train",),

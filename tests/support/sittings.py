@@ -140,7 +140,7 @@ class Sitting:
 
 
 def row_of(shown):
-    return int(re.match(r"row (\d+) of 60", shown["row"])[1])
+    return int(re.match(r"row (\d+) of [46]0", shown["row"])[1])
 
 
 def truth(shown):
@@ -184,7 +184,7 @@ class Program(Sitting):
         self.process = subprocess.Popen(
             [
                 sys.executable, "-m", "kernbrook", "label", "m", data, "--web",
-                "--recipe", "omkc-dd", "--classes", classes, *beside, *more,
+                "--recipe", "omkc-u", "--classes", classes, *beside, *more,
             ],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip

@@ -1,26 +1,47 @@
 """Tests of many cases that take long: `-m "not long"` runs a part of the cases."""
 
+from collections import defaultdict
 from zlib import crc32
 
-_met = set()  # choices and tests so far
 
+def left_out(items):
+    """The cases of tests that are `thinned` or `sampled` which are left out.
 
-def is_left_out(item):
-    """Whether a case of a test that is `thinned` or `sampled` is left out.
-
-    The items come in the order of their collection. A case of a thinned test is some choices
-    together: those that have a choice which none before has are run, and a tenth of the others. The
-    cases of a sampled test have one choice each, and a fault would be seen in many at once: the
-    first is run, and a quarter of the others.
+    A case of a thinned test is some choices together. Those are run that together have each choice
+    once, first the cases all of whose choices are new, and a twentieth of the others. The cases of
+    a sampled test have one choice each, and a fault would be seen in many at once: the first is
+    run, and an eighth of the others.
     """
-    name, file = getattr(item, "originalname", None), item.path
-    if item.get_closest_marker("sampled"):
-        first = (file, name) not in _met
-        _met.add((file, name))
-        return not first and crc32(item.name.encode()) % 4 != 0
-    if not item.get_closest_marker("thinned"):
-        return False
-    choices = {(file, name, key, repr(value)) for key, value in item.callspec.params.items()}
-    known = choices <= _met
-    _met.update(choices)
-    return known and crc32(item.name.encode()) % 10 != 0
+    found = []
+    for (marker, *_), cases in _by_test(items).items():
+        kept = {id(case) for case in (_covering(cases) if marker == "thinned" else cases[:1])}
+        among = 20 if marker == "thinned" else 8
+        found += [
+            case
+            for case in cases
+            if id(case) not in kept and crc32(case.name.encode()) % among != 0
+        ]
+    return found
+
+
+def _by_test(items):
+    tests = defaultdict(list)
+    for item in items:
+        for marker in ("thinned", "sampled"):
+            if item.get_closest_marker(marker):
+                tests[marker, item.path, item.originalname].append(item)
+    return tests
+
+
+def _covering(cases):
+    """Few cases that have each choice."""
+    choices = [
+        {(key, repr(value)) for key, value in case.callspec.params.items()} for case in cases
+    ]
+    met, kept = set(), []
+    for is_new in (set.isdisjoint, lambda own, met: not own <= met):
+        for case, own in zip(cases, choices, strict=True):
+            if is_new(own, met):
+                kept.append(case)
+                met |= own
+    return kept

@@ -244,6 +244,7 @@ def color_names():
     return [names[i] for i in order], np.array(["red", "green", "blue"])[rgb[order].argmax(axis=1)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", [list, tuple, np.array, lambda X: np.array(X, dtype=object)])
 def test_strings(form):
     pytest.importorskip("rapidfuzz")

@@ -55,6 +55,7 @@ def test_alike_rows_do_no_harm():
     assert u.sum() == pytest.approx(objective, rel=1e-4)
 
 
+@pytest.mark.thinned
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("lam", "beta"), [(0.01, 0.01), (1e-3, 0.0), (1e-6, 1e-6), (1.0, 10.0)])
 def test_a_draft_changes_no_optimum(name, lam, beta, monkeypatch):

@@ -80,8 +80,8 @@ def test_a_path_is_its_points():
     sizes = complexities("trace", columns)
     path = Program(columns, y)
     grams = matrices(POLYNOMIALS, X)
-    for lam in 10.0 ** -np.arange(0, 7, 2):
-        for beta in 10.0 ** -np.arange(0, 7, 2):
+    for lam in 10.0 ** -np.arange(0, 7, 3):
+        for beta in 10.0 ** -np.arange(0, 7, 3):
             prices = penalties(sizes, lam, beta)
             on_path = path.solve(prices)
             check_certificate(on_path, grams, y, prices)
