@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kernbrook.cli.bundles import Chosen, Rows
+from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
+    from kernbrook.evaluation.measuring.by_task import NewModel
     from kernbrook.evaluation.sessions.sources import Source
-    from kernbrook.streams import TableEncoder
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """What makes a new model; its file then knows it, and what is given again must be the same.
 
     Attributes
     ----------
-    recipe, chosen : a recipe, or None, and its parameters, of which the seed is always there
+    chosen : the recipe, and its parameters
     classes : labels, or None
-    n_features, positive : as the options have them, or None
-    encoder : what the options for tables make together, or None
+    rows : how the data are read
     """
 
-    recipe: str | None
-    chosen: dict[str, Any]
+    chosen: Chosen
     classes: list[str] | None
-    n_features: int | None
-    positive: str | None
-    encoder: TableEncoder | None
+    rows: Rows
+
+    def new_model(self) -> NewModel:
+        """What is trained."""
+        from kernbrook import recipes as book
+        from kernbrook.evaluation.measuring.by_task import NewModel
+
+        recipe = self.chosen.recipe
+        new = NewModel(recipe, self.classes, **self.chosen.parameters)
+        if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
+            raise InputError(f"--classes: {recipe} predicts numbers")
+        return new
 
     def written(self) -> dict[str, Any] | None:
         """How values are written, as `TableEncoder.rewritten` takes it; None where nothing is."""
-        if self.encoder is None:
+        encoder = self.rows.encoder
+        if encoder is None:
             return None
-        decimal = self.encoder.decimal if self.encoder.decimal != "." else None
-        formats = {name: p for name, own in self.encoder.dates.items() for p in own if "%" in p}
+        decimal = encoder.decimal if encoder.decimal != "." else None
+        formats = {name: p for name, own in encoder.dates.items() for p in own if "%" in p}
         found = {
-            "decimal": decimal, "thousands": self.encoder.thousands, "units": self.encoder.units,
+            "decimal": decimal, "thousands": encoder.thousands, "units": encoder.units,
             "dates": formats,
         }  # fmt: skip
         return found if any(found.values()) else None
@@ -52,21 +61,21 @@ class Given:
         from kernbrook.evaluation.sessions.classes import named_classes
         from kernbrook.evaluation.sessions.session import check_same, check_same_settings
 
-        if self.recipe is not None or len(self.chosen) > 1:
-            made = make_online(self.recipe or OURS[task_of(model)], **self.chosen)
+        if self.chosen.recipe is not None or self.chosen.settings:
+            recipe = self.chosen.recipe or OURS[task_of(model)]
+            made = make_online(recipe, **self.chosen.parameters)
             check_same_settings(path, (model, None), (made, None))
         named_classes(model, self.classes)
-        before = source.settings()
-        given = {"n_features": self.n_features, "positive": self.positive, "label": label}
-        if self.encoder is not None:
+        rows, before = self.rows, source.settings()
+        given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
+        if rows.encoder is not None:
             before["dates"] = _parts(before["dates"])
             given |= self._columns(before)
         check_same(path, before, {name: one for name, one in given.items() if one is not None})
 
     def _columns(self, before: dict[str, Any]) -> dict[str, Any]:
         """What columns become: as before, but for those of which something else is given."""
-        assert self.encoder is not None
-        encoder = self.encoder
+        encoder = self.rows.encoder
         parts = {name: own for name, own in _parts(encoder.dates).items() if own}
         dates = {**{name: [] for name in encoder.dates}, **(before["dates"] or {}), **parts}
         dropped = before["drop"] or []

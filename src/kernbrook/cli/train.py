@@ -112,11 +112,7 @@ def train(
     _check(model, go_on, resume, overwrite, anyway)
     if ignore_extra and not (go_on or resume):
         raise InputError("--ignore-extra: goes with --go-on or --resume")
-    recipe = chosen.recipe
-    given = Given(
-        recipe, chosen.parameters, labels(classes), rows.n_features, rows.positive,
-        rows.encoder,
-    )  # fmt: skip
+    given = Given(chosen, labels(classes), rows)
     if scheduler is not None:
         alone = {
             "--go-on": go_on, "--resume": resume, "--positive": rows.positive,
@@ -125,7 +121,7 @@ def train(
         }  # fmt: skip
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, given, rows.label, scheduler, rounds, overwrite)
+        result, recipe = _by_workers(data, model, given, scheduler, rounds, overwrite)
         _show(result, recipe, model, json)
         return
     if rounds is not None:
@@ -144,6 +140,7 @@ def train(
         }  # fmt: skip
         if go_on or (resume and model.exists()):
             reading |= {"ignore_extra": True} if ignore_extra else {}
+            recipe = chosen.recipe
             result = run_on(
                 data, model, resume=resume, anyway=anyway, written=given.written(),
                 check=partial(given.check, model, rows.label if resume else None),
@@ -182,29 +179,19 @@ def _anew(
     reading: dict[str, Any],
     overwrite: bool,
     watched: dict[str, Any],
-) -> tuple[Training, str]:
+) -> tuple[Training, str | None]:
     """Train a new model: the result, and the recipe."""
-    from kernbrook.evaluation.measuring.by_task import OURS, task_of_labels
     from kernbrook.evaluation.sessions.sources import open_source
     from kernbrook.evaluation.sessions.training import train as run
 
-    recipe = given.recipe
-    if recipe is None and given.classes is not None:
-        recipe = OURS["classification"]
-    if recipe is not None:  # before anything is read
-        estimator = _made(recipe, given)
+    new, rows = given.new_model(), given.rows  # the model before anything is read
     stream, source = open_source(
-        data, n_features=given.n_features, positive=given.positive, encoder=given.encoder,
-        **reading,
-    )  # fmt: skip
-    if recipe is None:
-        recipe = OURS[task_of_labels(stream)]
-        estimator = _made(recipe, given)
+        data, n_features=rows.n_features, positive=rows.positive, encoder=rows.encoder, **reading
+    )
     result = run(
-        stream, estimator, model, source=source, classes=given.classes, overwrite=overwrite,
-        **watched,
-    )  # fmt: skip
-    return result, recipe
+        stream, new, model, source=source, classes=given.classes, overwrite=overwrite, **watched
+    )
+    return result, new.recipe
 
 
 def _show(result: Training, recipe: str | None, model: Path, json: Path | None) -> None:
@@ -239,42 +226,24 @@ def _by_workers(
     data: str,
     model: Path,
     given: Given,
-    label: str | None,
     scheduler: str,
     rounds: int | None,
     overwrite: bool,
-) -> tuple[Training, str]:
+) -> tuple[Training, str | None]:
     """Train a new model by the workers of a cluster: the result, and the recipe."""
-    from kernbrook.distributed.cluster_training import task_of_parts, train_parts
+    from kernbrook.distributed.cluster_training import train_parts
     from kernbrook.distributed.parts import parts_of
-    from kernbrook.evaluation.measuring.by_task import OURS
 
+    new, total = given.new_model(), rounds or 1
     with progress(data) as shown:
-        parts = parts_of(data, 0, label, given.encoder)
-        recipe = given.recipe
-        if recipe is None:
-            recipe = OURS["classification" if given.classes else task_of_parts(parts)]
-        total = rounds or 1
+        parts = parts_of(data, 0, given.rows.label, given.rows.encoder)
         result = train_parts(
-            parts, _made(recipe, given), model, scheduler, rounds=total,
-            classes=given.classes, overwrite=overwrite,
+            parts, new, model, scheduler, rounds=total, classes=given.classes, overwrite=overwrite,
             progress=lambda state: shown.reading(
                 f"{parts.name}: {state.rows:,} rows", state.rounds, total
             ),
         )  # fmt: skip
-    return result, recipe
-
-
-def _made(recipe: str, given: Given) -> Any:
-    """The recipe's model, or what is wrong with it."""
-    from kernbrook import recipes as book
-    from kernbrook.evaluation.measuring.by_task import check_settings, make_online
-
-    estimator = make_online(recipe, **given.chosen)
-    check_settings(estimator)
-    if given.classes is not None and book.task(recipe) == "regression":
-        raise InputError(f"--classes: {recipe} predicts numbers")
-    return estimator
+    return result, new.recipe
 
 
 def _so_far(state: Training) -> str:

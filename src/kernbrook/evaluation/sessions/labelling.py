@@ -186,9 +186,7 @@ def label(
     names = named_classes(model, classes)
     with locked(path):
         log = _log(model, path, _begun(model, checkpoint, names))
-        if source is None:
-            table = stream.encoder is not None
-            source = Source.of_stream(stream) if table else Source(stream.n_features)
+        source = source or Source.of_stream(stream)
         rows = _rounds(model) - log.begun.rounds
         copies = Copies(log.begun, rows, model, checkpoint)
         session = _Session(
