@@ -11,9 +11,8 @@ import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
-from kernbrook.evaluation.measuring.accounts import Account
+from kernbrook.evaluation.measuring.accounts import BINS, Account, Roc
 from kernbrook.evaluation.measuring.measures import Measures, measure_named, shortfall
-from kernbrook.evaluation.measuring.roc import BINS, Roc
 from kernbrook.reports.measured import left_out, measures_json, measures_table, no_better
 
 CLASSES = np.array(["late", "none", "ontime"])

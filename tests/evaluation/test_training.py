@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.past import Past
 from kernbrook.evaluation.history.row_digests import RowDigest
-from kernbrook.evaluation.history.windows import Span, Windows
+from kernbrook.evaluation.history.windows import Past, Span, Windows
 from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import (

@@ -9,7 +9,7 @@ from typing import Any
 from kernbrook.distributed.fitting import Fitted, crew_of, fit_parts
 from kernbrook.distributed.parts import Parts
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.measuring.by_task import NewModel, task_of_labels
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes

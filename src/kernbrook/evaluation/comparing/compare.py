@@ -24,7 +24,7 @@ from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.comparing.choosing import Plan, are_recipes, seeded, told_apart
 from kernbrook.evaluation.comparing.manifest import asked, digest_of, manifest
-from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.comparing.ranking import best_rows
 from kernbrook.evaluation.history.watching import dates_of
 from kernbrook.evaluation.measuring.by_task import (
     CHUNK,

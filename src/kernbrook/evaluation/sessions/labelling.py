@@ -26,7 +26,7 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned, task_of
 from kernbrook.evaluation.history.moments import Moments
-from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.sessions.answers import Answer, AnswerLog, Begun, Question, answers_beside

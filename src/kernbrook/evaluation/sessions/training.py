@@ -19,10 +19,9 @@ from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.history.inputs import Inputs
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.past import Past, together
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Span
+from kernbrook.evaluation.history.windows import Past, Span, together
 from kernbrook.evaluation.measuring.by_task import (
     NewModel,
     added,
