@@ -248,10 +248,10 @@ def _draw_bars(bars: Bars) -> Figure:
     return picture
 
 
-def limits(values: Sequence[Any], least: float = 0.0) -> tuple[float, float]:
-    """Limits a little outside the values that are finite, not below `least`."""
+def limits(values: Sequence[Any]) -> tuple[float, float]:
+    """Limits a little outside the values that are finite, not below 0."""
     found = np.concatenate([np.atleast_1d(np.asarray(part, float)) for part in values])
     found = found[np.isfinite(found)]
     low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
     margin = 0.06 * (high - low) or 0.1 * high or 1.0
-    return max(least, low - margin), high + margin
+    return max(0.0, low - margin), high + margin
