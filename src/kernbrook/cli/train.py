@@ -192,7 +192,7 @@ class Given(NamedTuple):
         from kernbrook.evaluation.measuring.by_task import NewModel
 
         recipe = self.chosen.recipe
-        new = NewModel(recipe, self.classes, **self.chosen.parameters)
+        new = NewModel(recipe, self.classes, self.chosen.parameters)
         if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
             raise InputError(f"--classes: {recipe} predicts numbers")
         return new

@@ -119,7 +119,7 @@ def defaults(name: str) -> dict[str, Any]:
     return {parameter: own.default for parameter, own in found.items()}
 
 
-def make(name: str, mode: str = "table", **overrides: Any) -> Any:
+def make(name: str, /, mode: str = "table", **overrides: Any) -> Any:
     """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ def recipes_for(task: Task) -> tuple[str, ...]:
     return tuple(name for name in names if book.task(name) == task)
 
 
-def make_online(name: str, **overrides: Any) -> Any:
+def make_online(name: str, /, **overrides: Any) -> Any:
     """The estimator of a recipe that learns from streams.
 
     Raises
@@ -163,7 +163,7 @@ class NewModel:
     ----------
     recipe : its name; None for ours, as the labels say which
     classes : all labels, or None; where they are given the labels are no numbers
-    **settings : of the recipe
+    settings : of the recipe
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class NewModel:
         As `make_online` and `check_settings`.
     """
 
-    def __init__(self, recipe: str | None = None, classes: Any = None, **settings: Any):
+    def __init__(self, recipe: str | None, classes: Any, settings: Mapping[str, Any]):
         self.recipe, self._settings, self._model = recipe, settings, None
         if recipe is not None or classes is not None:
             self._make(recipe or OURS["classification"])

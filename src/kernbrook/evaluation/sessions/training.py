@@ -173,7 +173,7 @@ def train(
         going_on = check_target(path, resume, overwrite)
         source = source or Source.of_stream(stream)
         if estimator is None:
-            estimator = NewModel(None, classes, random_state=0)
+            estimator = NewModel(None, classes, {"random_state": 0})
         if isinstance(estimator, NewModel):
             estimator = estimator.fitting(partial(task_of_labels, stream))
         else:
