@@ -342,7 +342,7 @@ def test_names():
         measure_named("mae", "classification")
     with pytest.raises(InputError, match=r"auc is for labels that are classes; .* mse, rmse, mae"):
         measure_named("auc", "regression")
-    assert shortfall("coverage", np.array([0.8, 0.95]), 0.9).tolist() == pytest.approx([0.1, 0.05])
+    assert shortfall("coverage", np.array([0.8, 0.95])).tolist() == pytest.approx([0.1, 0.05])
 
 
 def changed(path, value):
