@@ -32,9 +32,8 @@ from sittings import (
 )
 
 import kernbrook as kb
-from kernbrook.cli.page_address import PageAddress, Place
 from kernbrook.cli.questions import Rows, percent
-from kernbrook.cli.web_page import Page, keys_of, kind_of, picture
+from kernbrook.cli.web_page import Page, PageAddress, Place, keys_of, kind_of, picture
 from kernbrook.errors import InputError
 from kernbrook.evaluation.sessions.answers import answers_beside
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint

@@ -18,6 +18,8 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.train import _so_far
+from kernbrook.evaluation.measuring import by_task
+from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.training import Training
 
@@ -68,6 +70,24 @@ def test_the_model_is_that_of_prequential(kernbrook, tmp_path):
     assert found["kernel_weights"] == record.history.kernel_weights[-1].tolist()
     assert kb.load("m").decision_function(X).tolist() == model.decision_function(X).tolist()
     assert sorted(os.listdir(tmp_path)) == ["data.svm", "m"]
+
+
+def test_a_recipe_is_made_and_checked_once(kernbrook, monkeypatch):
+    done = []
+
+    def counted(name, own):
+        def call(*given, **more):
+            done.append(name)
+            return own(*given, **more)
+
+        return call
+
+    for module, name in (
+        (by_task, "make_online"), (by_task, "check_settings"), (training, "check_settings"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
+    assert kernbrook("train", "checkerboard:60", "--model", "m", "--recipe", "majority")[0] == 0
+    assert done == ["make_online", "check_settings"]
 
 
 def test_what_is_printed(kernbrook):

@@ -94,6 +94,7 @@ def test_settings_are_refused_in_a_line_or_work(recipe):
         (["--recipe", "bpas", "--budget", 10**9], 1, f"{BPAS_BUDGET}, got 1000"),
         (["--recipe", "bpas", "--budget", 2**63], 1, f"{BPAS_BUDGET}, got 9223"),
         (["--budget", 50], 1, "kernbrook-classification: no parameter 'budget'; it has kernels"),
+        (["--recipe", "spa", "--set", "name=x"], 1, "recipe spa: no parameter 'name'; it has"),
         (["--recipe", "spa", "--set", "unit_diagonal="], 1, "must be True or False, got ''"),
         (["--recipe", "spa", "--set", "unit_diagonal=[]"], 1, "must be True or False, got []"),
         (["--recipe", "ahpatron", "--set", "budget=none"], 1, "Ahpatron: budget must be"),

@@ -8,9 +8,10 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.evaluation.comparing import choosing
 from kernbrook.evaluation.comparing.choosing import SHORT_LISTS, TRIVIAL, parse, settings_of, wanted
 from kernbrook.evaluation.comparing.compare import compare
-from kernbrook.evaluation.measuring.by_task import recipes_for
+from kernbrook.evaluation.measuring.by_task import make_online, recipes_for
 from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
@@ -201,3 +202,21 @@ def test_several_settings_of_a_recipe(classification):
     assert same.manifest["models"] == {"a": "rbp(budget=3)", "b": "rbp"}
     with pytest.raises(InputError, match=r"a: expected one recipe, got 'spa,bpas'"):
         compare(classification, {"a": "spa,bpas"})
+
+
+@pytest.mark.parametrize("recipes", ["spa,majority", None, "all"])
+def test_a_plan_makes_what_runs_once_for_all_data(monkeypatch, recipes):
+    made = []
+
+    def counted(name, **settings):
+        made.append(name)
+        return make_online(name, **settings)
+
+    monkeypatch.setattr(choosing, "make_online", counted)
+    plan = choosing.Plan(recipes, "sklearn", {})
+    before = list(made)
+    first, second = (plan.choices(kb.open_stream(name)) for name in ("wdbc", "checkerboard:50"))
+    assert first is second
+    assert list(first)[-1] == "sklearn-knn"
+    assert made == [name for name in first if not name.startswith("sklearn")]
+    assert before == (made if recipes == "spa,majority" else [])

@@ -13,8 +13,7 @@ from sklearn import metrics as theirs
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.trivial import TrivialRegressor
-from kernbrook.evaluation.comparing.ranking import ranking
-from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.comparing.ranking import best_rows, ranking
 from kernbrook.evaluation.runs.record import Row
 from kernbrook.reports import comparison_json, comparison_table
 from kernbrook.reports.comparison import comparison_page, comparisons_page, verdict

@@ -17,9 +17,9 @@ from kernbrook.errors import (
     NonFiniteError,
 )
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.history.past import MOST, Past, shortened
 from kernbrook.evaluation.history.row_digests import Content, RowDigest
 from kernbrook.evaluation.history.watching import Watched
+from kernbrook.evaluation.history.windows import MOST_DATA, Past, shortened
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.going_on import go_on
 from kernbrook.evaluation.sessions.sources import Source
@@ -519,9 +519,9 @@ def test_training_does_not_resume_days_of_a_table(tmp_path):
 def test_the_past_is_bounded(tmp_path):
     """Years of days: those of long ago are put together, and nothing is lost of the sums."""
     past = []
-    for day in range(3 * MOST):
+    for day in range(3 * MOST_DATA):
         past = shortened([*past, Past(10, 9, {"loss": 2}, name=f"{day}")])
-        assert len(past) == min(day + 1, MOST)
+        assert len(past) == min(day + 1, MOST_DATA)
         assert sum(one.data for one in past) == day + 1
         assert sum(one.rows for one in past) == 10 * (day + 1)
         assert sum(one.loss for one in past) == 2 * (day + 1)
@@ -530,10 +530,10 @@ def test_the_past_is_bounded(tmp_path):
     X, y = _two(10, 0)
     train(kb.open_stream((X, y)), kb.recipes.make("majority"), tmp_path / "m")
     model, known = load_checkpoint(tmp_path / "m")
-    long = [Past() for _ in range(2 * MOST)]
+    long = [Past() for _ in range(2 * MOST_DATA)]
     save_checkpoint(model, dataclasses.replace(known, past=[*long, *known.past]), tmp_path / "m")
     go_on(_two(5, 1), tmp_path / "m")
-    assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST
+    assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST_DATA
 
 
 def test_content_at_marks():

@@ -11,9 +11,8 @@ import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
-from kernbrook.evaluation.measuring.accounts import Account
+from kernbrook.evaluation.measuring.accounts import BINS, Account, Roc
 from kernbrook.evaluation.measuring.measures import Measures, measure_named, shortfall
-from kernbrook.evaluation.measuring.roc import BINS, Roc
 from kernbrook.reports.measured import left_out, measures_json, measures_table, no_better
 
 CLASSES = np.array(["late", "none", "ontime"])
@@ -343,7 +342,7 @@ def test_names():
         measure_named("mae", "classification")
     with pytest.raises(InputError, match=r"auc is for labels that are classes; .* mse, rmse, mae"):
         measure_named("auc", "regression")
-    assert shortfall("coverage", np.array([0.8, 0.95]), 0.9).tolist() == pytest.approx([0.1, 0.05])
+    assert shortfall("coverage", np.array([0.8, 0.95])).tolist() == pytest.approx([0.1, 0.05])
 
 
 def changed(path, value):

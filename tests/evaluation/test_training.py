@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.past import Past
 from kernbrook.evaluation.history.row_digests import RowDigest
-from kernbrook.evaluation.history.windows import Span, Windows
+from kernbrook.evaluation.history.windows import Past, Span, Windows
 from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import (
@@ -415,3 +414,26 @@ def test_classes_that_are_not_the_datas(named, said, tmp_path):
     stream = kb.open_stream((X, y.astype(int)))
     with pytest.raises(InputError, match=said):
         train(stream, kb.recipes.make("majority"), tmp_path / "m", classes=named)
+
+
+@pytest.mark.parametrize(
+    ("data", "classes", "kind"),
+    [
+        ("checkerboard:60", None, kb.OnlineMKClassifier),
+        ("friedman:60", None, kb.OnlineMKRegressor),
+        ("checkerboard:60", ["-1", "1"], kb.OnlineMKClassifier),
+    ],
+)
+def test_without_a_model_the_labels_say_which(tmp_path, data, classes, kind):
+    """With the settings of `kernbrook train`: the files are the same."""
+    stream, own = kb.open_stream(data), kind(random_state=0)
+    result = train(stream, None, tmp_path / "m", classes=classes)
+    train(kb.open_stream(data), own, tmp_path / "own", classes=classes)
+    assert type(result.estimator) is kind
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "own").read_bytes()
+
+
+def test_a_fraction_does_not_go_with_classes_where_no_model_is_named(tmp_path):
+    with pytest.raises(InputError, match="classes: the labels are numbers, got a, b"):
+        train(kb.open_stream("friedman:60"), None, tmp_path / "m", classes=["a", "b"])
+    assert not (tmp_path / "m").exists()

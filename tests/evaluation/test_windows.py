@@ -44,10 +44,11 @@ def encoded(rows, seed=0):
         {"level": ["a", "b"], "hashed": 2}, dates={"when": ["days"]}, missing="mean"
     )
     encoder.begin(table(1).column_names)
-    encoder.seen.keeps = True
+    encoder.encoded.seen.keeps = True
     given = table(max(rows, 1), seed)
     encoder.learn_arrow(given)
-    return encoder, given, encoder.seen.values[:rows], encoder.moments(given)[:rows]
+    columns = encoder.encoded
+    return encoder, given, columns.seen.values[:rows], columns.moments(given)[:rows]
 
 
 @settings(deadline=None, max_examples=50)

@@ -20,9 +20,8 @@ import numpy as np
 import plain
 
 import kernbrook as kb
-from kernbrook.cli.page_address import PageAddress
 from kernbrook.cli.questions import Rows
-from kernbrook.cli.web_page import Page
+from kernbrook.cli.web_page import Page, PageAddress
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.labelling import label

@@ -108,20 +108,10 @@ def _rows(checked: bool, **given: Any) -> Rows:
     return Rows(encoder=encoder_of(**of_encoder), **{"positive": None} | given)
 
 
-class NewRows(NamedTuple):
-    """How data are read that are like those of a model, see `open_like`.
-
-    written : how values are written, where in another way than the model's
-    """
-
-    label: str | None
-    written: dict[str, Any] | None
-    sep: str | None
-    max_bytes: int | None
-
-
-def _new_rows(label: Any, sep: Any, max_bytes: Any, **written: Any) -> NewRows:
-    return NewRows(label, as_written(**written), sep, max_bytes)
+def _new_rows(label: Any, sep: Any, max_bytes: Any, **written: Any) -> dict[str, Any]:
+    """How data are read that are like those of a model, as `open_like` takes it."""
+    read = {"label": label, "sep": sep, "max_bytes": max_bytes}
+    return {**read, "written": as_written(**written)}
 
 
 _OF_RECIPE: dict[str, tuple[Any, Any]] = {

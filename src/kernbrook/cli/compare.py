@@ -94,9 +94,7 @@ def compare(
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
-    from kernbrook import recipes as book
-    from kernbrook.evaluation.comparing.baselines import libraries_of
-    from kernbrook.evaluation.comparing.choosing import choices_of, settings_of, wanted
+    from kernbrook.evaluation.comparing.choosing import Plan
     from kernbrook.evaluation.comparing.compare import compare as run
     from kernbrook.evaluation.measuring.measures import measure_named
     from kernbrook.evaluation.running.orders import load_orders
@@ -106,12 +104,7 @@ def compare(
     read = [*data] if orders is None else [*data, str(orders)]
     check_outputs({"--json": json, "--report": report}, read)
     crew = workers(jobs, scheduler)
-    asked = wanted(recipes)
-    if asked is None:  # the data say which
-        settings_of(book.names(), chosen.settings)
-    else:
-        choices_of(asked, chosen.settings)
-    libraries_of(baselines)
+    plan = Plan(recipes, baselines, chosen.settings)
     if measure is not None:
         measure_named(measure)
     streams = [open_stream(name, seed=chosen.seed, **rows._asdict()) for name in data]
@@ -122,7 +115,7 @@ def compare(
             results.append(
                 run(
                     stream,
-                    recipes,
+                    plan,
                     permutations=permutations,
                     seed=chosen.seed,
                     orders=known,
@@ -130,14 +123,12 @@ def compare(
                     in_order=in_order,
                     delay=delay,
                     every=labels_every,
-                    baselines=baselines,
                     measure=measure,
                     progress=partial(shown.announce, stream.name),
                     so_far=lambda part: shown.show(
                         lambda width: rendered(comparison_table(part), width)
                     ),
                     compiling=shown.compiling,
-                    **chosen.settings,
                 )
             )
     _show(results, json, report)

@@ -76,7 +76,7 @@ def explain(
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with progress(data) as shown:
-        asked, stream = opened(model, data, seed=seed, ignore_extra=ignore_extra, **like._asdict())
+        asked, stream = opened(model, data, seed=seed, ignore_extra=ignore_extra, **like)
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

@@ -21,7 +21,7 @@ from kernbrook.cli.compare import compare, reproduce
 from kernbrook.cli.explain import explain
 from kernbrook.cli.label import label_data
 from kernbrook.cli.options import Jobs
-from kernbrook.cli.output import progress, say, say_all
+from kernbrook.cli.output import progress, say
 from kernbrook.cli.predict import predict
 from kernbrook.cli.show import recipes, show
 from kernbrook.cli.train import train
@@ -119,7 +119,8 @@ def run() -> None:
         sys.stderr.close()
         sys.exit(1)
     except UndeclaredColumnsError as error:
-        say_all(f"kernbrook: {error.path}: {error.listing}")
+        for line in f"kernbrook: {error.path}: {error.listing}".split("\n"):
+            say(line)
         command = shlex.join(["kernbrook", *sys.argv[1:], *error.options])
         if error.options:
             say(f"so {'the others' if error.unread else 'they'} are read: {command}")

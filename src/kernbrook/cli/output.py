@@ -26,12 +26,6 @@ def say(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
-def say_all(text: str) -> None:
-    """A message of several lines."""
-    for line in text.split("\n"):
-        say(line)
-
-
 def say_of_rows(unlabelled: int, bad: BadRows | None) -> None:
     """How many rows have no label, and which were left out."""
     if unlabelled:

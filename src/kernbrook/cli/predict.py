@@ -111,8 +111,9 @@ def predict(
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     rows, known = 0, ""
-    options = like._asdict() | {"seed": seed, "ignore_extra": ignore_extra}
-    options["on_bad_rows"] = on_bad_rows
+    options = {
+        **like, "seed": seed, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows
+    }  # fmt: skip
     to_terminal = not to_file and sys.stdout.isatty()
     tally = asked.tally(machine, source.positive)
     with progress(data, hidden=to_terminal) as shown:

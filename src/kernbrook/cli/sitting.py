@@ -78,8 +78,7 @@ def face_of(
 
     rows = Rows(opened.stream, opened.source, text, image)
     if web:
-        from kernbrook.cli.page_address import PageAddress
-        from kernbrook.cli.web_page import Page
+        from kernbrook.cli.web_page import Page, PageAddress
 
         folder, kept = Path(opened.data).parent, PageAddress(opened.path)
         page = Page(opened.stream, rows, opened.classes, folder, kept, port)

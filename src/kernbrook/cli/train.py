@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kernbrook.cli.bundles import RECIPE, ROWS, takes
+from kernbrook.cli.bundles import RECIPE, ROWS, Chosen, Rows, takes
 from kernbrook.cli.options import (
     Data,
     IgnoreExtra,
@@ -23,7 +23,8 @@ from kernbrook.cli.signals import Stopping
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
-    from kernbrook.cli.given import Given
+    from kernbrook.evaluation.measuring.by_task import NewModel
+    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.evaluation.sessions.training import Training
 
 
@@ -105,18 +106,13 @@ def train(
     learn some row groups of a folder's Parquet files, and their models are merged. The online error
     is that of the workers.
     """
-    from kernbrook.cli.given import Given
     from kernbrook.evaluation.sessions.going_on import go_on as run_on
 
     check_outputs({"--model": model, "--json": json}, [data])
     _check(model, go_on, resume, overwrite, anyway)
     if ignore_extra and not (go_on or resume):
         raise InputError("--ignore-extra: goes with --go-on or --resume")
-    recipe = chosen.recipe
-    given = Given(
-        recipe, chosen.parameters, labels(classes), rows.n_features, rows.positive,
-        rows.encoder,
-    )  # fmt: skip
+    given = Given(chosen, labels(classes), rows)
     if scheduler is not None:
         alone = {
             "--go-on": go_on, "--resume": resume, "--positive": rows.positive,
@@ -125,7 +121,7 @@ def train(
         }  # fmt: skip
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, given, rows.label, scheduler, rounds, overwrite)
+        result, recipe = _by_workers(data, model, given, scheduler, rounds, overwrite)
         _show(result, recipe, model, json)
         return
     if rounds is not None:
@@ -144,6 +140,7 @@ def train(
         }  # fmt: skip
         if go_on or (resume and model.exists()):
             reading |= {"ignore_extra": True} if ignore_extra else {}
+            recipe = chosen.recipe
             result = run_on(
                 data, model, resume=resume, anyway=anyway, written=given.written(),
                 check=partial(given.check, model, rows.label if resume else None),
@@ -175,6 +172,85 @@ def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool
     check_there(model)
 
 
+class Given(NamedTuple):
+    """What makes a new model; its file then knows it, and what is given again must be the same.
+
+    Attributes
+    ----------
+    chosen : the recipe, and its parameters
+    classes : labels, or None
+    rows : how the data are read
+    """
+
+    chosen: Chosen
+    classes: list[str] | None
+    rows: Rows
+
+    def new_model(self) -> NewModel:
+        """What is trained."""
+        from kernbrook import recipes as book
+        from kernbrook.evaluation.measuring.by_task import NewModel
+
+        recipe = self.chosen.recipe
+        new = NewModel(recipe, self.classes, self.chosen.parameters)
+        if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
+            raise InputError(f"--classes: {recipe} predicts numbers")
+        return new
+
+    def written(self) -> dict[str, Any] | None:
+        """How values are written, as `TableEncoder.rewritten` takes it; None where nothing is."""
+        encoder = self.rows.encoder
+        if encoder is None:
+            return None
+        decimal = encoder.decimal if encoder.decimal != "." else None
+        formats = {name: p for name, own in encoder.dates.items() for p in own if "%" in p}
+        found = {
+            "decimal": decimal, "thousands": encoder.thousands, "units": encoder.units,
+            "dates": formats,
+        }  # fmt: skip
+        return found if any(found.values()) else None
+
+    def check(self, path: Path, label: str | None, model: Any, source: Source) -> None:
+        """InputError where the model, or what is known of its data, is not as given.
+
+        label : the column that must be that of the labels, or None
+        """
+        from kernbrook.estimators.tasks import task_of
+        from kernbrook.evaluation.measuring.by_task import OURS, make_online
+        from kernbrook.evaluation.sessions.classes import named_classes
+        from kernbrook.evaluation.sessions.session import check_same, check_same_settings
+
+        if self.chosen.recipe is not None or self.chosen.settings:
+            recipe = self.chosen.recipe or OURS[task_of(model)]
+            made = make_online(recipe, **self.chosen.parameters)
+            check_same_settings(path, (model, None), (made, None))
+        named_classes(model, self.classes)
+        rows, before = self.rows, source.settings()
+        given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
+        if rows.encoder is not None:
+            before["dates"] = _parts(before["dates"])
+            given |= self._columns(before)
+        check_same(path, before, {name: one for name, one in given.items() if one is not None})
+
+    def _columns(self, before: dict[str, Any]) -> dict[str, Any]:
+        """What columns become: as before, but for those of which something else is given."""
+        encoder = self.rows.encoder
+        parts = {name: own for name, own in _parts(encoder.dates).items() if own}
+        dates = {**{name: [] for name in encoder.dates}, **(before["dates"] or {}), **parts}
+        dropped = before["drop"] or []
+        return {
+            "categorical": {**(before["categorical"] or {}), **encoder.categorical},
+            "dates": dates,
+            "drop": dropped + [name for name in encoder.drop if name not in dropped],
+            "missing": None if encoder.missing == "error" else encoder.missing,
+        }
+
+
+def _parts(dates: dict[str, list[str]] | None) -> dict[str, list[str]]:
+    """The parts of each column of dates, without the format."""
+    return {name: [p for p in own if "%" not in p] for name, own in (dates or {}).items()}
+
+
 def _anew(
     data: str,
     model: Path,
@@ -182,29 +258,19 @@ def _anew(
     reading: dict[str, Any],
     overwrite: bool,
     watched: dict[str, Any],
-) -> tuple[Training, str]:
+) -> tuple[Training, str | None]:
     """Train a new model: the result, and the recipe."""
-    from kernbrook.evaluation.measuring.by_task import OURS, task_of_labels
     from kernbrook.evaluation.sessions.sources import open_source
     from kernbrook.evaluation.sessions.training import train as run
 
-    recipe = given.recipe
-    if recipe is None and given.classes is not None:
-        recipe = OURS["classification"]
-    if recipe is not None:  # before anything is read
-        estimator = _made(recipe, given)
+    new, rows = given.new_model(), given.rows  # the model before anything is read
     stream, source = open_source(
-        data, n_features=given.n_features, positive=given.positive, encoder=given.encoder,
-        **reading,
-    )  # fmt: skip
-    if recipe is None:
-        recipe = OURS[task_of_labels(stream)]
-        estimator = _made(recipe, given)
+        data, n_features=rows.n_features, positive=rows.positive, encoder=rows.encoder, **reading
+    )
     result = run(
-        stream, estimator, model, source=source, classes=given.classes, overwrite=overwrite,
-        **watched,
-    )  # fmt: skip
-    return result, recipe
+        stream, new, model, source=source, classes=given.classes, overwrite=overwrite, **watched
+    )
+    return result, new.recipe
 
 
 def _show(result: Training, recipe: str | None, model: Path, json: Path | None) -> None:
@@ -239,42 +305,24 @@ def _by_workers(
     data: str,
     model: Path,
     given: Given,
-    label: str | None,
     scheduler: str,
     rounds: int | None,
     overwrite: bool,
-) -> tuple[Training, str]:
+) -> tuple[Training, str | None]:
     """Train a new model by the workers of a cluster: the result, and the recipe."""
-    from kernbrook.distributed.cluster_training import task_of_parts, train_parts
+    from kernbrook.distributed.cluster_training import train_parts
     from kernbrook.distributed.parts import parts_of
-    from kernbrook.evaluation.measuring.by_task import OURS
 
+    new, total = given.new_model(), rounds or 1
     with progress(data) as shown:
-        parts = parts_of(data, 0, label, given.encoder)
-        recipe = given.recipe
-        if recipe is None:
-            recipe = OURS["classification" if given.classes else task_of_parts(parts)]
-        total = rounds or 1
+        parts = parts_of(data, 0, given.rows.label, given.rows.encoder)
         result = train_parts(
-            parts, _made(recipe, given), model, scheduler, rounds=total,
-            classes=given.classes, overwrite=overwrite,
+            parts, new, model, scheduler, rounds=total, classes=given.classes, overwrite=overwrite,
             progress=lambda state: shown.reading(
                 f"{parts.name}: {state.rows:,} rows", state.rounds, total
             ),
         )  # fmt: skip
-    return result, recipe
-
-
-def _made(recipe: str, given: Given) -> Any:
-    """The recipe's model, or what is wrong with it."""
-    from kernbrook import recipes as book
-    from kernbrook.evaluation.measuring.by_task import check_settings, make_online
-
-    estimator = make_online(recipe, **given.chosen)
-    check_settings(estimator)
-    if given.classes is not None and book.task(recipe) == "regression":
-        raise InputError(f"--classes: {recipe} predicts numbers")
-    return estimator
+    return result, new.recipe
 
 
 def _so_far(state: Training) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -11,9 +13,8 @@ from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from threading import Condition
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kernbrook.cli.page_address import PageAddress, Place
 from kernbrook.cli.questions import Rows, expected, percent, place
 from kernbrook.cli.serving import Response, Route, Server
 from kernbrook.errors import InputError
@@ -41,6 +42,48 @@ _IMAGES = {
     b"GIF8": "image/gif",
     b"BM": "image/bmp",
 }
+
+
+class Place(NamedTuple):
+    """port, token : of a page's address."""
+
+    port: int
+    token: str
+
+
+class PageAddress:
+    """A file beside a model's, for this user alone: port and token of the page that was open last.
+
+    Parameters
+    ----------
+    model : the model's file
+    """
+
+    def __init__(self, model: Path):
+        self.path = Path(f"{model}.page.json")
+
+    def known(self) -> Place | None:
+        """What is kept; None where that is nothing, or nothing that this class writes."""
+        try:
+            found = Place(**json.loads(self.path.read_text("utf-8")))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+        whole = type(found.port) is int and 0 < found.port < 1 << 16
+        text = isinstance(found.token, str) and re.fullmatch(r"[\w-]{32}", found.token, re.ASCII)
+        return found if whole and text else None
+
+    def keep(self, place: Place) -> None:
+        """Write it down; where that fails, a page does not find its program again."""
+        from kernbrook.atomic import write_text
+
+        with suppress(OSError, InputError):
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))  # its rights are kept
+            write_text(self.path, json.dumps(place._asdict()))
+
+    def forget(self) -> None:
+        """Remove it."""
+        with suppress(OSError):
+            self.path.unlink()
 
 
 class Page:

@@ -41,17 +41,12 @@ def written(output: Path, shown: Callable[[str], str]) -> Iterator[Write]:
     if str(output) == "-":
         with _standard_output() as out:
             yield _Text(out, shown).add
-    elif is_parquet(output):
+    elif output.suffix.lower() == ".parquet":
         with replacing(output) as file, _Parquet(file) as table:
             yield table.add
     else:
         with replacing(output) as file:
             yield _Text(file, shown).add
-
-
-def is_parquet(output: Path) -> bool:
-    """Whether a file is to be Parquet, by the end of its name."""
-    return output.suffix.lower() == ".parquet"
 
 
 class _Text:

@@ -9,8 +9,8 @@ from typing import Any
 from kernbrook.distributed.fitting import Fitted, crew_of, fit_parts
 from kernbrook.distributed.parts import Parts
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.history.past import Past
-from kernbrook.evaluation.measuring.by_task import check_settings, task_of_labels
+from kernbrook.evaluation.history.windows import Past
+from kernbrook.evaluation.measuring.by_task import NewModel, task_of_labels
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
@@ -21,7 +21,7 @@ from kernbrook.streams.stream import has_label
 
 def train_parts(
     parts: Parts,
-    estimator: Any,
+    new: NewModel,
     path: str | PathLike[str],
     client: Any,
     *,
@@ -35,13 +35,14 @@ def train_parts(
     Parameters
     ----------
     parts : of a folder
-    estimator, client, rounds, classes : as `fit` has them
+    new : the model
+    client, rounds, classes : as `fit` has them
     path, overwrite : as `kernbrook.evaluation.train` has them; the file is no place to go on from
     progress : called after each round
     """
     with locked(path):
         check_target(path, False, overwrite)
-        check_settings(estimator)
+        estimator = new.fitting(lambda: _task_of(parts))
         crew, kind = crew_of(client), parts.first[1].dtype
         classes = named_classes(estimator, classes, kind)
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
@@ -57,7 +58,7 @@ def train_parts(
         return result
 
 
-def task_of_parts(parts: Parts) -> Task:
+def _task_of(parts: Parts) -> Task:
     """Numbers where a label of the first rows has a fraction, else classes."""
     X, y = parts.first
     there = has_label(y)

@@ -3,7 +3,7 @@ from .comparing.ranking import Ranking as Ranking
 from .comparing.ranking import ranking as ranking
 from .history.changes import Change as Change
 from .history.changes import Changes as Changes
-from .history.past import Past as Past
+from .history.windows import Past as Past
 from .runs.held_out import held_out as held_out
 from .runs.hindsight import best_fixed as best_fixed
 from .runs.hindsight import best_shifting as best_shifting

@@ -70,17 +70,12 @@ class Runs:
     Parameters
     ----------
     job, name : the job and the data set
-    X, y : the data as the table had them; those that are present where None
     recipes : so many are run, for the progress
     jobs : processes; as planned where None
     """
 
-    def __init__(
-        self, job: Job, name: str, recipes: int, X: Any = None, y: Any = None,
-        jobs: Jobs = None,
-    ):  # fmt: skip
-        if X is None:
-            X, y = job.present[name].read()
+    def __init__(self, job: Job, name: str, recipes: int, jobs: Jobs = None):
+        X, y = job.present[name].read()
         self.name, self.plan, self.jobs = name, job.plan, jobs or job.plan.jobs
         self.stream: Stream = open_stream((X, y))
         self.n_rows = len(y)

@@ -63,8 +63,8 @@ def _cells(job: Job) -> Iterator[Cell]:
             name: Estimate.of([getattr(run, name)[-1] for run in runs])
             for name in ("accuracy", "n_support", "seconds")
         }
-        yield Cell(*_facts(job, row, runs, ours), row.estimates("accuracy", "n_support"), {},
-                   {"n_rows": int(runs[0].rows[-1])})  # fmt: skip
+        printed = row.estimates("accuracy", "n_support")
+        yield Cell(_key(job, row, runs), ours, printed, {}, {"n_rows": int(runs[0].rows[-1])})
 
 
 def _curves(job: Job, jobs: int | None = None) -> Iterator[Cell]:
@@ -76,14 +76,12 @@ def _curves(job: Job, jobs: int | None = None) -> Iterator[Cell]:
             for name in ("accuracy", "n_support", "seconds")
         }
         ours = {name: curve.end for name, curve in curves.items()}
-        yield Cell(*_facts(job, row, runs, ours), row.estimates("n_support", "seconds"), curves,
-                   {"n_rows": int(runs[0].rows[-1])})  # fmt: skip
+        printed = row.estimates("n_support", "seconds")
+        yield Cell(_key(job, row, runs), ours, printed, curves, {"n_rows": int(runs[0].rows[-1])})
 
 
-def _facts(
-    job: Job, row: PrintedRow, runs: Sequence[HeldOut], ours: dict[str, Estimate]
-) -> tuple[dict[str, Any], dict[str, Estimate]]:
-    """Key and estimates; it is said where fewer examples were learned from than in the paper."""
+def _key(job: Job, row: PrintedRow, runs: Sequence[HeldOut]) -> dict[str, Any]:
+    """The key of a cell; it is said where fewer examples were learned from than in the paper."""
     learned, printed = int(runs[0].rows[-1]), _length(row)
     if learned < printed:
         said = f"{row.data}: {learned:,} rows to learn from here, {printed:,} in the paper"
@@ -92,8 +90,7 @@ def _facts(
                 f"at most {job.plan.rows:,} examples are learned from: the numbers need not agree"
             )
         job.remark(said)
-    key = row.key | {"budget": row.settings.get("budget"), "width": row.number("width")}
-    return key, ours
+    return row.key | {"budget": row.settings.get("budget"), "width": row.number("width")}
 
 
 def _runs(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.comparing.ranking import best_rows
 from kernbrook.evaluation.runs.record import Row
 from kernbrook.papers.authors_orders import Runs
 from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, PrintedRow, names_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Signature, signature
 from typing import Any
 
@@ -17,21 +18,17 @@ from kernbrook.recipes.catalogue import Recipe
 from kernbrook.selection import AdaptiveSelection
 
 
-def _one_kernel(default: Any) -> Callable[..., OnlineMKRegressor]:
-    def build(
-        kernels: Any = None,
-        random_state: Any = None,
-        step: float = 1.0,
-        regularization: float = 0.01,
-        horizon: int | None = None,
-    ) -> OnlineMKRegressor:
-        learner = GradientDescent(
-            step, horizon=horizon, regularization=regularization, features=None
-        )
-        chosen = [default] if kernels is None else kernels
-        return OnlineMKRegressor(chosen, learner, Uniform(), random_state=random_state)
-
-    return build
+def _one_kernel(
+    default: Any,
+    kernels: Any = None,
+    random_state: Any = None,
+    step: float = 1.0,
+    regularization: float = 0.01,
+    horizon: int | None = None,
+) -> OnlineMKRegressor:
+    learner = GradientDescent(step, horizon=horizon, regularization=regularization, features=None)
+    chosen = [default] if kernels is None else kernels
+    return OnlineMKRegressor(chosen, learner, Uniform(), random_state=random_state)
 
 
 def _omkl(
@@ -138,9 +135,9 @@ def also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., A
 
 
 RECIPES: dict[str, Recipe] = {
-    "kl-rbf": (_one_kernel(Gaussian(sigma=1.0)), {}),
-    "kl-poly": (_one_kernel(Polynomial(2)), {}),
-    "kl-linear": (_one_kernel(Linear()), {}),
+    "kl-rbf": (partial(_one_kernel, Gaussian(sigma=1.0)), {}),
+    "kl-poly": (partial(_one_kernel, Polynomial(2)), {}),
+    "kl-linear": (partial(_one_kernel, Linear()), {}),
     "omkl": (_omkl, {}),
     "omkl-b": (also(_omkl_b, _omkl), {}),
     "raker": (_raker, {"normalize": True}),

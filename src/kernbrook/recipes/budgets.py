@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kernbrook.combiners import Hedge
@@ -12,36 +12,29 @@ from kernbrook.learners import BOGD, BPAS, RBP, Ahpatron, Forgetron, Projectron,
 from kernbrook.recipes.catalogue import Recipe
 
 
-def _budget_perceptron(learner: type) -> Callable[..., OnlineMKClassifier]:
-    def build(
-        kernels: Any = "omkc16",
-        random_state: Any = None,
-        budget: int = 100,
-        discount: float = 0.99,
-        tie: str = "margin",
-    ) -> OnlineMKClassifier:
-        chosen = learner(budget=budget, tie=tie)
-        combiner = Hedge(discount=discount)
-        return OnlineMKClassifier(kernels, chosen, combiner, random_state=random_state)
-
-    return build
+def _budget_perceptron(
+    learner: type,
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    tie: str = "margin",
+) -> OnlineMKClassifier:
+    chosen = learner(budget=budget, tie=tie)
+    return OnlineMKClassifier(kernels, chosen, Hedge(discount=discount), random_state=random_state)
 
 
-def _projectron(learner: type) -> Callable[..., OnlineMKClassifier]:
-    def build(
-        kernels: Any = None,
-        random_state: Any = None,
-        budget: int = 100,
-        discount: float = 0.99,
-        threshold: float = 0.3,
-        tie: str = "margin",
-    ) -> OnlineMKClassifier:
-        chosen = learner(budget=budget, threshold=threshold, tie=tie)
-        combiner = Hedge(discount=discount)
-        pool = one_gaussian(kernels)
-        return OnlineMKClassifier(pool, chosen, combiner, random_state=random_state)
-
-    return build
+def _projectron(
+    learner: type,
+    kernels: Any = None,
+    random_state: Any = None,
+    budget: int = 100,
+    discount: float = 0.99,
+    threshold: float = 0.3,
+    tie: str = "margin",
+) -> OnlineMKClassifier:
+    chosen, pool = learner(budget=budget, threshold=threshold, tie=tie), one_gaussian(kernels)
+    return OnlineMKClassifier(pool, chosen, Hedge(discount=discount), random_state=random_state)
 
 
 def _ahpatron(
@@ -86,11 +79,11 @@ def one_gaussian(kernels: Any) -> Any:
 
 
 RECIPES: dict[str, Recipe] = {
-    "rbp": (_budget_perceptron(RBP), {}),
-    "forgetron": (_budget_perceptron(Forgetron), {}),
+    "rbp": (partial(_budget_perceptron, RBP), {}),
+    "forgetron": (partial(_budget_perceptron, Forgetron), {}),
     "bogd": (_bogd, {}),
     "bpas": (_bpas, {}),
-    "projectron": (_projectron(Projectron), {}),
-    "projectron++": (_projectron(ProjectronPlusPlus), {}),
+    "projectron": (partial(_projectron, Projectron), {}),
+    "projectron++": (partial(_projectron, ProjectronPlusPlus), {}),
     "ahpatron": (_ahpatron, {}),
 }

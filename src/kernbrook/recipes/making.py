@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kernbrook.errors import InputError, UnknownNameError
@@ -33,11 +33,8 @@ def _of_papers(recipe: Recipe) -> Recipe:
     return builder, {**library, "judge_stored": False}
 
 
-def _trivial(kind: type, strategy: str) -> Callable[..., Any]:
-    def build(kernels: Any = None, random_state: Any = None) -> Any:
-        return kind(strategy)
-
-    return build
+def _trivial(kind: type, strategy: str, kernels: Any = None, random_state: Any = None) -> Any:
+    return kind(strategy)
 
 
 _OF_CLASSES = {**omkc.RECIPES, **spa.RECIPES, **budgets.RECIPES, **pegasos.RECIPES}
@@ -45,12 +42,12 @@ _RECIPES: dict[str, Recipe] = {
     **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},
     **ours.OF_CLASSES,
     **vkr.RECIPES,
-    "majority": (_trivial(TrivialClassifier, "majority"), {}),
-    "last-label": (_trivial(TrivialClassifier, "last-label"), {}),
+    "majority": (partial(_trivial, TrivialClassifier, "majority"), {}),
+    "last-label": (partial(_trivial, TrivialClassifier, "last-label"), {}),
     **{name: _of_papers(recipe) for name, recipe in amkl.RECIPES.items()},
     **ours.OF_NUMBERS,
-    "mean": (_trivial(TrivialRegressor, "mean"), {}),
-    "last-value": (_trivial(TrivialRegressor, "last-value"), {}),
+    "mean": (partial(_trivial, TrivialRegressor, "mean"), {}),
+    "last-value": (partial(_trivial, TrivialRegressor, "last-value"), {}),
 }
 
 
@@ -122,7 +119,7 @@ def defaults(name: str) -> dict[str, Any]:
     return {parameter: own.default for parameter, own in found.items()}
 
 
-def make(name: str, mode: str = "table", **overrides: Any) -> Any:
+def make(name: str, /, mode: str = "table", **overrides: Any) -> Any:
     """An estimator, ready for `partial_fit` or `prequential`; of a batch recipe, for `fit`.
 
     Parameters

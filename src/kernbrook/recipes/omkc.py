@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kernbrook.combiners import GroupNorm, Hedge, Uniform
@@ -14,24 +14,23 @@ from kernbrook.recipes.catalogue import Recipe
 from kernbrook.selection import BestOfPrefix, Selection
 
 
-def _omkc(update: str, vote: str) -> Callable[..., OnlineMKClassifier]:
-    def build(
-        kernels: Any = "omkc16",
-        random_state: Any = None,
-        discount: float = 0.8,
-        smoothing: float = 0.01,
-        tie: str = "label",
-        weighted: bool = True,
-    ) -> OnlineMKClassifier:
-        return OnlineMKClassifier(
-            kernels,
-            Perceptron(tie=tie),
-            Hedge(discount=discount),
-            Selection(update=update, vote=vote, smoothing=smoothing, weighted=weighted),
-            random_state=random_state,
-        )
-
-    return build
+def _omkc(
+    update: str,
+    vote: str,
+    kernels: Any = "omkc16",
+    random_state: Any = None,
+    discount: float = 0.8,
+    smoothing: float = 0.01,
+    tie: str = "label",
+    weighted: bool = True,
+) -> OnlineMKClassifier:
+    return OnlineMKClassifier(
+        kernels,
+        Perceptron(tie=tie),
+        Hedge(discount=discount),
+        Selection(update=update, vote=vote, smoothing=smoothing, weighted=weighted),
+        random_state=random_state,
+    )
 
 
 def _omkc_u(
@@ -79,10 +78,10 @@ def _om2(
 
 
 RECIPES: dict[str, Recipe] = {
-    "omkc-dd": (_omkc("all", "all"), {"tie": "margin"}),
-    "omkc-ds": (_omkc("all", "drawn"), {"tie": "margin"}),
-    "omkc-sd": (_omkc("drawn", "all"), {"tie": "margin"}),
-    "omkc-ss": (_omkc("drawn", "drawn"), {"tie": "margin"}),
+    "omkc-dd": (partial(_omkc, "all", "all"), {"tie": "margin"}),
+    "omkc-ds": (partial(_omkc, "all", "drawn"), {"tie": "margin"}),
+    "omkc-sd": (partial(_omkc, "drawn", "all"), {"tie": "margin"}),
+    "omkc-ss": (partial(_omkc, "drawn", "drawn"), {"tie": "margin"}),
     "omkc-u": (_omkc_u, {"tie": "margin"}),
     "perceptron": (_perceptron, {"tie": "margin"}),
     "perceptron-u": (_perceptron_u, {"tie": "margin"}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
@@ -18,25 +18,23 @@ def _pegasos(
     return OnlineMKClassifier(one_gaussian(kernels), learner, random_state=random_state)
 
 
-def _bpegasos(upkeep: str) -> Callable[..., OnlineMKClassifier]:
-    def build(
-        kernels: Any = None,
-        random_state: Any = None,
-        budget: int = 100,
-        regularization: float = 1e-4,
-        ball: bool = True,
-        merging: str = "exact",
-    ) -> OnlineMKClassifier:
-        learner = Pegasos(budget, regularization, upkeep, ball, merging)
-        return OnlineMKClassifier(one_gaussian(kernels), learner, random_state=random_state)
-
-    return build
+def _bpegasos(
+    upkeep: str,
+    kernels: Any = None,
+    random_state: Any = None,
+    budget: int = 100,
+    regularization: float = 1e-4,
+    ball: bool = True,
+    merging: str = "exact",
+) -> OnlineMKClassifier:
+    learner = Pegasos(budget, regularization, upkeep, ball, merging)
+    return OnlineMKClassifier(one_gaussian(kernels), learner, random_state=random_state)
 
 
 RECIPES: dict[str, Recipe] = {
     "pegasos": (_pegasos, {}),
-    "bpegasos-random": (_bpegasos("random"), {}),
-    "bpegasos-smallest": (_bpegasos("smallest"), {}),
-    "bpegasos-project": (_bpegasos("project"), {}),
-    "bpegasos-merge": (_bpegasos("merge"), {}),
+    "bpegasos-random": (partial(_bpegasos, "random"), {}),
+    "bpegasos-smallest": (partial(_bpegasos, "smallest"), {}),
+    "bpegasos-project": (partial(_bpegasos, "project"), {}),
+    "bpegasos-merge": (partial(_bpegasos, "merge"), {}),
 }

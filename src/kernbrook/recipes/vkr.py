@@ -7,7 +7,7 @@ Solvers and grids are imported when one is built: whoever lists or runs other re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbrook.estimators.grids import COSTS, POWERS
@@ -26,23 +26,21 @@ def _polynomials(kernels: Any) -> Any:
     return [Polynomial(k, offset=1) for k in range(1, 11)] if kernels is None else kernels
 
 
-def _vkr(complexity: str) -> Callable[..., VotedKernelClassifierCV]:
-    def build(
-        kernels: Any = None,
-        random_state: Any = None,
-        lams: Any = POWERS,
-        betas: Any = POWERS,
-        s: float = 0.1,
-        cv: Any = 5,
-        unit_length: bool = True,
-    ) -> VotedKernelClassifierCV:
-        from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
+def _vkr(
+    complexity: str,
+    kernels: Any = None,
+    random_state: Any = None,
+    lams: Any = POWERS,
+    betas: Any = POWERS,
+    s: float = 0.1,
+    cv: Any = 5,
+    unit_length: bool = True,
+) -> VotedKernelClassifierCV:
+    from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
 
-        return VotedKernelClassifierCV(
-            _polynomials(kernels), complexity, lams, betas, s, cv=cv, unit_length=unit_length
-        )
-
-    return build
+    return VotedKernelClassifierCV(
+        _polynomials(kernels), complexity, lams, betas, s, cv=cv, unit_length=unit_length
+    )
 
 
 def _l1_svm(
@@ -77,11 +75,10 @@ def _l2_svm(
     return GridSearchCV(make_pipeline(scaling, SVC(max_iter=PATIENCE)), grid, cv=cv)
 
 
-# name -> (title as the paper prints it, builder, settings of mode="library")
 RECIPES: dict[str, Recipe] = {
-    "vkr-trace": (_vkr("trace"), {"unit_length": False}),
-    "vkr-pdim": (_vkr("pdim"), {"unit_length": False}),
-    "vkr-local": (_vkr("local"), {"unit_length": False}),
+    "vkr-trace": (partial(_vkr, "trace"), {"unit_length": False}),
+    "vkr-pdim": (partial(_vkr, "pdim"), {"unit_length": False}),
+    "vkr-local": (partial(_vkr, "local"), {"unit_length": False}),
     "l1-svm": (_l1_svm, {"unit_length": False}),
     "l2-svm": (_l2_svm, {"unit_length": False}),
 }

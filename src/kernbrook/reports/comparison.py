@@ -238,7 +238,7 @@ def comparison_page(comparison: Comparison) -> Page:
 
 def _over_time(comparison: Comparison) -> list[Section]:
     """The measure over the rounds, where any recipe has it."""
-    how = form_of(checked(comparison))
+    how = form_of(comparison)
     if all(how.estimate(row) is None for row in comparison.rows):
         return []
     heading, text = OVER_TIME[how.measure]
@@ -247,7 +247,7 @@ def _over_time(comparison: Comparison) -> list[Section]:
 
 def _by_window(comparison: Comparison) -> list[Section]:
     """The measure by window, and when it changed, where rows are in the order of the data."""
-    how = form_of(checked(comparison))
+    how = form_of(comparison)
     plot = by_window(comparison, how) if comparison.in_order else None
     if plot is None:
         return []

@@ -72,7 +72,7 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
     last data, and those of `since_json`; of what has learned n_rows, labels_asked, kernels, experts
     and others
     """
-    model = _inner(estimator)
+    model, around = _around(estimator)
     source = Source.of_model(model) if checkpoint is None else checkpoint.source
     found: dict[str, Any] = {
         "estimator": type(estimator).__name__,
@@ -83,7 +83,7 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
         "finished": None if checkpoint is None else checkpoint.finished,
         "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
         **_since(checkpoint, task_of(model)),
-        **_around(estimator),
+        **around,
     }
     if source.encoder is not None:  # what it makes of the columns may be very many
         found["columns"] = source.made_encoder().columns_
@@ -115,13 +115,6 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
 # -- what is known ----------------------------------------------------------------------------
 
 
-def _inner(estimator: Any) -> Any:
-    """The model that others are around."""
-    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
-        estimator = estimator.model
-    return estimator
-
-
 def _has_learned(model: Any) -> bool:
     try:
         check_is_fitted(model)
@@ -139,8 +132,8 @@ def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
     return found | {"measures": None if judge is None else measures_json(judge.measures)}
 
 
-def _around(estimator: Any) -> dict[str, Any]:
-    """What models around a model hold."""
+def _around(estimator: Any) -> tuple[Any, dict[str, Any]]:
+    """The model that others are around, and what these hold."""
     found: dict[str, Any] = {}
     while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
         if isinstance(estimator, TableModel):
@@ -151,7 +144,7 @@ def _around(estimator: Any) -> dict[str, Any]:
         else:
             found["columns"] = vars(estimator).get("names_", [])
         estimator = estimator.model
-    return found
+    return estimator, found
 
 
 def _learned(model: Any) -> dict[str, Any]:

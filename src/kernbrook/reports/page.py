@@ -11,8 +11,7 @@ from typing import Any
 from kernbrook.atomic import write_text
 from kernbrook.reports import drawing
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.bars import Bars
-from kernbrook.reports.plot import Plot, draw
+from kernbrook.reports.plot import Bars, Plot, draw
 from kernbrook.reports.table import Column, Table
 
 WIDTH = 92  # characters of a table that a page has room for

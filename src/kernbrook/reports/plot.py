@@ -1,4 +1,4 @@
-"""Figures as data: panels of lines; `draw` is the only one that knows matplotlib's axes."""
+"""Figures as data: panels of lines, or bars; `draw` alone knows matplotlib's axes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Scale = Literal["linear", "log"]
 Limits = tuple[float | None, float | None]
+BAR = 0.24  # inches from one bar to the next
+UP, DOWN = drawing.HUES[0], drawing.HUES[1]  # colours of bars above and below 0
+LONGEST = 44  # characters of the name of a bar
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,24 @@ class Plot:
     sharey: bool = False
     bold: frozenset[str] = frozenset()
     height: float = 0.0
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A figure of bars that lie below one another, each with its name.
+
+    Attributes
+    ----------
+    names : of the bars, from the top
+    values : their lengths
+    errors : half of the length of a whisker at the end of each; none where empty
+    x_label : what the lengths are
+    """
+
+    names: Sequence[str]
+    values: Sequence[float]
+    errors: Sequence[float] = ()
+    x_label: str = ""
 
 
 @singledispatch
@@ -201,10 +222,36 @@ def _labels(plot: Plot) -> list[Label]:
     ]
 
 
-def limits(values: Sequence[Any], least: float = 0.0) -> tuple[float, float]:
-    """Limits a little outside the values that are finite, not below `least`."""
+@draw.register(Bars)
+@in_house_style
+def _draw_bars(bars: Bars) -> Figure:
+    if not bars.names:
+        raise InputError("expected one bar at least, found none")
+    picture, axes = drawing.plot(0.7 + BAR * len(bars.names))
+    places = np.arange(len(bars.names))
+    values = np.asarray(bars.values, float)
+    axes.barh(places, values, 0.72, color=np.where(values < 0, DOWN, UP).tolist())
+    if len(bars.errors):
+        axes.errorbar(
+            values, places, xerr=bars.errors, fmt="none", ecolor=drawing.INK, elinewidth=0.8
+        )
+    drawing.dress(axes)
+    axes.grid(False)
+    axes.grid(axis="x", which="major", color=drawing.GREY, alpha=0.25, linewidth=0.6)
+    axes.axvline(0.0, color=drawing.GREY, linewidth=0.7)
+    axes.set_yticks(places, [drawing.label_text(name, LONGEST) for name in bars.names])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(places) - 0.4, -0.6)
+    axes.margins(x=0.08)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(bars.x_label)
+    return picture
+
+
+def limits(values: Sequence[Any]) -> tuple[float, float]:
+    """Limits a little outside the values that are finite, not below 0."""
     found = np.concatenate([np.atleast_1d(np.asarray(part, float)) for part in values])
     found = found[np.isfinite(found)]
     low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
     margin = 0.06 * (high - low) or 0.1 * high or 1.0
-    return max(least, low - margin), high + margin
+    return max(0.0, low - margin), high + margin

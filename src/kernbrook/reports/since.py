@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from kernbrook.estimators.tasks import Task
     from kernbrook.evaluation.history.inputs import Shift
     from kernbrook.evaluation.history.judging import Judge
-    from kernbrook.evaluation.history.past import Past
-    from kernbrook.evaluation.history.windows import Span, Windows
+    from kernbrook.evaluation.history.windows import Past, Span, Windows
 
 DATA, CHANGES, MOVED = 8, 5, 8  # shown: the last ones, and the columns that moved farthest
 LATE = 0.125  # of the rows are the last ones

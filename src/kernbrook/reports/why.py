@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.bars import Bars
 from kernbrook.reports.page import Page, Section
+from kernbrook.reports.plot import Bars
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import counted
 

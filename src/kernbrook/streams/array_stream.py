@@ -38,7 +38,8 @@ class ArrayStream(Stream):
 
     def __init__(self, X: Any, y: Any, name: str = "arrays"):
         self.name = name
-        self._X = _sparse_features(X) if _is_sparse(X) else _dense_features(X)
+        sparse = hasattr(X, "tocsr")  # as scipy's alone have, which is not imported to know that
+        self._X = _sparse_features(X) if sparse else _dense_features(X)
         self._y = _labels(y)
         if self._X.shape[0] != len(self._y):
             raise InputError(f"X has {self._X.shape[0]} rows, y has {len(self._y)}")
@@ -46,11 +47,6 @@ class ArrayStream(Stream):
 
     def _pieces(self) -> Iterator[Piece]:
         yield self._X, self._y
-
-
-def _is_sparse(X: Any) -> bool:
-    # Only scipy's sparse arrays have it, and this does not import scipy.
-    return hasattr(X, "tocsr")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:

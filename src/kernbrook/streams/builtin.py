@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,68 +22,58 @@ from kernbrook.streams.stream import FirstRows, Stream
 
 
 class _Entry(NamedTuple):
-    """A built-in stream: `make(rows, seed)`, rows being None for the usual number."""
+    """A built-in stream: what draws it, or what gives all of its rows."""
 
-    make: Callable[[int | None, int], Stream]
+    make: type[GeneratedStream] | Callable[[], Stream]
     description: str
 
 
-def _wdbc(rows: int | None, seed: int) -> Stream:
+def _wdbc() -> Stream:
     from sklearn.datasets import load_breast_cancer
 
     X, target = load_breast_cancer(return_X_y=True)
     # There, 0 is malignant.
-    whole = ArrayStream(X, np.where(target == 0, 1, -1), "wdbc")
-    return whole if rows is None else FirstRows(whole, rows)
+    return ArrayStream(X, np.where(target == 0, 1, -1), "wdbc")
 
 
-def _digits(rows: int | None, seed: int) -> Stream:
+def _digits() -> Stream:
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
-    whole = ArrayStream(X, y, "digits")
-    return whole if rows is None else FirstRows(whole, rows)
+    return ArrayStream(X, y, "digits")
 
 
-def _diabetes(rows: int | None, seed: int) -> Stream:
+def _diabetes() -> Stream:
     from sklearn.datasets import load_diabetes
 
     X, target = load_diabetes(return_X_y=True)
-    whole = ArrayStream(X, target / 100, "sklearn-diabetes")  # whole numbers would be classes
-    return whole if rows is None else FirstRows(whole, rows)
-
-
-def _drawn(kind: Callable[..., GeneratedStream]) -> Callable[[int | None, int], Stream]:
-    def make(rows: int | None, seed: int) -> Stream:
-        return kind(seed=seed) if rows is None else kind(rows, seed=seed)
-
-    return make
+    return ArrayStream(X, target / 100, "sklearn-diabetes")  # whole numbers would be classes
 
 
 _ENTRIES = {
     "checkerboard": _Entry(
-        _drawn(Checkerboard),
+        Checkerboard,
         "4 x 4 board, 2 features, 2 classes; drawn, 10,000 rows unless :N is given",
     ),
     "digits": _Entry(_digits, "handwritten digits, 64 features, 10 classes; 1,797 rows"),
     "friedman": _Entry(
-        _drawn(Friedman),
+        Friedman,
         "a smooth function, 10 features, numbers; drawn, 10,000 rows unless :N is given",
     ),
     "friedman-drift": _Entry(
-        _drawn(FriedmanDrift),
+        FriedmanDrift,
         "the same, of other features every 250,000 rows; drawn, 1,000,000 rows unless :N is given",
     ),
     "hyperplane": _Entry(
-        _drawn(Hyperplane),
+        Hyperplane,
         "a plane that turns, 10 features, 2 classes; drawn, 100,000 rows unless :N is given",
     ),
     "random-tree": _Entry(
-        _drawn(RandomTree),
+        RandomTree,
         "leaves of a tree, 30 features, 2 classes; drawn, 100,000 rows unless :N is given",
     ),
     "random-tree-drift": _Entry(
-        _drawn(RandomTreeDrift),
+        RandomTreeDrift,
         "the same, another tree every 250,000 rows; drawn, 1,000,000 rows unless :N is given",
     ),
     "sklearn-diabetes": _Entry(
@@ -91,7 +81,7 @@ _ENTRIES = {
         "diabetes after a year, in hundreds, 10 scaled features, numbers; 442 rows",
     ),
     "waveform": _Entry(
-        _drawn(Waveform),
+        Waveform,
         "noisy waves, 21 features, 3 classes; drawn, 5,000 rows unless :N is given",
     ),
     "wdbc": _Entry(_wdbc, "breast cancer, 30 raw features, malignant = +1; 569 rows"),
@@ -128,7 +118,12 @@ def describe_stream(name: str) -> str:
 
 def make_builtin(name: str, rows: int | None, seed: int) -> Stream:
     """A built-in stream, with its usual number of rows or the first `rows`."""
-    stream = _entry(name).make(rows, seed)
+    make: Any = _entry(name).make
+    few = () if rows is None else (rows,)
+    if isinstance(make, type):
+        stream: Stream = make(*few, seed=seed)
+    else:
+        stream = FirstRows(make(), *few) if few else make()
     stream.name = name if rows is None else f"{name}:{rows}"
     return stream
 

@@ -217,11 +217,8 @@ class PositiveView(View):
 
     def is_positive(self, y: Labels) -> NDArray[np.bool_]:
         """(n,) where a label is the positive one."""
-        if y.dtype.kind not in "biuf":
-            positive = str(self._positive)
-            return np.asarray(spelled_as(y, [positive]) == positive, dtype=bool)
         try:
-            return np.asarray(y == float(self._positive))  # type: ignore[arg-type]
+            return is_label(y, self._positive)
         except (TypeError, ValueError):
             raise InputError(
                 f"positive={self._positive!r}: the labels of {self.name} are numbers"
@@ -285,6 +282,16 @@ class FirstRows(View):
             if left == 0:
                 return
         raise InputError(f"{self.name}: {self._stream.name} has {self._rows - left} rows")
+
+
+def is_label(y: Labels, label: Any) -> NDArray[np.bool_]:
+    """(n,) where a label is the given one, as a number where the labels are numbers.
+
+    TypeError or ValueError where they are, and it is none.
+    """
+    if y.dtype.kind in "biuf":
+        return np.asarray(y == float(label))
+    return np.asarray(spelled_as(y, [str(label)]) == str(label), dtype=bool)
 
 
 def has_label(y: Labels) -> NDArray[np.bool_]:

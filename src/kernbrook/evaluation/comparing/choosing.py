@@ -15,8 +15,16 @@ from kernbrook.checks import shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.outside import OutsideMachine, online
 from kernbrook.estimators.tasks import Task, task_of
-from kernbrook.evaluation.measuring.by_task import OURS, check_settings, make_online
+from kernbrook.evaluation.comparing.baselines import baselines_of, libraries_of
+from kernbrook.evaluation.measuring.by_task import (
+    OURS,
+    check_settings,
+    make_online,
+    recipes_for,
+    task_of_labels,
+)
 from kernbrook.learners import External
+from kernbrook.streams import Stream
 
 # Where nobody names recipes: ours, one of each paper, a linear one, the trivial ones.
 SHORT_LISTS: dict[Task, tuple[str, ...]] = {
@@ -43,6 +51,59 @@ class Choice(NamedTuple):
     title: str
     task: Task
     estimator: Any
+
+
+class Plan:
+    """What a comparison runs, made and checked once, before any data are opened.
+
+    Where the data decide, what runs is made at the first data of a task.
+
+    Parameters
+    ----------
+    recipes, baselines, overrides : as `compare` has them
+
+    Attributes
+    ----------
+    rows : what is asked for, by the name of its row; None where the data decide
+    overrides : of recipes
+
+    Raises
+    ------
+    KernbrookError
+        As `wanted`, `choices_of` and `libraries_of`.
+    """
+
+    def __init__(
+        self, recipes: Any, baselines: str | Sequence[str] | None, overrides: Mapping[str, Any]
+    ):
+        self.rows, self.overrides = wanted(recipes), overrides
+        self._lists = SHORT_LISTS if recipes is None else None
+        self._made: dict[Task, dict[str, Choice]] = {}
+        self._asked = None
+        if self.rows is None:
+            settings_of(book.names(), overrides)
+        else:
+            self._asked = choices_of(self.rows, overrides)
+        self._libraries = libraries_of(baselines)
+
+    def choices(self, stream: Stream) -> dict[str, Choice]:
+        """What runs on a stream, by the name of its row."""
+        if self._asked is None:
+            task = task_of_labels(stream)
+        else:
+            task = next(iter(self._asked.values())).task
+        if task not in self._made:
+            self._made[task] = self._choices(task)
+        return self._made[task]
+
+    def _choices(self, task: Task) -> dict[str, Choice]:
+        choices = self._asked
+        if choices is None:
+            names = recipes_for(task) if self._lists is None else self._lists[task]
+            choices = choices_of(dict(zip(names, names, strict=True)), self.overrides)
+        for name, (title, model) in baselines_of(self._libraries, task).items():
+            choices.setdefault(name, Choice(title, task, online(model)))
+        return choices
 
 
 def wanted(recipes: Any) -> dict[str, Any] | None:

@@ -20,20 +20,11 @@ from kernbrook.errors import (
     KernbrookWarning,
     NonFiniteError,
 )
-from kernbrook.estimators.outside import OutsideMachine, online
+from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.comparing.baselines import baselines_of, libraries_of
-from kernbrook.evaluation.comparing.choosing import (
-    SHORT_LISTS,
-    Choice,
-    are_recipes,
-    choices_of,
-    seeded,
-    told_apart,
-    wanted,
-)
+from kernbrook.evaluation.comparing.choosing import Plan, are_recipes, seeded, told_apart
 from kernbrook.evaluation.comparing.manifest import asked, digest_of, manifest
-from kernbrook.evaluation.comparing.significance import best_rows
+from kernbrook.evaluation.comparing.ranking import best_rows
 from kernbrook.evaluation.history.watching import dates_of
 from kernbrook.evaluation.measuring.by_task import (
     CHUNK,
@@ -41,8 +32,6 @@ from kernbrook.evaluation.measuring.by_task import (
     check_number,
     check_numbers,
     classes_of,
-    recipes_for,
-    task_of_labels,
 )
 from kernbrook.evaluation.measuring.measures import COVERAGE, measure_named
 from kernbrook.evaluation.running.orders import check_count, orders_of, state_of
@@ -156,12 +145,15 @@ def compare(
         check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
-    stream, rows, choices = _chosen(data, y, recipes, baselines, overrides)
+    # Who compares on several data sets has made it already, and gives no baselines or overrides.
+    plan = recipes if isinstance(recipes, Plan) else Plan(recipes, baselines, overrides)
+    stream = _opened(data, y)
+    choices = plan.choices(stream)
     if stream.in_turn and not in_order:
         raise InputError("lags: rows go in their own order alone; in_order (--in-order) takes that")
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
-    facts = manifest(seed) | {"data": stream.name, **asked(rows, overrides, lateness, measure)}
+    facts = manifest(seed) | {"data": stream.name, **asked(plan, lateness, measure)}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -200,28 +192,6 @@ def compare(
         else:
             results = _runs(X, y, sequence, seed, machines, advance, way)
         return _collected(titles, n_orders, results, made, so_far, measure)
-
-
-def _chosen(
-    data: Any,
-    y: Any,
-    recipes: Any,
-    baselines: str | Sequence[str] | None,
-    overrides: Mapping[str, Any],
-) -> tuple[Stream, dict[str, Any] | None, dict[str, Choice]]:
-    """The data; what is wanted by name, None where the data say it; and what that comes to."""
-    rows = wanted(recipes)  # names and parameters are checked before data are opened
-    choices = None if rows is None else choices_of(rows, overrides)
-    libraries = libraries_of(baselines)
-    stream = _opened(data, y)
-    if choices is None:
-        fitting = task_of_labels(stream)
-        names = SHORT_LISTS[fitting] if recipes is None else recipes_for(fitting)
-        choices = choices_of(dict(zip(names, names, strict=True)), overrides)
-    task = next(iter(choices.values())).task
-    for name, (title, model) in baselines_of(libraries, task).items():
-        choices.setdefault(name, Choice(title, task, online(model)))
-    return stream, rows, choices
 
 
 def _opened(data: Any, y: Any) -> Stream:

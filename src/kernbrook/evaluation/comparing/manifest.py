@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.evaluation.comparing.choosing import said_of
+from kernbrook.evaluation.comparing.choosing import Plan, said_of
 from kernbrook.evaluation.runs.lateness import Lateness
 
 
@@ -42,19 +41,14 @@ def manifest(seed: int) -> dict[str, Any]:
     }
 
 
-def asked(
-    rows: Mapping[str, Any] | None,
-    overrides: Mapping[str, Any],
-    lateness: Lateness,
-    measure: str | None,
-) -> dict[str, Any]:
+def asked(plan: Plan, lateness: Lateness, measure: str | None) -> dict[str, Any]:
     """What was asked for, as far as it is not what is always done."""
-    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in overrides.items()}}
+    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in plan.overrides.items()}}
     if not lateness.at_once:
         facts |= lateness._asdict()
     if measure is not None:
         facts["measure"] = measure
-    models = {name: given for name, given in (rows or {}).items() if name != given}
+    models = {name: given for name, given in (plan.rows or {}).items() if name != given}
     if models:
         facts["models"] = {name: said_of(given) for name, given in models.items()}
     return facts

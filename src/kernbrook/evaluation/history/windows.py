@@ -1,21 +1,24 @@
-"""What rows cost and what they were like over time, in windows whose number is bounded."""
+"""What rows cost and what they were like: in windows whose number is bounded, and by data."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.evaluation.history.inputs import Columns, Inputs
 from kernbrook.evaluation.measuring.by_task import added
-from kernbrook.plain_values import is_count
+from kernbrook.plain_values import expect, is_count
 
 MOST = 16  # windows
+MOST_DATA = 400  # data that are told apart: a year of days, and a month
 FIRST = 16  # rows of each, at first
 _LENGTHS = [FIRST << doubled for doubled in range(60)]
 NO_DATE = int(np.iinfo(np.int64).min)  # of a row
@@ -197,3 +200,76 @@ class Windows:
         fewest = MOST // 2 if self.length > FIRST else 0
         if not (full and 0 < last <= self.length and fewest < len(self.spans) + 1 <= MOST + 1):
             raise InputError(f"windows: not of {self.length} rows where there are {self.rows}")
+
+
+@dataclass
+class Past(Span):
+    """Data that a model has learned from.
+
+    Attributes
+    ----------
+    name : of the data; None where it was not recorded
+    first, digest : of the first row and of all rows met, by `RowDigest`; "" where not recorded
+    data : how many data these are: those of long ago are put together
+    rows, judged, sums, began, ended : as `Span` has them
+    """
+
+    name: str | None = None
+    first: str = ""
+    digest: str = ""
+    data: int = 1
+
+    @property
+    def loss(self) -> float | None:
+        """Mistakes, or squared errors, of the judged rows; None where they were not recorded."""
+        return self.sums.get("loss")
+
+    def check(self, what: str = "past") -> None:
+        """InputError where a value is of no kind that it can be."""
+        super().check(what)
+        expect(f"{what}: name", self.name, str, NoneType)
+        for name in ("first", "digest"):
+            expect(f"{what}: {name}", getattr(self, name), str)
+        if not (is_count(self.data) and self.data):
+            raise InputError(f"{what}: expected a number of data from 1, got {shown(self.data)}")
+        if self.columns is not None:
+            raise InputError(f"{what}: expected null as columns")
+
+
+def shortened(past: Sequence[Past]) -> list[Past]:
+    """The same, with those of long ago put together where they are more than 400.
+
+    Examples
+    --------
+    >>> days = shortened([Past(10, 10, {"loss": 1}, name=f"day {i}") for i in range(1000)])
+    >>> len(days), days[0].data, days[0].rows, days[0].loss, days[1].name
+    (400, 601, 6010, 601, 'day 601')
+    """
+    if len(past) <= MOST_DATA:
+        return list(past)
+    cut = len(past) - MOST_DATA + 1
+    return [together(past[:cut]), *past[cut:]]
+
+
+def together(past: Sequence[Past]) -> Past:
+    """Several data as one; a cost that one of them lacks is not known of all."""
+    found = Past(data=sum(one.data for one in past))
+    for one in past:
+        found.join(one)
+    return found
+
+
+def read_past(given: Any) -> list[Past]:
+    """What a file says of the data learned from.
+
+    Raises
+    ------
+    InputError
+        It is nothing that can be said of them.
+    """
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise InputError(f"past: expected a list of objects, got {shown(given)}")
+    past = [Past(**one) for one in given]
+    for one in past:
+        one.check()
+    return past

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ def recipes_for(task: Task) -> tuple[str, ...]:
     return tuple(name for name in names if book.task(name) == task)
 
 
-def make_online(name: str, **overrides: Any) -> Any:
+def make_online(name: str, /, **overrides: Any) -> Any:
     """The estimator of a recipe that learns from streams.
 
     Raises
@@ -153,6 +154,41 @@ def check_settings(estimator: Any, width: int = 1) -> None:
     estimator = online(estimator)
     labels: dict[str, Any] = {} if task_of(estimator) == "regression" else {"classes": [0, 1]}
     clone(estimator).learn(np.empty((0, width)), np.empty(0), **labels)
+
+
+class NewModel:
+    """A model of a recipe, made and checked once: before data are read, where that can be.
+
+    Parameters
+    ----------
+    recipe : its name; None for ours, as the labels say which
+    classes : all labels, or None; where they are given the labels are no numbers
+    settings : of the recipe
+
+    Attributes
+    ----------
+    recipe : None as long as the labels are to say it
+
+    Raises
+    ------
+    KernbrookError
+        As `make_online` and `check_settings`.
+    """
+
+    def __init__(self, recipe: str | None, classes: Any, settings: Mapping[str, Any]):
+        self.recipe, self._settings, self._model = recipe, settings, None
+        if recipe is not None or classes is not None:
+            self._make(recipe or OURS["classification"])
+
+    def fitting(self, task: Callable[[], Task]) -> Any:
+        """The model, for labels of that task."""
+        if self._model is None:
+            self._make(OURS[task()])
+        return self._model
+
+    def _make(self, recipe: str) -> None:
+        self.recipe, self._model = recipe, make_online(recipe, **self._settings)
+        check_settings(self._model)
 
 
 def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:

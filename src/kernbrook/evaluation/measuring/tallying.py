@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.measuring.measures import RULES, Measures
-from kernbrook.streams.booleans import spelled_as
-from kernbrook.streams.stream import has_label
+from kernbrook.streams.stream import has_label, is_label
 from kernbrook.streams.tables.levels import LevelCounts
 
 
@@ -50,7 +49,10 @@ class Tally:
             return
         there = has_label(y)
         if self.positive is not None:
-            here = _is(y, self.positive)
+            try:
+                here = is_label(y, self.positive)
+            except ValueError:
+                here = np.zeros(len(y), dtype=bool)
             self._placeholders = self._placeholders and not here.any()
             y = np.where(there, np.where(here, 1.0, -1.0), np.nan)
         elif there.any():
@@ -69,13 +71,3 @@ class Tally:
         if self._placeholders and not (known and self.positive is None):
             return None
         return self.measures
-
-
-def _is(y: NDArray[Any], label: str) -> NDArray[np.bool_]:
-    """(n,) where the label is the given one, as a number where the labels are numbers."""
-    try:
-        if y.dtype.kind in "UO":
-            return np.asarray(spelled_as(y, [label]) == label)
-        return np.asarray(y == float(label))
-    except ValueError:
-        return np.zeros(len(y), dtype=bool)

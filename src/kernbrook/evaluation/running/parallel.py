@@ -304,21 +304,15 @@ def in_order(
     trials : what compiles first
     tell : see `Watch`
     """
-    trials = trials or {}
-    with crew_of(jobs, len(calls)) as crew, Watch(tell, len(trials)) as watch:
+    with crew_of(jobs, len(calls)) as crew:
+        for _ in run_all(trials or {}, [], crew, tell):
+            pass
         if crew.here:
-            for trial in trials.values():
-                watch.run(trial)
             for call in calls:
                 yield function(*call, progress=advance)
             return
-        first = [one for own in trials.values() for one in crew.everywhere(watch.begin(own))]
         left = iter(calls)
         begun = deque(crew.submit(function, *call) for call in islice(left, AHEAD * crew.size))
-        for one in first:
-            one.result()
-        for _ in trials:
-            watch.end()
         while begun:
             result = begun.popleft().result()
             begun.extend(crew.submit(function, *call) for call in islice(left, 1))

@@ -12,8 +12,7 @@ from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.past import Past, read_past
-from kernbrook.evaluation.history.windows import Span, Windows
+from kernbrook.evaluation.history.windows import Past, Span, Windows, read_past
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.saving import read, write
 from kernbrook.plain_values import expect, is_count

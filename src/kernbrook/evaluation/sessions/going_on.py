@@ -9,9 +9,9 @@ from typing import Any
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
 from kernbrook.estimators.outside import online
-from kernbrook.evaluation.history.past import Past
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
+from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.running.warming import Tell
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint
 from kernbrook.evaluation.sessions.locking import locked

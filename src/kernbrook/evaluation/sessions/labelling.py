@@ -26,7 +26,7 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned, task_of
 from kernbrook.evaluation.history.moments import Moments
-from kernbrook.evaluation.history.past import Past
+from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.sessions.answers import Answer, AnswerLog, Begun, Question, answers_beside
@@ -186,9 +186,7 @@ def label(
     names = named_classes(model, classes)
     with locked(path):
         log = _log(model, path, _begun(model, checkpoint, names))
-        if source is None:
-            table = stream.encoder is not None
-            source = Source.of_stream(stream) if table else Source(stream.n_features)
+        source = source or Source.of_stream(stream)
         rows = _rounds(model) - log.begun.rounds
         copies = Copies(log.begun, rows, model, checkpoint)
         session = _Session(

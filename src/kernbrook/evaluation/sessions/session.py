@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
-from kernbrook.evaluation.history.past import Past, shortened
 from kernbrook.evaluation.history.row_digests import Content, RowDigest
-from kernbrook.evaluation.history.windows import Windows
+from kernbrook.evaluation.history.windows import Past, Windows, shortened
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.encoding import Writer

@@ -19,11 +19,17 @@ from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.history.inputs import Inputs
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.past import Past, together
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Span
-from kernbrook.evaluation.measuring.by_task import added, check_numbers, check_settings, classes_of
+from kernbrook.evaluation.history.windows import Past, Span, together
+from kernbrook.evaluation.measuring.by_task import (
+    NewModel,
+    added,
+    check_numbers,
+    check_settings,
+    classes_of,
+    task_of_labels,
+)
 from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
@@ -117,7 +123,8 @@ def train(
     Parameters
     ----------
     stream : the rows
-    estimator : what `kb.save` takes; changed in place
+    estimator : what `kb.save` takes; changed in place. None for `OnlineMKRegressor` where a label
+        has a fraction, else `OnlineMKClassifier`, both with the seed 0
     path : the model's file, in an existing folder
     source : what else to write down about the data
     classes : all labels of a classifier; found by one reading of the stream where None. Text is
@@ -164,10 +171,13 @@ def train(
     """
     with locked(path):
         going_on = check_target(path, resume, overwrite)
-        if source is None:
-            table = stream.encoder is not None
-            source = Source.of_stream(stream) if table else Source(stream.n_features)
-        check_settings(estimator, stream.n_features)
+        source = source or Source.of_stream(stream)
+        if estimator is None:
+            estimator = NewModel(None, classes, {"random_state": 0})
+        if isinstance(estimator, NewModel):
+            estimator = estimator.fitting(partial(task_of_labels, stream))
+        else:
+            check_settings(estimator, stream.n_features)
         Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold
         place = Place(new=not overwrite)
         if going_on:

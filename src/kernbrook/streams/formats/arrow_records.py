@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kernbrook.checks import is_number, shown
-from kernbrook.errors import DataFileError, InputError, KernbrookError
+from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.files.text_files import has_known_suffix, stem
 from kernbrook.streams.formats.csv_header import quoted
@@ -38,9 +38,6 @@ class _ArrowFile(Records):
             names = self._in_words(lambda: columns_of(self._schema(opened)))
         self.columns = _checked(names, self.refusal)
 
-    def refusal(self, problem: str) -> DataFileError:
-        return DataFileError(self.where, problem)
-
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
         row, columns = 1, wanted.columns
         with self._opened() as opened:
@@ -56,7 +53,7 @@ class _ArrowFile(Records):
             table.validate(full=True)  # else what a damaged file points to is read, wherever it is
         return table
 
-    def _refusal_from(self, first: int) -> Callable[[int, str], DataFileError]:
+    def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
         return lambda i, problem: self.refusal(f"row {first + i:,}: {problem}")
 
     def _opened(self) -> BinaryIO:
@@ -168,9 +165,6 @@ class FolderRecords(Records):
     def paths(self) -> list[Path]:
         """The files."""
         return [file.where for file in self._files]
-
-    def refusal(self, problem: str) -> DataFileError:
-        return DataFileError(self.where, problem)
 
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
         for file in self._files:

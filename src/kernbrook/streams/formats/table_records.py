@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from kernbrook.errors import KernbrookError
+from kernbrook.errors import DataFileError, KernbrookError
 
 BATCH_ROWS = 16_384  # of formats that let the reader choose
 
@@ -90,9 +90,9 @@ class Records(ABC):
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
         """All rows from the first on, with these columns."""
 
-    @abstractmethod
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""
+        return DataFileError(self.where, problem)
 
     def refusal_of_names(self, problem: str) -> KernbrookError:
         """The error for a problem with the names of the columns."""

@@ -34,9 +34,6 @@ class TextRecords(Records):
         self.name = stem(file.path)
         self.levels: dict[str, list[str]] = {}
 
-    def refusal(self, problem: str) -> DataFileError:
-        return DataFileError(self.where, problem)
-
     def at(self, line: int, problem: str) -> DataFileError:
         """The error for a problem with one line."""
         return DataFileError(self.where, problem, line)

@@ -133,29 +133,9 @@ class ArrowEncoder(BaseEstimator):
         return self._encoded
 
     @property
-    def seen(self) -> Seen:
-        """What is remembered of the last rows."""
-        return self._encoded.seen
-
-    def moments(self, table: Any) -> NDArray[np.int64] | None:
-        """(n,) microseconds since 1970 by the first column of dates; None where there is none.
-
-        A row without a date has the least number that there is.
-        """
-        return self._encoded.moments(table)
-
-    @property
     def remembers(self) -> bool:
         """Whether a row depends on those before it."""
         return self.missing != "error" or self.lags is not None
-
-    def lags_state(self) -> list[dict[str, Any]]:
-        """What lags have met, as plain JSON."""
-        return self._lags.state()
-
-    def restore_lags(self, state: Any) -> None:
-        """Let lags go on from there; InputError where `lags_state` gives no such state."""
-        self._lags.restore(state)
 
     @property
     def lags_of_label(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,17 +11,46 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.tables.column_kinds import Floats, Hashed, Levels, Numbers, Seen
+from kernbrook.streams.tables.column_kinds import Floats, Hashed, Levels, Numbers, Seen, as_text
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import Dates, Declared
 from kernbrook.streams.tables.declarations import DeclaredLevels
 from kernbrook.streams.tables.levels import LevelCounts
-from kernbrook.streams.tables.word_columns import Words
 from kernbrook.streams.tables.written_numbers import Written
 
 Column: TypeAlias = Numbers | Levels | Hashed | Dates
 
 _KINDS = {Numbers: "numbers", Levels: "levels", Hashed: "hashed", Dates: "dates"}
+
+
+class Words(NamedTuple):
+    """Words and pairs of words, hashed, as scikit-learn's HashingVectorizer has them.
+
+    Of length 1 in all. Text that is missing has no words.
+
+    Attributes
+    ----------
+    column : name
+    width : columns
+    """
+
+    column: str
+    width: int
+
+    @property
+    def names(self) -> list[str]:
+        return [f"{self.column}#{i}" for i in range(self.width)]
+
+    def encode(self, array: Any) -> Any:
+        """(n, width) CSR."""
+        return _hashing(self.width).transform(as_text(array).fill_null("").to_pylist())
+
+
+@lru_cache
+def _hashing(width: int) -> Any:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(n_features=width, ngram_range=(1, 2))
 
 
 class Part(NamedTuple):

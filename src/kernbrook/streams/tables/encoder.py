@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, ClassVar
 
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from kernbrook.checks import OneOf, Other, Whole, check
+from kernbrook.checks import COUNTED, OneOf, Other, Whole, check, shown
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.snapshots import Snapshots
+from kernbrook.streams.files import limits
 from kernbrook.streams.formats.arrow_records import FrameRecords, eager, labels_as_arrow, to_arrow
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.tables.arrow_encoder import ArrowEncoder
+from kernbrook.streams.tables.date_columns import described_dates
 from kernbrook.streams.tables.declarations import (
     declared_lags,
     declared_levels,
@@ -24,7 +27,6 @@ from kernbrook.streams.tables.declarations import (
     declared_words,
     is_auto,
 )
-from kernbrook.streams.tables.descriptions import describe, made_of
 from kernbrook.streams.tables.surveys import taken_of
 from kernbrook.streams.tables.written_numbers import (
     DECIMALS,
@@ -35,6 +37,12 @@ from kernbrook.streams.tables.written_numbers import (
 from kernbrook.turns import in_turn
 
 MISSING = ("error", "mean", "last", "indicator")
+_STATES = {"mean": ("totals", "counts"), "last": ("last",), "error": ()}
+_STATES["indicator"] = _STATES["mean"]
+# What descriptions of models of 0.1 do not have.
+_BEFORE: dict[str, Any] = {
+    "thousands": None, "units": {}, "words": {}, "lags": [], "delay": 0, "every": 1, "label": None,
+}  # fmt: skip
 
 
 class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
@@ -272,7 +280,28 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
 
     def described(self) -> dict[str, Any]:
         """What is declared and what was learned, as plain JSON; `from_description` reads it."""
-        return describe(self)
+        said = self.declarations()
+        state: dict[str, Any] = {
+            name: getattr(self, f"{name}_").tolist() for name in _STATES[self.missing]
+        }
+        if self.lags is not None:
+            state["lags"] = self._lags.state()
+        return {
+            "categorical": {k: v if isinstance(v, int) else [*v] for k, v in said.levels.items()},
+            "dates": described_dates(said.dates),
+            "drop": list(said.drop),
+            "missing": self.missing,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+            "units": dict(said.units),
+            "words": dict(said.words),
+            "lags": [[name, [*own]] for name, own in declared_lags(self.lags).items()],
+            "delay": self.delay,
+            "every": self.every,
+            "label": self.label if self.lags_of_label else None,
+            "columns": self.feature_names_in_.tolist(),
+            "state": state,
+        }
 
     @classmethod
     def from_description(cls, described: Any) -> TableEncoder:
@@ -283,4 +312,40 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         InputError
             It is no description that `described` gives.
         """
-        return made_of(cls, described)
+        expected = {*cls.parameter_ranges, "label", "columns", "state"}
+        held = {**_BEFORE, **described} if isinstance(described, dict) else {}
+        if held.keys() != expected:
+            raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
+        columns, state, label = (held.pop(name) for name in ("columns", "state", "label"))
+        text = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+        if not text or not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
+            raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
+        if not isinstance(label, str | None):
+            raise InputError(f"encoder: expected the name of a label, got {shown(label)}")
+        held["lags"] = _lags_of(held["lags"])
+        encoder = cls(**held).begin(columns, label)
+        names = _STATES[encoder.missing] + (("lags",) if encoder.lags is not None else ())
+        if not isinstance(state, dict) or state.keys() != set(names):
+            raise InputError(f"encoder: no state of missing={encoder.missing!r}: {shown(state)}")
+        if "lags" in state:
+            encoder._lags.restore(state["lags"])
+        for name in _STATES[encoder.missing]:
+            values, kind = state[name], int if name == "counts" else float
+            width = len(encoder.totals_)
+            fits = isinstance(values, list) and len(values) == width
+            if not (fits and all(type(v) is kind and abs(v) < math.inf for v in values)):
+                raise InputError(f"encoder: expected {width} numbers as {name}")
+            if kind is int and not all(0 <= value <= COUNTED for value in values):
+                raise InputError("encoder: expected numbers of values as counts")
+            setattr(encoder, f"{name}_", np.array(values, dtype=kind))
+        if (encoder.totals_[encoder.counts_ == 0] != 0).any():
+            raise InputError("encoder: expected totals of 0 where counts are 0")
+        return encoder
+
+
+def _lags_of(given: Any) -> dict[str | None, list[int]] | None:
+    """Lags by column, as a parameter; None where there are none."""
+    pairs = isinstance(given, list) and all(isinstance(p, list) and len(p) == 2 for p in given)
+    if not pairs or not all(isinstance(name, str | None) for name, _ in given):
+        raise InputError(f"encoder: expected lags by column, got {shown(given)}")
+    return dict(given) or None

@@ -89,8 +89,13 @@ def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
             continue
         if not math.isfinite(numbers[row]):
             raise ValueProblem(row, f"{quoted(values[row])} is not finite")
-        if _is_inexact(written.bare(values[row]), float(numbers[row])):
-            raise ValueProblem(row, _inexact(values[row]))
+        bare = written.bare(values[row])
+        if _INTEGER.fullmatch(bare) and int(bare) != float(numbers[row]):
+            raise ValueProblem(
+                row,
+                f"a 64-bit float does not hold {values[row]}: write numbers with a decimal point, "
+                "and labels with a letter",
+            )
     return numbers
 
 
@@ -190,19 +195,6 @@ def _whole_or_missing(numbers: NDArray[np.float64]) -> bool:
 def all_whole(numbers: NDArray[np.float64]) -> bool:
     """Whether all are integers that a float holds."""
     return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= _EXACT_INTEGERS)).all())
-
-
-def _is_inexact(text: str, number: float) -> bool:
-    """Whether text is an integer, and another one than its float."""
-    return _INTEGER.fullmatch(text) is not None and int(text) != number
-
-
-def _inexact(text: str) -> str:
-    """What is wrong with such a label."""
-    return (
-        f"a 64-bit float does not hold {text}: write numbers with a decimal point, and labels with "
-        "a letter"
-    )
 
 
 def _told_of(labels: Collection[str], now: Written) -> list[str]:

@@ -12,8 +12,7 @@ from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import Batch, Records, Wanted
 from kernbrook.streams.tables.column_problems import ValueProblem
-from kernbrook.streams.tables.date_columns import DateProblem
-from kernbrook.streams.tables.dates import UnreadDatesError
+from kernbrook.streams.tables.date_columns import DateProblem, UnreadDatesError
 from kernbrook.streams.tables.encoded_columns import ColumnProblem
 from kernbrook.streams.tables.encoder import TableEncoder
 from kernbrook.streams.tables.label_column import LabelCells, label_cells, or_the_label
@@ -171,7 +170,7 @@ class TableReader:
             X = encoder.transform_arrow(piece, counts, known, follows=encoder.lags is not None)
         for name, one in (met or {}).items():
             one.join(counts[name])
-        moments = encoder.moments(piece) if watched else None
+        moments = encoder.encoded.moments(piece) if watched else None
         return EncodedPiece(X, cells, encoder.encoded.seen.values, moments)
 
     def _cells(self, piece: Any) -> LabelCells | None:

@@ -14,7 +14,7 @@ from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import Records, Wanted
 from kernbrook.streams.stream import Labels, Piece, Stream
 from kernbrook.streams.tables.column_problems import option
-from kernbrook.streams.tables.dates import UnreadDatesError, found_format
+from kernbrook.streams.tables.date_columns import UnreadDatesError, found_format
 from kernbrook.streams.tables.encoder import TableEncoder
 from kernbrook.streams.tables.label_column import LabelType, all_whole
 from kernbrook.streams.tables.left_out_rows import BadRows
