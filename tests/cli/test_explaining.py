@@ -63,6 +63,13 @@ def test_which_columns_matter(kernbrook, trained):
     )
 
 
+def test_rows_that_the_model_has_learned(kernbrook, trained):
+    """Which columns matter to new rows is another question; one prediction is what it is."""
+    told = "old: its 200 rows are those of 'old', which m.kb has learned: on new rows other columns"
+    assert told in kernbrook("explain", "m.kb", "old.csv")[2]
+    assert kernbrook("explain", "m.kb", "old.csv", "--row", 3)[2] == ""
+
+
 def test_why_a_row(kernbrook, trained):
     line = rows(120, seed=1)[7].split(",")
     code, out, err = kernbrook("explain", "m.kb", "new.csv", "--row", 7)

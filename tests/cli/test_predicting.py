@@ -256,6 +256,22 @@ def test_rows_that_the_model_has_learned(kernbrook, tmp_path):
             assert (code, "has learned" in err) == (0, False)
 
 
+def test_a_column_without_any_label(kernbrook, tmp_path):
+    """It is said that nothing is judged; where there is no such column, nobody asks."""
+    X, late = drawn(120)
+    y = np.where(late, "late", "ontime")
+    write(tmp_path / "one.csv", X, y)
+    assert kernbrook("train", "one.csv", "--model", "m", "--recipe", "bpas")[0] == 0
+    lines = (tmp_path / "one.csv").read_text().splitlines()
+    empty = [lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]
+    (tmp_path / "empty.csv").write_text("\n".join(empty))
+    write(tmp_path / "bare.csv", X)
+    told = "has no label: nothing says how good the predictions are"
+    for name, is_told in (("empty", True), ("bare", False), ("one", False)):
+        code, _, err = kernbrook("predict", "m", f"{name}.csv", "--output", "said")
+        assert (code, told in err) == (0, is_told)
+
+
 def test_a_frozen_model_that_says_too_much(kernbrook, tmp_path):
     """The majority is the same, and the model errs more often than it."""
     X, late = drawn(1500, shift=-0.3)

@@ -18,7 +18,7 @@ import kernbrook as kb
 
 def drawn():
     return kb.OnlineMKClassifier(
-        selection=kb.Selection(update="drawn", vote="drawn"), random_state=0
+        selection=kb.Selection(update="drawn", vote="drawn"), random_state=1
     )
 
 

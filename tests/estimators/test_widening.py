@@ -148,7 +148,7 @@ def test_all_begins_anew_where_the_default_has_other_parts():
     assert model.n_rounds_ == 0
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit(np.pad(X, [(0, 0), (0, 515)]), TWO)
-    assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.8
+    assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.65  # of classes of equal size
 
 
 @pytest.mark.parametrize("learner", [None, kb.BPAS(8), kb.Perceptron()], ids=str)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 import kernbrook as kb
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
 from kernbrook.evaluation import train
 from kernbrook.explaining.asked import asked_of
 
@@ -355,6 +355,25 @@ def test_one_sentence(quick, rows, labels, options, told):
         kb.importance(quick, rows, labels, **options)
     assert str(error.value).startswith(told)
     assert "\n" not in str(error.value)
+
+
+def test_columns_that_are_left_out(tmp_path):
+    """By a model's file, which knows its columns; a model alone does not."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    lines = [f"{a:.3f},{b:.3f},{'up' if a > 0 else 'down'}" for a, b in X]
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,label", *lines]))
+    (tmp_path / "more.csv").write_text("\n".join(["c,a,b,label", *(f"1,{one}" for one in lines)]))
+    stream = kb.open_stream(tmp_path / "a.csv")
+    train(stream, kb.recipes.make("bpas"), tmp_path / "m")
+    data = tmp_path / "more.csv"
+    with pytest.raises(DataFileError, match="unknown 'c'; ignore_extra"):
+        kb.importance(tmp_path / "m", data)
+    with pytest.warns(DataFileWarning, match="left out 1 column: 'c'"):
+        found = kb.importance(tmp_path / "m", data, ignore_extra=True)
+    assert found.columns == ("a", "b")
+    with pytest.raises(InputError, match="ignore_extra: expected the path of a model's file"):
+        kb.importance(kb.load(tmp_path / "m"), data, ignore_extra=True)
 
 
 def test_columns_that_are_not_the_models(of_flights):

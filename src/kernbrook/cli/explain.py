@@ -65,6 +65,7 @@ def explain(
     --report writes a page with both.
     """
     from kernbrook.evaluation.running.warming import watched
+    from kernbrook.evaluation.sessions.going_on import told_of_learned
     from kernbrook.explaining.latest import latest_of, opened
     from kernbrook.reports import rendered, write_page
     from kernbrook.reports.why import explanation_table, importance_table, said, why_json, why_page
@@ -86,6 +87,9 @@ def explain(
             explanation = _explained(asked, stream, known, row, of_class, seed)
         if row is None or report is not None:
             importance = _important(asked, stream, known, measure, seed, row is None, shown.reading)
+        learned = ""
+        if importance is not None and asked.source is not None:
+            learned = told_of_learned(stream, asked.source.positive, asked.past)
     name = stream.name
     if explanation is not None:
         table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
@@ -97,6 +101,8 @@ def explain(
         lambda: why_json(str(model), name, known.n_rows, importance, explanation, row),
         lambda width: rendered(table, width),
     )
+    if learned:
+        say(f"{learned}, which {model} has learned: on new rows other columns may matter")
     if report is not None:
         write_page(why_page(model.name, name, importance, explanation, row), report)
         say(f"wrote {report}")

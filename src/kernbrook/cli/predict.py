@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
     from kernbrook.estimators.tasks import Learned
     from kernbrook.evaluation.measuring.tallying import Tally
-    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
     from kernbrook.evaluation.sessions.predicting import Wanted
-    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.streams import Stream
     from kernbrook.streams.tables.levels import LevelCounts
 
@@ -95,8 +93,10 @@ def predict(
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
     from kernbrook.evaluation.running.warming import watched
+    from kernbrook.evaluation.sessions.going_on import told_of_learned
     from kernbrook.evaluation.sessions.predicting import Wanted, load_learned
     from kernbrook.evaluation.sessions.sources import open_like
+    from kernbrook.streams.formats.csv_header import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import told_of
 
@@ -121,7 +121,8 @@ def predict(
         if scheduler is None:
             stream = open_like(source, data, **options)
             bad = stream.bad_rows or bad
-            known = _known(stream, source, checkpoint)
+            past = () if checkpoint is None else checkpoint.past
+            known = told_of_learned(stream, source.positive, past)
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
@@ -148,25 +149,15 @@ def predict(
     if scheduler is None:
         say_of_rows(0, bad)
     _show(tally)
+    if scheduler is None and stream.label_name is not None and not stream.labelled:
+        where = f"column {quoted(stream.label_name)} has no label"
+        say(f"{name}: {where}: nothing says how good the predictions are")
     if known and tally.judged is not None:
         say(f"{known}, which {model} has learned: of new rows it knows less")
     if json is not None:
         from kernbrook.reports.measured import predictions_json
 
         write_json(json, predictions_json(tally, str(model), name, rows))
-
-
-def _known(stream: Stream, source: Source, checkpoint: Checkpoint | None) -> str:
-    """That the model has learned these very rows; "" where it has not, or nobody can tell."""
-    from kernbrook.evaluation.sessions.going_on import learned_before, told_of_same
-    from kernbrook.streams.stream import PositiveView
-
-    if checkpoint is None or not stream.labelled:
-        return ""
-    if source.positive is not None:
-        stream = PositiveView(stream, source.positive, False)
-    same = learned_before(stream, checkpoint.past)
-    return "" if same is None else told_of_same(stream, same)
 
 
 def _show(tally: Tally) -> None:

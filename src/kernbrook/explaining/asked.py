@@ -21,6 +21,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
+from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.sessions.predicting import load_learned
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.streams import TableEncoder
@@ -47,6 +48,7 @@ class Asked(NamedTuple):
     encode : frames, records or arrays as rows of d numbers
     by_name : whether the rows themselves have these columns, known by their names
     source : what is known of the data that a file's model was trained on; None of other models
+    past : the data that a file's model has learned, where the file says so
     """
 
     model: Any
@@ -55,6 +57,7 @@ class Asked(NamedTuple):
     encode: Callable[[Any], Any]
     by_name: bool = False
     source: Source | None = None
+    past: Sequence[Past] = ()
 
     def rows(self, X: Any, what: str = "X") -> Any:
         """Frames, records or arrays as rows of numbers: (n, d) float64, or CSR; what : X's name."""
@@ -106,14 +109,16 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     InputError
         The model cannot be asked about single columns.
     """
-    source = None
     if isinstance(model, (str, PathLike)):
-        model, source, _ = load_learned(model)
-        names = source.features
-        if source.encoder is not None:
-            encoder = TableEncoder.from_description(source.encoder)
-    if isinstance(model, TableModel):
-        source = Source.of_model(model)
+        model, kept, checkpoint = load_learned(model)
+        own = None if kept.encoder is None else TableEncoder.from_description(kept.encoder)
+        asked = _of_model(model, own, kept.features, kept)
+        return asked if checkpoint is None else asked._replace(past=checkpoint.past)
+    source = Source.of_model(model) if isinstance(model, TableModel) else None
+    return _of_model(model, encoder, names, source)
+
+
+def _of_model(model: Any, encoder: TableEncoder | None, names: Any, source: Source | None) -> Asked:
     model, own = unwrapped(model)
     encoder = encoder if own is None else own
     if isinstance(model, type) or not hasattr(model, "predict"):

@@ -99,6 +99,7 @@ def importance(
     rows: int | None = 500,
     repeats: int = 5,
     blocks: int | None = None,
+    ignore_extra: bool = False,
     random_state: Any = 0,
 ) -> Importance:
     """How much each column matters: what the model errs more once its values are exchanged.
@@ -123,6 +124,8 @@ def importance(
     repeats : int, how often; each has its own rows
     blocks : int or None; the rows drawn are cut into so many stretches of time, and values stay
         within one. None: 10, or fewer of fewer than 200 rows
+    ignore_extra : whether columns of data that the model does not know are left out
+        Of a model's file, or a `TableModel`, which know their columns.
     random_state : int, RandomState or None; seeds the draws
 
     Returns
@@ -164,7 +167,7 @@ def importance(
     given: dict[str, Any] = {"measure": measure, "rows": rows, "repeats": repeats, "blocks": blocks}
     check_values(Importance, {**given, "random_state": random_state})
     if is_data(X, y):
-        asked, stream = opened(model, X)
+        asked, stream = opened(model, X, **({"ignore_extra": True} if ignore_extra else {}))
         X, y = latest_of(asked, stream)[:2]
     else:
         asked = asked_of(model)

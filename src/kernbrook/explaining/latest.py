@@ -41,7 +41,7 @@ def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
     ----------
     model : a fitted estimator, or the path of a model's file
     data : a stream, a path or a name, or a frame
-    options : of `open_like`, for a model's file, or a `TableModel`
+    options : of `open_like`, for a model's file, or a `TableModel`; others do not know columns
 
     Raises
     ------
@@ -52,6 +52,10 @@ def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
         asked = asked_of(model)
         assert asked.source is not None
         return asked, open_like(asked.source, data, **options)
+    if options.get("ignore_extra"):
+        kind = type(model).__name__
+        wanted = "expected the path of a model's file, or a TableModel"
+        raise InputError(f"ignore_extra: {wanted}, got {kind}, which knows no table's columns")
     inner, encoder = unwrapped(model)
     stream = open_stream(data, encoder=encoder)
     names = getattr(inner, "feature_names_in_", None)

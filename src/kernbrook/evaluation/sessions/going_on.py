@@ -176,6 +176,19 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
     return max(found, key=lambda one: one.rows, default=None)
 
 
+def told_of_learned(stream: Stream, positive: str | None, past: Sequence[Past]) -> str:
+    """That a model has learned the very rows of a stream; "" where it has not, or nobody can tell.
+
+    positive : the label that was +1 in training, if labels were told so
+    past : the data that the model has learned
+    """
+    if not (past and stream.labelled):
+        return ""
+    seen = stream if positive is None else PositiveView(stream, positive, False)
+    same = learned_before(seen, past)
+    return "" if same is None else told_of_same(seen, same)
+
+
 def told_of_same(stream: Stream, same: Past) -> str:
     """That the rows of a stream are, or begin with, those of other data."""
     which = "its" if stream.n_rows == same.rows else "its first"
