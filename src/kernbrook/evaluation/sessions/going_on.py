@@ -55,7 +55,7 @@ def go_on(
     check : called with the model, and with what is known of its data, before any are read: to
         refuse them by an InputError
     every, progress, stop, compiling : as `train` has them
-    options : how the data are opened, as `open_like` has it: `label`, `sep`, `max_bytes`, `seed`,
+    **options : how the data are opened, as `open_like` has it: `label`, `sep`, `max_bytes`, `seed`,
         `written`; `ignore_extra` leaves out columns that the model does not know
 
     Returns
