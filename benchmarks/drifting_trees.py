@@ -1,6 +1,6 @@
 """Concepts that are trees or rules on few features, and change: ours beside LightGBM.
 
-    python benchmarks/drifting_trees.py [--seeds N] [--methods A,B]
+    python benchmarks/drifting_trees.py [--seeds N]
 
 The streams are River's, `pip install ".[river,rivals]"`: Agrawal's rules, another every 5,000 rows,
 without and with 5 % of noise, and random trees of five numbers and five levels as numbers, another
@@ -104,8 +104,7 @@ def main() -> None:
                 found[method].append(ran(make, X, y, seed))
         means = [np.mean(cells, axis=0) for cells in found.values()]
         lines.append([name, *(f"{error:.2f} / {price:.0f}" for error, price in means)])
-        print(machine.table(["", *METHODS], lines[-1:]), flush=True)
-    print(f"\n{machine.table(['', *METHODS], lines)}\n\n{machine.describe()}")
+    print(f"{machine.table(['', *METHODS], lines)}\n\n{machine.describe()}")
 
 
 if __name__ == "__main__":

@@ -73,9 +73,9 @@ def _annotated(tree: ast.AST) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     return found
 
 
-def nearest(change: Change, tests: dict[Path, str]) -> list[Path]:
+def nearest(change: Change, tests: dict[Path, str], package: dict[Path, str]) -> list[Path]:
     """The files of tests that name the most of what is changed, the nearest first."""
-    tree = ast.parse(change.path.read_text("utf-8"))
+    tree = ast.parse(package[change.path])
     around = [
         node.name
         for node in ast.walk(tree)
@@ -84,8 +84,8 @@ def nearest(change: Change, tests: dict[Path, str]) -> list[Path]:
     ]
     module = ".".join(change.path.with_suffix("").parts[-2:])
     names = dict.fromkeys([module, change.path.stem, *around], 1.0)
-    for path in (ROOT / "src").rglob("*.py"):
-        if re.search(rf"from kernbrook\.(\w+\.)*{module} import", path.read_text("utf-8")):
+    for path, text in package.items():
+        if re.search(rf"from kernbrook\.(\w+\.)*{module} import", text):
             names.setdefault(path.stem, 0.5)  # who imports the module
     worth = dict.fromkeys(tests, 0.0)
     for name, share in names.items():
@@ -152,6 +152,7 @@ def main() -> None:
     asked = parser.parse_args()
     draw = random.Random(asked.seed)
     tests = {path: path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    package = {path: path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")}
     every = [list(changes_of(path)) for path in _chosen(asked.files)]
     every = [found for found in every if found]
     drawn = [_one_of(draw.choice(every), draw) for _ in range(asked.count)]
@@ -161,7 +162,7 @@ def main() -> None:
         left_out = shutil.ignore_patterns(".git", "__pycache__", "_build", ".*_cache")
         shutil.copytree(ROOT, copy, ignore=left_out)
         for number, change in enumerate(drawn, start=1):
-            near = nearest(change, tests)
+            near = nearest(change, tests, package)
             told = outcome(change, copy, near)
             outcomes[told] += 1
             print(f"{number:3} {told} {change.path.relative_to(ROOT)}:{change.line}", flush=True)

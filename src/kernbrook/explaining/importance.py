@@ -167,7 +167,7 @@ def importance(
     given: dict[str, Any] = {"measure": measure, "rows": rows, "repeats": repeats, "blocks": blocks}
     check_values(Importance, {**given, "random_state": random_state})
     if is_data(X, y):
-        asked, stream = opened(model, X, **({"ignore_extra": True} if ignore_extra else {}))
+        asked, stream = opened(model, X, ignore_extra=ignore_extra)
         X, y = latest_of(asked, stream)[:2]
     else:
         asked = asked_of(model)

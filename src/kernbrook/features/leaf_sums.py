@@ -15,7 +15,7 @@ from kernbrook.features.grown_partitions import (
     LATEST,
     MEMBERS,
     NOBODY,
-    ROUND,
+    WRAP,
     give_back,
     set_free,
 )
@@ -86,7 +86,7 @@ def collect(trees, slot, bins, slopes, copies, number):
             own[q] += copies * slopes[q]
     for _ in range(np.int64(copies)):
         if trees.held[slot] < MEMBERS:
-            trees.members[slot, trees.held[slot]] = number % ROUND
+            trees.members[slot, trees.held[slot]] = number % WRAP
             trees.held[slot] += 1
 
 
@@ -213,7 +213,7 @@ def hand_on(trees, slot, child, feature, place, number):
     begin_to_collect(trees, child + 1, other)
     for k in range(members):  # the first child writes no further than here
         member = np.int64(trees.members[slot, k])
-        if (number - member) % ROUND >= LATEST:
+        if (number - member) % WRAP >= LATEST:
             continue
         bins, slopes = trees.latest_bins[member % LATEST], trees.latest[member % LATEST]
         own = slot if bins[feature] <= place else other
