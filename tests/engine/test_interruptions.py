@@ -45,6 +45,7 @@ STORES: dict[str, Callable[[], Any]] = {
     ),
     "cells": lambda: kb.OnlineMKClassifier(learner=[CELLS, kb.LastLabel()]),
     "cells of numbers": lambda: kb.OnlineMKRegressor(learner=CELLS),
+    "trees": lambda: kb.OnlineMKClassifier(learner=kb.BoostedTrees(3, 4, 40, work=90)),
     "majority": lambda: kb.recipes.make("majority"),
     "last label": lambda: kb.recipes.make("last-label"),
     "mean": lambda: kb.recipes.make("mean"),

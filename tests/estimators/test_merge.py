@@ -22,6 +22,7 @@ LEARNERS = [
     *(kb.Pegasos(30, upkeep=upkeep) for upkeep in ("random", "project", "merge")),
     kb.Pegasos(None),
     kb.Cells([kb.RandomBinning(9, [1, None], cells=500), kb.GrownPartitions(5, 60, 2, 10)]),
+    kb.BoostedTrees(3, 4, 40, work=90),
 ]  # fmt: skip
 
 

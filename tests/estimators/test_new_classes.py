@@ -22,6 +22,7 @@ LEARNERS = [
     kb.GradientDescent(), kb.GradientDescent(schedule="adagrad"),
     [kb.BPAS(20), kb.GradientDescent()],
     kb.Cells([kb.RandomBinning(9, [1, None], cells=512), kb.GrownPartitions(5, 60, 2, 10)]),
+    kb.BoostedTrees(3, 4, 40, work=90),
     [kb.GradientDescent(schedule="adagrad"), kb.Ridge()],
 ]  # fmt: skip
 

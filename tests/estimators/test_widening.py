@@ -97,6 +97,7 @@ def test_random_features_go_on(features, learner):
         kb.Ridge(features=kb.Monomials()),
         kb.External(SGDRegressor(random_state=0), every=1),
         kb.Cells([kb.RandomBinning(9, [1, None], cells=500), kb.GrownPartitions(5, 60, 2, 10)]),
+        kb.BoostedTrees(3, 4, 40, work=90),
     ],
     ids=str,
 )

@@ -55,6 +55,7 @@ LEARNERS = {
     "features": kb.Ridge(features=kb.RandomFeatures(4)),
     "window": kb.GradientDescent(features=None, budget=20, loss="hinge"),
     "cells": kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
+    "boosted trees": kb.BoostedTrees(3, 4, 40, work=90),
 }
 REST = inspect.Parameter.VAR_POSITIONAL
 VERBS = (

@@ -26,7 +26,7 @@ MANY = 1100  # more than a scaler of ranks, and what errors are kept in, hold
 ALONE = 15  # rows that are learned one by one
 KERNELS = every_learner.SHIFTING[:2]
 FEATURES = kb.RandomFeatures(4)
-CELLS = every_learner.LEARNERS["cells"][0]
+CELLS, TREES = (every_learner.LEARNERS[name][0] for name in ("cells", "boosted trees"))
 
 
 @cache
@@ -126,8 +126,9 @@ def machines() -> dict[str, Callable[[], Any]]:
         "BPAS, long": (own(bpas), 2, MANY),
         "Pegasos, long": (own(kb.Pegasos(40, 0.01)), 2, MANY),
         "growing, long": (own(kb.Perceptron()), 2, MANY),
-        "cells, long": (own([CELLS, kb.LastLabel()]), 2, MANY),
+        "cells, long": (own([CELLS, TREES, kb.LastLabel()]), 2, MANY),
         "cells of numbers, long": (kb.OnlineMKRegressor(KERNELS, CELLS, random_state=0), 0, MANY),
+        "trees of numbers": (kb.OnlineMKRegressor(KERNELS, TREES, random_state=0), 0),
     }
     made = {name: partial(fitted, *kind) for name, kind in kinds.items()}
     for name in ("default", "BPAS, long", "ranks, full", "default of numbers", "Pegasos, merge"):

@@ -304,7 +304,66 @@ class Forest:
 # -- the sum ---------------------------------------------------------------------------------------
 
 
-class Cells:
+class OneSum:
+    """What sums of weights have in common: gradients, levels of errors and of labels.
+
+    C : number of classes, or None for numbers
+    """
+
+    def __init__(self, C, seed):
+        self.c, self.C, self.seed = C if C and C > 2 else 1, C, seed
+        self.number, self.error, self.size = 0, 1.0, 1.0
+        self.usual, self.since, self.alarms = 1.0, 0, 0
+        self.mean = self.span = self.offset = self.unit = 0.0
+
+    def follow_error(self, error):
+        """Whether errors have leapt of late: no sooner than 2,000 labels after the last alarm."""
+        self.since += 1
+        self.error += (error - self.error) * 0.003
+        self.usual += (self.error - self.usual) * max(0.0003, 1 / self.since)
+        if self.error <= self.usual + 4 * math.sqrt(self.usual * 0.0015) or self.since < 2000:
+            return False
+        self.usual, self.since = self.error, 0
+        return True
+
+    def gradient(self, scores, label):
+        """Of the logistic loss or the softmax, with the sum of its curvatures."""
+        if self.c == 1:
+            likely = np.array([1 / (1 + math.exp(-scores[0]))])
+            slopes = likely - label
+        else:
+            likely = np.exp(scores - scores.max())
+            likely /= likely.sum()
+            slopes = likely - np.eye(self.c)[label]
+        return np.append(slopes, (likely * (1 - likely)).sum())
+
+    def residual(self, score, label):
+        """In units of the sum, cut at 4 times the mean size; units follow the labels."""
+        n = self.number
+        self.mean += (label - self.mean) / n
+        if n > 1:
+            self.span += abs(label - self.mean)
+        residual = 0.0
+        if self.unit > 0:
+            residual = min(max((score - label) / self.unit, -1e3), 1e3)
+            most = 4 * self.size
+            self.size += (min(abs(residual), 3 * most) - self.size) * max(0.002, 1 / (n + 1))
+            residual = min(max(residual, -most), most)
+        if n in {2**k for k in range(21)}:
+            self.measure_anew()
+        return residual
+
+    def measure_anew(self):
+        before, unit = self.unit, self.span / self.number
+        self.offset = self.mean
+        if unit == 0:
+            return
+        self.unit = unit
+        if before > 0:
+            self.multiply(single(min(max(before / unit, 1e-6), 1e6)))
+
+
+class Cells(OneSum):
     """The expert.
 
     Parameters
@@ -315,21 +374,13 @@ class Cells:
     """
 
     def __init__(self, d, C, seed, grids, count, trees, step=0.2):
-        self.c, self.C, self.step, self.grids, self.count = (
-            C if C and C > 2 else 1,
-            C,
-            step,
-            grids,
-            count,
-        )
+        super().__init__(C, seed)
+        self.step, self.grids, self.count = step, grids, count
         self.sample = Sample(d, seed)
         self.weights = defaultdict(lambda: [single(0)] * self.c)
         self.squares = defaultdict(lambda: single(0))
         n, nodes, inputs, slots = trees
         self.forest = Forest(n, nodes, min(inputs, d), slots, d, self.c, seed)
-        self.number, self.error, self.size, self.seed = 0, 1.0, 1.0, seed
-        self.usual, self.since, self.alarms = 1.0, 0, 0
-        self.mean = self.span = self.offset = self.unit = 0.0
 
     def where(self, x):
         values, bins, ranks = self.sample.place(x)
@@ -392,29 +443,8 @@ class Cells:
         self.weights.clear()
         self.squares.clear()
 
-    def follow_error(self, error):
-        """Whether errors have leapt of late: no sooner than 2,000 labels after the last alarm."""
-        self.since += 1
-        self.error += (error - self.error) * 0.003
-        self.usual += (self.error - self.usual) * max(0.0003, 1 / self.since)
-        if self.error <= self.usual + 4 * math.sqrt(self.usual * 0.0015) or self.since < 2000:
-            return False
-        self.usual, self.since = self.error, 0
-        return True
-
     def moved(self, weights, size, slopes):
         return [plus(own, -size * slope) for own, slope in zip(weights, slopes[:-1], strict=True)]
-
-    def gradient(self, scores, label):
-        """Of the logistic loss or the softmax, with the sum of its curvatures."""
-        if self.c == 1:
-            likely = np.array([1 / (1 + math.exp(-scores[0]))])
-            slopes = likely - label
-        else:
-            likely = np.exp(scores - scores.max())
-            likely /= likely.sum()
-            slopes = likely - np.eye(self.c)[label]
-        return np.append(slopes, (likely * (1 - likely)).sum())
 
     def part(self, scores, label, slopes, whole, weight):
         """The part of a step after which the gradient asks for no more; numbers have a formula."""
@@ -430,34 +460,12 @@ class Cells:
             low, high = (part, high) if p @ after > part * (p @ p) else (low, part)
         return (low + high) / 2
 
-    def residual(self, score, label):
-        """In units of the sum, cut at 4 times the mean size; units follow the labels."""
-        n = self.number
-        self.mean += (label - self.mean) / n
-        if n > 1:
-            self.span += abs(label - self.mean)
-        residual = 0.0
-        if self.unit > 0:
-            residual = min(max((score - label) / self.unit, -1e3), 1e3)
-            most = 4 * self.size
-            self.size += (min(abs(residual), 3 * most) - self.size) * max(0.002, 1 / (n + 1))
-            residual = min(max(residual, -most), most)
-        if n in {2**k for k in range(21)}:
-            self.measure_anew()
-        return residual
-
-    def measure_anew(self):
-        before, unit = self.unit, self.span / self.number
-        self.offset = self.mean
-        if unit == 0:
-            return
-        self.unit = unit
-        if before > 0:
-            ratio = single(min(max(before / unit, 1e-6), 1e6))
-            for cell, own in self.weights.items():
-                self.weights[cell] = [weight * ratio for weight in own]
-            for node in (node for root in self.forest.roots for node in root.every()):
-                node.weights = [weight * ratio for weight in node.weights]
+    def multiply(self, ratio):
+        """Weights in other units."""
+        for cell, own in self.weights.items():
+            self.weights[cell] = [weight * ratio for weight in own]
+        for node in (node for root in self.forest.roots for node in root.every()):
+            node.weights = [weight * ratio for weight in node.weights]
 
 
 class Hashed(Cells):

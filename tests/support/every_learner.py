@@ -150,6 +150,7 @@ LEARNERS = {
         kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
         None,
     ),
+    "boosted trees": (kb.BoostedTrees(3, 4, 40, work=90), None),  # likewise
     "group": (kb.Group([kb.BPAS(B), kb.Ridge(features=WAVES)], SHIFTING), None),
 }
 

@@ -2,6 +2,7 @@
 
 from kernbrook.learners.ahpatron import Ahpatron
 from kernbrook.learners.bogd import BOGD
+from kernbrook.learners.boosted_trees import BoostedTrees
 from kernbrook.learners.bpas import BPAS
 from kernbrook.learners.cells import Cells
 from kernbrook.learners.external import Advice, External
@@ -25,6 +26,7 @@ __all__ = [
     "RBP",
     "Advice",
     "Ahpatron",
+    "BoostedTrees",
     "Cells",
     "External",
     "Forgetron",

@@ -1,0 +1,320 @@
+"""Boosted trees on the last rows, one of which is fitted anew at a time."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from kernbrook.checks import Number, Whole, ask_for, shown
+from kernbrook.compiler.compiling import njit
+from kernbrook.engine.stores.base import Setting, Spread, Store
+from kernbrook.engine.stores.in_place import InPlace, follow, say
+from kernbrook.errors import InputError
+from kernbrook.features import binning
+from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.gram.arrays import Floats, within
+from kernbrook.learners import tree_fitting
+from kernbrook.learners.cell_steps import (
+    CUT,
+    MOST_LABEL,
+    MOST_WEIGHT,
+    OFFSET,
+    SCALE,
+    SIZE,
+    check_levels,
+    follow_error,
+    no_levels,
+    slope_of_class,
+    slope_of_number,
+)
+from kernbrook.learners.tree_fitting import (
+    MOST_STEP,
+    PER_ROW,
+    Fitted,
+    Room,
+    Window,
+    encode,
+    find_leaves,
+    forget_trees,
+    grow_tree,
+    no_trees,
+    no_window,
+    number_bins,
+    put_weights,
+    room_of,
+    slopes_of_rows,
+    take_away,
+)
+from kernbrook.learners.without_kernel import WithoutKernel
+
+MOST_FEATURES = 512  # of a row
+MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
+FIRST_TREE = 16  # rows, when the first bins are there
+STAYS = 300  # rows, of a window when errors have leapt
+CREDIT, TURN, GONE = range(3)  # what `work` holds
+
+
+class Held(NamedTuple):
+    """What is learned.
+
+    bins : of the features
+    window : the last rows
+    trees : a row's score is the sum of the weights of its leaves
+    work : (3,) int, what may be spent on the next tree; the number of this tree; rows that are
+        forgotten, of those so far
+    levels : (9,) see `cell_steps`
+    """
+
+    bins: Bins
+    window: Window
+    trees: Fitted
+    work: Any
+    levels: Floats
+
+
+class Boosted(NamedTuple):
+    """The compiled form.
+
+    held : changed in place
+    step, work : as of `BoostedTrees`; whether labels are numbers
+    row, leaves : where the row lies
+    slopes : (c + 1,) scratch; other : a row, scratch; room : scratch of a fit
+    """
+
+    held: Held
+    step: float
+    work: int
+    numbers: bool
+    row: Placed
+    leaves: Any
+    sums: Floats
+    slopes: Floats
+    other: Placed
+    room: Room
+
+
+class BoostedTrees(WithoutKernel):
+    """One expert: boosted trees on the last rows, for concepts of thresholds that change.
+
+    The score of a row is a sum of weights, of one leaf in each of n trees. Trees are fitted to the
+    last rows, one at a time: the oldest tree goes, and a new one follows the gradients that the
+    other trees leave. Leaves are cut where the loss can fall most, until there are enough of them.
+    A row pays for a fixed amount of work, so a tree of many rows comes more seldom. Where the
+    errors of classes have leapt, the trees go, and all rows but the last 300.
+
+    Parameters
+    ----------
+    n : int
+        Trees.
+    leaves : int
+        Of a tree, at most.
+    window : int
+        Rows that are kept.
+    step : float from 0 to 1
+        The part of the best weights that a new tree has.
+    work : int
+        What a label pays for: to take one feature of one row into the sums of a new tree costs 1.
+
+    Notes
+    -----
+    A feature has 32 bins at most, set by a sample of the rows as for `Cells`. A row costs what its
+    features cost that are not in their most frequent bin. Only the sample is drawn.
+    Models that learned apart are not averaged: what learned from most labels stays.
+
+    References
+    ----------
+    Friedman (2001), Greedy function approximation: a gradient boosting machine; Chen and Guestrin
+    (2016), XGBoost, equation 7; Ke et al. (2017), LightGBM, for leaf-wise growth on histograms;
+    one tree at a time, given the others: Chipman, George, McCulloch (2010), BART.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> X, y = kb.open_stream("random-tree:4000").read()
+    >>> model = kb.OnlineMKClassifier(learner=kb.BoostedTrees(), random_state=0)
+    >>> kb.prequential(model, X, y).error < 0.1
+    True
+    """
+
+    n_experts = 1
+    parameter_ranges: ClassVar = {
+        "n": Whole(most=MOST_TREES),
+        "leaves": Whole(2, most=MOST_LEAVES),
+        "window": Whole(FIRST_TREE, most=MOST_ROWS),
+        "step": Number(0, 1, "(]"),
+        "work": Whole(most=10**9),
+    }
+
+    def __init__(
+        self,
+        n: int = 32,
+        leaves: int = 32,
+        window: int = 16384,
+        step: float = 0.3,
+        work: int = 2048,
+    ):
+        self.n = n
+        self.leaves = leaves
+        self.window = window
+        self.step = step
+        self.work = work
+
+    def make_store(self, first: int, setting: Setting) -> Store:
+        """Where the trees and the rows are: the expert has the number `first`."""
+        if setting.width > MOST_FEATURES:
+            raise InputError(
+                f"BoostedTrees: rows of {MOST_FEATURES} features at most, got {setting.width:,}; "
+                "take Cells(HashedInputs())"
+            )
+        return InPlace(clone(self), Latest(self, setting), first, setting)
+
+    def sizes(self, setting: Setting) -> dict[str, tuple[int, ...]]:
+        """What takes memory, by name: a file is compared with it before there is a store."""
+        return {
+            "window.bins": (self.window, setting.width),
+            "trees.weights": (self.n, 2 * self.leaves - 1, setting.scores),
+        }
+
+
+class Latest:
+    """What `BoostedTrees` keeps in a store: arrays before the first row, and forms on arrays."""
+
+    sparse = False
+
+    def __init__(self, learner: BoostedTrees, setting: Setting):
+        self.learner, self.setting = learner, setting
+        d, c, n, rows = setting.width, setting.scores, learner.n, learner.window
+        own = n * (2 * learner.leaves * (c + 3) + rows // 4) + rows * (2 * d + 2 * c + 4)
+        ask_for(own + learner.leaves * d * BINS * (c + 1), shown(learner))
+
+    @property
+    def first(self) -> Held:
+        """Arrays before the first row."""
+        own, d, c = self.learner, self.setting.width, self.setting.scores
+        return Held(
+            no_bins(d), no_window(own.window, d, c, own.n), no_trees(own.n, own.leaves, c),
+            np.zeros(3, np.int64), no_levels(),
+        )  # fmt: skip
+
+    def form(self, held: Held) -> Boosted:
+        """The compiled form on arrays."""
+        own, d, c = self.learner, self.setting.width, self.setting.scores
+        return Boosted(
+            held, float(own.step), int(own.work), self.setting.regression, placed(d),
+            np.zeros(own.n, np.int64), np.zeros(c), np.zeros(c + 1), placed(d),
+            room_of(own.window, d, c, own.leaves),
+        )  # fmt: skip
+
+    def check(self, held: Held) -> None:
+        """Raise InputError where learning cannot have led to these arrays."""
+        with within("bins."):
+            binning.check(held.bins)
+        c, regression = self.setting.scores, self.setting.regression
+        with within("window."):
+            classes = None if regression else max(2, c)
+            tree_fitting.check_window(held.window, held.bins, held.trees, classes)
+        with within("trees."):
+            tree_fitting.check_trees(held.trees, self.setting.width)
+        (credit, turn, gone), met = held.work, held.bins.met[0]
+        most = self.learner.window * (self.setting.width + PER_ROW) * (c + 1) // 2
+        if not (0 <= credit <= most and 0 <= turn < self.learner.n and 0 <= gone <= met):
+            raise InputError("work: expected what is left, a tree, and rows so far")
+        check_levels(held.levels)
+
+    def with_classes(self, before: Held, spread: Spread) -> Held:
+        """What was learned of fewer classes: trees go over, rows do not."""
+        weights = before.trees.weights @ spread.coefficients.astype(np.float32)
+        work = np.array([0, before.work[1], before.bins.met[0]])
+        trees = before.trees._replace(weights=weights)
+        return before._replace(window=self.first.window, trees=trees, work=work)
+
+
+@say.of(Boosted)
+def _say(form, x, out):
+    held, sums = form.held, form.sums
+    place(held.bins, x, form.row)
+    find_leaves(held.trees, form.row.values, form.leaves)
+    for q in range(out.shape[0]):
+        sums[q] = 0.0
+        for g in range(form.leaves.shape[0]):
+            sums[q] += held.trees.weights[g, form.leaves[g], q]
+        out[q] = sums[q]
+    if form.numbers:
+        out[0] = held.levels[OFFSET] + held.levels[SCALE] * sums[0]
+
+
+@follow.of(Boosted)
+def _follow(form, x, scores, label, target, weight, number, seed):
+    held, slopes = form.held, form.slopes
+    bins, window, trees, levels, work = held.bins, held.window, held.trees, held.levels, held.work
+    at = bins.met[0] % window.labels.shape[0]
+    if form.numbers:
+        ratio = slope_of_number(levels, scores[0], target, slopes)
+        if ratio != 1.0:
+            measure_anew(held, form.sums, np.float32(ratio))
+    else:
+        slope_of_class(scores, label, slopes)
+        if follow_error(levels, abs(slopes[label if scores.shape[0] > 1 else 0])):
+            forget_trees(trees, window)
+            work[CREDIT], work[GONE] = 0, max(work[GONE], bins.met[0] - STAYS)
+            form.leaves[:], form.sums[:] = 0, 0.0
+    window.labels[at] = min(max(target, -MOST_LABEL), MOST_LABEL)
+    window.weights[at] = min(weight, MOST_WEIGHT)
+    window.sums[at] = form.sums
+    for g in range(form.leaves.shape[0]):
+        window.leaves[g, at] = form.leaves[g]
+    if at < window.values.shape[0]:
+        window.values[at] = form.row.values
+    encode(window, form.row, at)
+    if keep_row(bins, form.row, seed, number):
+        place_anew(form)
+    pay(form)
+
+
+@njit(cache=True, nogil=True)
+def measure_anew(held, sums, ratio):
+    """Weights and sums in other units."""
+    held.trees.weights[:] *= ratio
+    held.window.sums[:] *= ratio
+    sums[:] *= ratio
+
+
+@njit(cache=True, nogil=True)
+def place_anew(form):
+    """Bins have moved: the rows have other codes."""
+    bins, window = form.held.bins, form.held.window
+    number_bins(window, bins)
+    for i in range(min(bins.met[0], window.labels.shape[0])):
+        place(bins, window.values[i], form.other)
+        encode(window, form.other, i)
+
+
+@njit(cache=True, nogil=True)
+def pay(form):
+    """A label pays for its part of the next tree, which is fitted as soon as all is paid for."""
+    met, window, work = form.held.bins.met[0], form.held.window, form.held.work
+    m = window.labels.shape[0]
+    rows = min(met - work[GONE], m)
+    there = window.total[0] // min(met, m) + PER_ROW
+    work[CREDIT] += form.work
+    if met < FIRST_TREE or work[CREDIT] < rows * there * form.slopes.shape[0] // 2:
+        return
+    work[CREDIT] = 0
+    fit(form, work[TURN], ((met - 1) % m, rows))
+    work[TURN] = (work[TURN] + 1) % form.leaves.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def fit(form, tree, rows):
+    """Fit a tree anew to the last rows; rows : the place of the last, and how many."""
+    held, room = form.held, form.room
+    window, trees = held.window, held.trees
+    inputs, weights, leaves = trees.inputs[tree], trees.weights[tree], window.leaves[tree]
+    take_away(window, weights, leaves, rows, room.order)
+    slopes_of_rows(window, held.levels, form.numbers, rows[1], room)
+    cuts, links = trees.cuts[tree], trees.links[tree]
+    nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], room)
+    most = CUT * held.levels[SIZE] if form.numbers else MOST_STEP
+    put_weights(window, inputs, weights, leaves, nodes, (form.step, most), room)

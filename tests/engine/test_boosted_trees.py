@@ -1,0 +1,254 @@
+"""Boosted trees on the last rows: the naive twin, concepts that change, files."""
+
+import hard_streams
+import numpy as np
+import pytest
+from engine.test_cells import assert_refused_at_once, assert_same, held, named, scores, stream
+from engine.test_cells import learned as learned_by
+from engine.test_cells import machine as machine_of
+from estimators.test_model_files import at, put, rewrite
+from inside import store_of
+from naive import boosted_trees as naive
+
+import kernbrook as kb
+from kernbrook.errors import InputError, ModelFileError
+
+SIZES = {"n": 4, "leaves": 5, "window": 150, "step": 0.5, "work": 400}
+TREES = kb.BoostedTrees(**SIZES)
+TASKS = [2, 3, None]  # classes, or numbers
+
+
+def learned(C, n, size, learner=TREES):
+    return learned_by(C, n, size, learner)
+
+
+# -- the twin --------------------------------------------------------------------------------------
+
+
+def assert_equals_its_twin(C, X, y, weights=None, size=50, **sizes):
+    """In the scores along the way, and in all that is kept at the end; the naive one."""
+    sizes = SIZES | sizes
+    model, weights = machine_of(C, kb.BoostedTrees(**sizes)), weights
+    weights = np.ones(len(y)) if weights is None else weights
+    twin = None
+    for lo in range(0, len(y), size):
+        if twin is not None:
+            found, wanted = scores(model, X[lo : lo + 1])[0], twin.scores(X[lo])
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6, err_msg=str(lo))
+        own = slice(lo, lo + size)
+        model.partial_fit(X[own], y[own], sample_weight=weights[own], **named(C))
+        if twin is None:
+            setting = store_of(model)[0].setting
+            twin = naive.BoostedTrees(setting.width, C, setting.seed, **sizes)
+        for t in range(lo, min(lo + size, len(y))):
+            if weights[t] > 0:
+                twin.learn(X[t], y[t], weights[t])
+    compare(held(model), twin)
+    return twin
+
+
+def compare(found, twin):
+    levels = [twin.mean, twin.span, twin.number * (twin.C is None), twin.offset, twin.unit]
+    levels += [twin.size, twin.error, twin.usual, twin.since]
+    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+    assert found.work.tolist() == [twin.credit, twin.turn, twin.gone]
+    assert found.bins.met[0] == len(twin.rows)
+    for g, tree in enumerate(twin.trees):
+        compare_nodes(found.trees, g, 0, tree)
+    window = found.window
+    m = len(window.labels)
+    np.testing.assert_array_equal(window.usual, twin.usual_bins)
+    for t in range(max(0, len(twin.rows) - m), len(twin.rows)):
+        row, i = twin.rows[t], t % m
+        assert window.labels[i] == row.label
+        assert window.weights[i] == row.weight
+        assert window.bins[i].tolist() == row.bins
+        own = np.flatnonzero(np.array(row.bins) != twin.usual_bins)
+        codes = window.begins[own] + np.array(row.bins)[own]
+        assert window.codes[i, : window.counts[i]].tolist() == codes.tolist()
+        if t < twin.gone:
+            continue
+        np.testing.assert_allclose(window.sums[i], row.total, rtol=1e-5, atol=1e-6)
+        for g, leaf in enumerate(row.leaves):
+            own = found.trees.weights[g, window.leaves[g, i]]
+            np.testing.assert_allclose(own, leaf.weights, rtol=1e-5, atol=1e-7)
+
+
+def compare_nodes(trees, g, number, node):
+    if node.children is None:
+        assert trees.inputs[g, number] == -1
+        np.testing.assert_allclose(trees.weights[g, number], node.weights, rtol=1e-5, atol=1e-7)
+        return
+    assert trees.inputs[g, number] == node.feature
+    assert trees.cuts[g, number] == node.cut
+    for i, child in enumerate(node.children):
+        compare_nodes(trees, g, trees.links[g, number] + i, child)
+
+
+@pytest.mark.parametrize("C", TASKS)
+def test_naive_twin(C):
+    X, y = stream(C, 4200)  # edges are set for the fifth time after 4,096
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 1.0, 3.0], 4200) if C == 3 else None
+    twin = assert_equals_its_twin(C, X, y, weights, work=250)
+    assert twin.fits > 100
+    assert max(sum(1 for _ in naive.every(tree)) for tree in twin.trees) == 9
+
+
+def test_naive_twin_where_errors_leap():
+    """A concept that stays for 2,300 rows, and its opposite."""
+    X = np.random.default_rng(3).normal(size=(2700, 3))
+    y = (X[:, 0] + 0.5 * np.sin(3 * X[:, 1]) > 0) ^ (np.arange(2700) >= 2300)
+    twin = assert_equals_its_twin(2, X, y.astype(int), window=500)
+    assert twin.alarms == 1
+    assert 2000 < twin.gone < 2400
+    model = machine_of(2, kb.BoostedTrees(**SIZES))
+    said, _ = model.learn(X, y.astype(int), classes=[0, 1])
+    assert (said != y)[2500:].mean() < 0.15
+
+
+@pytest.mark.parametrize("sizes", [{"window": 16, "leaves": 2}, {"window": 2000}, {"n": 1}])
+def test_naive_twin_of_other_sizes(sizes):
+    assert_equals_its_twin(2, *stream(2, 600), **sizes)
+
+
+@pytest.mark.parametrize(("name", "C"), [("wdbc", 2), ("digits", 10)])
+def test_naive_twin_on_rows_that_were_measured(name, C):
+    if name == "wdbc":
+        X, y = hard_streams.wdbc()
+        y = (y > 0).astype(int)
+    else:
+        X, y = hard_streams.of_scikit_learn(name, 400)
+    twin = assert_equals_its_twin(C, X, y, work=1000)
+    assert twin.fits > 8
+
+
+@pytest.mark.data
+def test_naive_twin_on_a_file_of_the_papers():
+    X, y = hard_streams.real("magic04", 1500)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert_equals_its_twin(2, X.toarray()[order], (y[order] > 0).astype(int))
+
+
+# -- any rows --------------------------------------------------------------------------------
+
+
+def test_rows_that_are_too_wide():
+    X = np.zeros((4, 513))
+    with pytest.raises(InputError, match=r"512 features at most, got 513; take Cells\(Hashed"):
+        kb.OnlineMKClassifier(learner=TREES).partial_fit(X, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("C", TASKS)
+def test_any_chunks(C):
+    X, y = stream(C)
+    whole = learned(C, 700, 700)
+    for size in (1, 7, 128):
+        assert_same(learned(C, 700, size), whole)
+    rows = machine_of(C, TREES)
+    for row, label in zip(X, y, strict=True):
+        rows.learn_one(row, label, **({} if hasattr(rows, "_model") else named(C)))
+    assert rows.why_not_quick_ is None
+    assert_same(rows, whole)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", TASKS)
+@pytest.mark.parametrize("n", [1, 17, 400])
+def test_a_file_goes_on(C, n, tmp_path):
+    X, y = stream(C)
+    model = learned(C, n, 30)
+    kb.save(model, tmp_path / "model")
+    other = kb.load(tmp_path / "model")
+    assert_same(other, model)
+    for one, size in ((model, 100), (other, 29)):
+        for lo in range(n, 600, size):
+            own = slice(lo, min(lo + size, 600))
+            one.partial_fit(X[own], y[own])
+    assert_same(other, model)
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """The bytes of a model with cuts."""
+    model = learned(2, 650, 100)
+    assert (held(model).trees.inputs[:, 0] >= 0).all()
+    path = tmp_path_factory.mktemp("trees") / "model"
+    kb.save(model, path)
+    return path.read_bytes()
+
+
+def add(name, place, more):
+    """So much to a number of an array."""
+
+    def change(model, tensors, header):
+        tensors[f"stores.0.{name}"][place] += more
+
+    return change
+
+
+DISHONEST = {
+    "a window of NaN": (at("stores.0.window.values", (3, 0), np.nan), "values: NaN or infinity"),
+    "labels of NaN": (at("stores.0.window.labels", 3, np.nan), "labels: NaN or infinity"),
+    "labels of no class": (at("stores.0.window.labels", 3, 2.0), "labels: expected classes"),
+    "labels below 0": (at("stores.0.window.labels", 3, -1.0), "labels: expected classes"),
+    "labels between": (at("stores.0.window.labels", 3, 0.5), "labels: expected classes"),
+    "sums of infinity": (at("stores.0.window.sums", (3, 0), np.inf), "sums: NaN or infinity"),
+    "huge sums": (at("stores.0.window.sums", (3, 0), 1e25), "sums: expected numbers of size"),
+    "weights of NaN": (at("stores.0.window.weights", 3, np.nan), "weights: NaN or infinity"),
+    "weights below 0": (at("stores.0.window.weights", 3, -1.0), "weights: expected no number"),
+    "a bin too far": (at("stores.0.window.bins", (3, 0), 200), "bins: expected numbers of bins"),
+    "a code too far": (at("stores.0.window.codes", (3, 0), 9999), "codes: expected less than"),
+    "counts below 0": (at("stores.0.window.counts", 3, -1), "counts: expected 0 to 5"),
+    "too many codes": (at("stores.0.window.counts", 3, 6), "counts: expected 0 to 5"),
+    "another total": (add("window.total", 0, 1), "total: expected the sum"),
+    "no such node": (at("stores.0.window.leaves", (0, 3), 9), "leaves: expected nodes"),
+    "a usual bin too far": (at("stores.0.window.usual", 0, 32), "usual: expected a bin"),
+    "a usual bin below 0": (at("stores.0.window.usual", 0, -1), "usual: expected a bin"),
+    "bins that begin elsewhere": (add("window.begins", 2, 1), "begins: expected where"),
+    "an input too far": (at("stores.0.trees.inputs", (0, 0), 5), "inputs: expected -1 to 4"),
+    "an input below none": (at("stores.0.trees.inputs", (0, 0), -2), "inputs: expected -1 to 4"),
+    "cuts of NaN": (at("stores.0.trees.cuts", (0, 0), np.nan), "cuts: NaN or infinity"),
+    "a cycle": (at("stores.0.trees.links", (0, 0), 0), "links: expected trees"),
+    "a child too far": (at("stores.0.trees.links", (0, 0), 8), "links: expected trees"),
+    "a child below 0": (at("stores.0.trees.links", (0, 0), -1), "links: expected trees"),
+    "leaves of NaN": (at("stores.0.trees.weights", (0, 1, 0), np.nan), "weights: NaN or inf"),
+    "huge leaves": (at("stores.0.trees.weights", (0, 1, 0), 1e25), "weights: expected numbers"),
+    "a credit below 0": (at("stores.0.work", 0, -1), "work: expected"),
+    "a credit beyond counting": (at("stores.0.work", 0, 2**62), "work: expected"),
+    "no such tree": (at("stores.0.work", 1, 4), "work: expected"),
+    "more gone than there were": (at("stores.0.work", 2, 651), "work: expected"),
+    "fewer gone than none": (at("stores.0.work", 2, -1), "work: expected"),
+    "a level less": (put("stores.0.levels", lambda a: a[1:]), r"expected float64 of shape \(9,\)"),
+    "rows below 0": (at("stores.0.bins.met", 0, -1), "a number of rows"),
+    "codes of int64": (
+        put("stores.0.window.codes", lambda a: a.astype("i8")),
+        "expected uint16",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISHONEST)
+def test_what_learning_cannot_lead_to(name, grown, tmp_path):
+    """Compiled code trusts what a file says once it was looked at."""
+    change, message = DISHONEST[name]
+    (tmp_path / "model").write_bytes(grown)
+    kb.load(tmp_path / "model")  # it is whole
+    rewrite(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("window", 2**16, "window.bins of shape"), ("n", 1000, "trees.weights of shape")],
+)
+def test_a_file_that_asks_for_much(name, value, message, grown, tmp_path):
+    """It is refused before so much is taken."""
+
+    def change(model, tensors, header):
+        model["parameters"]["learner"]["learners.BoostedTrees"][name] = value
+
+    (tmp_path / "model").write_bytes(grown)
+    assert_refused_at_once(tmp_path / "model", change, message)
