@@ -7,7 +7,7 @@ from typing import Any
 
 from kernbrook.features import RandomFeatures
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
-from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
+from kernbrook.learners import BPAS, BoostedTrees, Cells, GradientDescent, Group, LastLabel, Ridge
 from kernbrook.learners.cells import MOST_FEATURES
 
 MANY = MOST_FEATURES  # of a row, beyond which there are neither ranks nor random features
@@ -23,14 +23,14 @@ def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
     Where few labels are wrong: passive-aggressive steps under a budget. Where many are: ridge
     regressions and gradient steps on random features, of all inputs or of few, of moments and of
     ranks. Where the stream drifts: the same with forgetting, and the last label. Where it is long,
-    or a few inputs decide by thresholds: cells.
+    or a few inputs decide by thresholds: cells. Where thresholds change: boosted trees.
     """
     if width > MANY:
         linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
     line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
     pool = _of_numbers(line) if regression else _of_classes(line, scores > 1)
-    return [*pool, Cells(), LastLabel()]
+    return [*pool, Cells(), BoostedTrees(), LastLabel()]
 
 
 def _few_kernels() -> Group:
@@ -56,15 +56,13 @@ def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
         Group(steady, middle, "ranks"),
         Group(slow, near, "ranks"),
         Group(fast, [middle, wide], "ranks"),
-        _on_few_inputs(1, 75, [1.0, 0.998]),
         _on_few_inputs(1, 75, [1.0, 0.998], "ranks"),
-        _on_few_inputs(2, 100, [0.998]),
         _on_few_inputs(2, 100, [0.998], "ranks"),
         _on_few_inputs(2, 50, [1.0], "ranks"),
         _on_few_inputs(4, 100, [1.0, 0.998]),
         _on_few_inputs(4, 100, [1.0], "ranks"),
         Group(BPAS(2500 if many else 500, 0.5), [Polynomial(1), Gaussian(sigma=0.25), near]),
-        Group(BPAS(1000 if many else 500, 0.5), near, "ranks"),
+        *([Group(BPAS(1000, 0.5), near, "ranks")] if many else []),
     ]
 
 
@@ -88,7 +86,6 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
         Group(Ridge(forgetting=0.98), [*line, *narrow]),
         Group(Ridge(forgetting=0.998), [*line, *wide], "ranks"),
         Group(Ridge(features=RandomFeatures(100, "orthogonal")), middle[0]),
-        Group(Ridge(features=RandomFeatures(250, "orthogonal")), middle[1]),
         Group(
             GradientDescent(0.5, "normalized", features=RandomFeatures(500, "orthogonal")), middle
         ),

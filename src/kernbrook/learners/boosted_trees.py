@@ -15,7 +15,7 @@ from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
 from kernbrook.gram.arrays import Floats, within
-from kernbrook.learners import tree_fitting
+from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
     CUT,
     MOST_LABEL,
@@ -29,19 +29,16 @@ from kernbrook.learners.cell_steps import (
     slope_of_class,
     slope_of_number,
 )
+from kernbrook.learners.latest_rows import Window, encode, no_window, number_bins
 from kernbrook.learners.tree_fitting import (
     MOST_STEP,
     PER_ROW,
     Fitted,
     Room,
-    Window,
-    encode,
     find_leaves,
     forget_trees,
     grow_tree,
     no_trees,
-    no_window,
-    number_bins,
     put_weights,
     room_of,
     slopes_of_rows,
@@ -78,8 +75,8 @@ class Boosted(NamedTuple):
     """The compiled form.
 
     held : changed in place
-    step, work : as of `BoostedTrees`; whether labels are numbers
-    row, leaves : where the row lies
+    step, work, numbers : as of `BoostedTrees`; whether labels are numbers
+    row, leaves : where the row lies; sums : (c,) of the weights of the leaves
     slopes : (c + 1,) scratch; other : a row, scratch; room : scratch of a fit
     """
 
@@ -101,8 +98,8 @@ class BoostedTrees(WithoutKernel):
     The score of a row is a sum of weights, of one leaf in each of n trees. Trees are fitted to the
     last rows, one at a time: the oldest tree goes, and a new one follows the gradients that the
     other trees leave. Leaves are cut where the loss can fall most, until there are enough of them.
-    A row pays for a fixed amount of work, so a tree of many rows comes more seldom. Where the
-    errors of classes have leapt, the trees go, and all rows but the last 300.
+    Each label pays for the same work, so a tree on many rows comes more seldom. Where the errors of
+    classes have leapt, all trees go, and all rows but the last 300.
 
     Parameters
     ----------
@@ -115,13 +112,13 @@ class BoostedTrees(WithoutKernel):
     step : float from 0 to 1
         The part of the best weights that a new tree has.
     work : int
-        What a label pays for: to take one feature of one row into the sums of a new tree costs 1.
+        What a label pays for: a row costs a new tree 8, and 1 for each of its features that is not
+        in its most frequent bin, of two classes; of c classes (c + 1) / 2 times as much.
 
     Notes
     -----
-    A feature has 32 bins at most, set by a sample of the rows as for `Cells`. A row costs what its
-    features cost that are not in their most frequent bin. Only the sample is drawn.
-    Models that learned apart are not averaged: what learned from most labels stays.
+    A feature has 32 bins at most, set by a sample of the rows as for `Cells`; nothing else is drawn
+    at random. Models that learned apart are not averaged: what learned from most labels stays.
 
     References
     ----------
@@ -214,7 +211,8 @@ class Latest:
         c, regression = self.setting.scores, self.setting.regression
         with within("window."):
             classes = None if regression else max(2, c)
-            tree_fitting.check_window(held.window, held.bins, held.trees, classes)
+            nodes = held.trees.inputs.shape[1]
+            latest_rows.check_window(held.window, held.bins, nodes, classes)
         with within("trees."):
             tree_fitting.check_trees(held.trees, self.setting.width)
         (credit, turn, gone), met = held.work, held.bins.met[0]

@@ -10,7 +10,7 @@ from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import GrownPartitions, HashedInputs, RandomBinning, RandomFeatures
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import LabelBudget
-from kernbrook.learners import BPAS, Cells, GradientDescent, Group, LastLabel, Ridge
+from kernbrook.learners import BPAS, BoostedTrees, Cells, GradientDescent, Group, LastLabel, Ridge
 from kernbrook.recipes.amkl import also
 from kernbrook.recipes.catalogue import Recipe
 
@@ -27,19 +27,24 @@ def _few_cells() -> Cells:
     return Cells([HashedInputs(2**16), RandomBinning(30, cells=2**15), trees])
 
 
+def _few_trees() -> BoostedTrees:
+    """In half a megabyte on 10 features, and 4 microseconds a row."""
+    return BoostedTrees(16, 24, 2048, 0.4, 512)
+
+
 def _small(
     kernels: Any = None, random_state: Any = None, scaling: str | None = "auto"
 ) -> OnlineMKClassifier:
     """The same idea with few experts."""
-    single, several = (RandomFeatures(50, "orthogonal", inputs=inputs) for inputs in (1, 4))
+    several = RandomFeatures(50, "orthogonal", inputs=4)
     pool = [
         Group(GradientDescent(0.5, "adagrad", loss="logistic"), LINE),
         Group(Ridge(forgetting=0.998), [LINE, gaussian(10.0)]),
         Group(Ridge(forgetting=0.98), gaussian(1.0)),
-        Group(Ridge(features=single), gaussian(1.0)),
         Group(Ridge(features=several), gaussian(4.0)),
         BPAS(200, 0.5),
         _few_cells(),
+        _few_trees(),
         LastLabel(),
     ]
     if kernels is None:
@@ -63,6 +68,7 @@ def _small_of_numbers(
         Group(Ridge(features=RandomFeatures(50, "orthogonal", inputs=2)), gaussian(2.0)),
         Group(many, gaussian(10.0)),
         _few_cells(),
+        _few_trees(),
         LastLabel(),
     ]
     if kernels is None:
