@@ -64,7 +64,7 @@ def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
         _on_few_inputs(4, 100, [1.0, 0.998]),
         _on_few_inputs(4, 100, [1.0], "ranks"),
         Group(BPAS(2500 if many else 500, 0.5), [Polynomial(1), Gaussian(sigma=0.25), near]),
-        *([Group(BPAS(1000, 0.5), near, "ranks")] if many else []),
+        Group(BPAS(1000 if many else 500, 0.5), near, "ranks"),
     ]
 
 
