@@ -14,6 +14,7 @@ from driving import learn, seed_of, waves
 from estimators.test_model_files import rewrite
 from expected_failures import checks_of
 from inside import extra_of, pool_of, theta_of
+from naive import boosted_trees as naive_trees
 from naive import cells as naive_cells
 from naive import features as naive_features
 from naive import policies, regression, rounds, scaling, stack
@@ -419,8 +420,8 @@ def our_pool(named):
         (*quick, [line, *narrow], scaling.moments),
         (*slow, [line, *wide], scaling.ranks),
     ]
-    for (kernel, _), n in zip(wide, (100, 250), strict=False):
-        pool.append((*steady, [(kernel, kb.RandomFeatures(n, "orthogonal"))], scaling.moments))
+    on_100 = kb.RandomFeatures(100, "orthogonal")
+    pool.append((*steady, [(wide[0][0], on_100)], scaling.moments))
     many = kb.RandomFeatures(500, "orthogonal")
     pool.append((*steps, [(kernel, many) for kernel, _ in wide[:2]], scaling.moments))
     for inputs in (1, 2, 4):
@@ -430,29 +431,38 @@ def our_pool(named):
     return pool
 
 
-class OnCells:
-    """The expert on cells of the default, whose number in the pool is given."""
+class AsGiven:
+    """An expert of the default that takes rows as they are: its twin learns them one by one."""
 
-    def __init__(self, A, seed, number):
-        d = A.shape[1]
-        grids = kb.RandomBinning().draw(d, np.random.default_rng([seed, number]))
-        trees = kb.GrownPartitions()
-        sizes = trees.n, trees.nodes, trees.inputs, most_slots(min(trees.inputs, d), 1)
-        self.A, self.cells = A, naive_cells.Cells(d, None, seed, grids, 2**19, sizes)
+    def __init__(self, A, twin):
+        self.A, self.twin = A, twin
 
     def see(self, t):
-        return self.cells.scores(self.A[t]), np.zeros(1)
+        return self.twin.scores(self.A[t]), np.zeros(1)
 
     def variance(self, t):
         return 0.0
 
     def learn(self, t, label, weight, number, seed):
         if weight > 0:
-            self.cells.learn(self.A[t], label, weight)
+            self.twin.learn(self.A[t], label, weight)
+
+
+def on_cells(d, seed, number):
+    """number : of the expert in the pool"""
+    grids = kb.RandomBinning().draw(d, np.random.default_rng([seed, number]))
+    trees = kb.GrownPartitions()
+    sizes = trees.n, trees.nodes, trees.inputs, most_slots(min(trees.inputs, d), 1)
+    return naive_cells.Cells(d, None, seed, grids, 2**19, sizes)
+
+
+def on_trees(d, seed):
+    sizes = kb.BoostedTrees(window=min(16_384, max(4096, 2**19 // d))).get_params()
+    return naive_trees.BoostedTrees(d, None, seed, **sizes)
 
 
 def our_experts(pool, A, seed):
-    """Experts on features; cells and the last label where there is more than one scaling."""
+    """Experts on features; all others, too, where there is more than one scaling."""
     views = list(dict.fromkeys(scaled for *_, scaled in pool))
     experts = []
     numbers = {view: [] for view in views}  # the maps, in the order of their first experts
@@ -474,7 +484,9 @@ def our_experts(pool, A, seed):
             experts.append(regression.OnFeatures(Z, own(Z.shape[1], **parameters)))
     if len(views) == 1:
         return experts
-    return [*experts, OnCells(A, seed, len(experts)), regression.LastLabel()]
+    d, number = A.shape[1], len(experts)
+    given = [AsGiven(A, twin) for twin in (on_cells(d, seed, number), on_trees(d, seed))]
+    return [*experts, *given, regression.LastLabel()]
 
 
 @pytest.mark.data

@@ -131,7 +131,7 @@ class BoostedTrees(WithoutKernel):
     >>> import kernbrook as kb
     >>> X, y = kb.open_stream("random-tree:4000").read()
     >>> model = kb.OnlineMKClassifier(learner=kb.BoostedTrees(), random_state=0)
-    >>> kb.prequential(model, X, y).error < 0.1
+    >>> kb.prequential(model, X, y).error < 0.2
     True
     """
 
