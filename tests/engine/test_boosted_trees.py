@@ -151,11 +151,28 @@ def test_any_chunks(C):
     assert_same(rows, whole)
 
 
+@pytest.mark.parametrize("known", [2, 3])
+def test_a_class_that_comes_later(known, tmp_path):
+    """Trees go over, and bins keep their numbers; 400 rows later the new class is known."""
+    X, y = stream(3, 1100)
+    y = np.where(y < known, y, 0)
+    y[500:] = np.where(X[500:, 1] > 0.5, known, y[500:])
+    model = machine_of(known, TREES)
+    model.partial_fit(X[:500], y[:500], classes=np.arange(known))
+    bins = held(model).bins.inner.copy()
+    model.learn(X[500:900], y[500:900])
+    assert (held(model).bins.inner == bins).all()
+    kb.save(model, tmp_path / "model")
+    assert_same(kb.load(tmp_path / "model"), model)
+    said = model.predict(X[900:])
+    assert (said[y[900:] == known] == known).mean() > 0.8
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", TASKS)
-@pytest.mark.parametrize("n", [1, 17, 400])
+@pytest.mark.parametrize("n", [1, 15, 17, 400])
 def test_a_file_goes_on(C, n, tmp_path):
     X, y = stream(C)
     model = learned(C, n, 30)

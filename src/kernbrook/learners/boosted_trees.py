@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +14,7 @@ from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
-from kernbrook.gram.arrays import Floats, within
+from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
     CUT,
@@ -29,6 +29,7 @@ from kernbrook.learners.cell_steps import (
     slope_of_class,
     slope_of_number,
 )
+from kernbrook.learners.cells import MOST_FEATURES
 from kernbrook.learners.latest_rows import Window, encode, no_window, number_bins
 from kernbrook.learners.tree_fitting import (
     MOST_STEP,
@@ -46,7 +47,6 @@ from kernbrook.learners.tree_fitting import (
 )
 from kernbrook.learners.without_kernel import WithoutKernel
 
-MOST_FEATURES = 512  # of a row
 MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
 FIRST_TREE = 16  # rows, when the first bins are there
 STAYS = 300  # rows, of a window when errors have leapt
@@ -67,7 +67,7 @@ class Held(NamedTuple):
     bins: Bins
     window: Window
     trees: Fitted
-    work: Any
+    work: Labels
     levels: Floats
 
 
@@ -85,7 +85,7 @@ class Boosted(NamedTuple):
     work: int
     numbers: bool
     row: Placed
-    leaves: Any
+    leaves: Labels
     sums: Floats
     slopes: Floats
     other: Placed
@@ -224,9 +224,10 @@ class Latest:
     def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: trees go over, rows do not."""
         weights = before.trees.weights @ spread.coefficients.astype(np.float32)
-        work = np.array([0, before.work[1], before.bins.met[0]])
-        trees = before.trees._replace(weights=weights)
-        return before._replace(window=self.first.window, trees=trees, work=work)
+        work = np.array([0, before.work[TURN], before.bins.met[0]])
+        trees, old = before.trees._replace(weights=weights), before.window
+        window = self.first.window._replace(usual=old.usual, begins=old.begins)
+        return before._replace(window=window, trees=trees, work=work)
 
 
 @say.of(Boosted)
@@ -296,8 +297,10 @@ def pay(form):
     m = window.labels.shape[0]
     rows = min(met - work[GONE], m)
     there = window.total[0] // min(met, m) + PER_ROW
+    if met < FIRST_TREE:
+        return
     work[CREDIT] += form.work
-    if met < FIRST_TREE or work[CREDIT] < rows * there * form.slopes.shape[0] // 2:
+    if work[CREDIT] < rows * there * form.slopes.shape[0] // 2:
         return
     work[CREDIT] = 0
     fit(form, work[TURN], ((met - 1) % m, rows))
