@@ -690,15 +690,19 @@ DISHONEST = {
 }
 
 
+def assert_is_refused(whole, path, change, message):
+    """A file of these bytes is loaded, and no more once it was changed."""
+    path.write_bytes(whole)
+    kb.load(path)
+    rewrite(path, change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(path)
+
+
 @pytest.mark.parametrize("name", DISHONEST)
 def test_what_learning_cannot_lead_to(name, grown, tmp_path):
     """Compiled code trusts what a file says once it was looked at."""
-    change, message = DISHONEST[name]
-    (tmp_path / "model").write_bytes(grown)
-    kb.load(tmp_path / "model")  # it is whole
-    rewrite(tmp_path / "model", change)
-    with pytest.raises(ModelFileError, match=message):
-        kb.load(tmp_path / "model")
+    assert_is_refused(grown, tmp_path / "model", *DISHONEST[name])
 
 
 def asks(number, kind, name):

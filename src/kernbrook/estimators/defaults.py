@@ -11,7 +11,7 @@ from kernbrook.learners import BPAS, BoostedTrees, Cells, GradientDescent, Group
 from kernbrook.learners.cells import MOST_FEATURES
 
 MANY = MOST_FEATURES  # of a row, beyond which there are neither ranks nor random features
-NUMBERS = 2**19  # of the rows on which trees are fitted, beyond 4,096 rows
+KEPT = 2**19  # numbers in the rows on which trees are fitted, where these are over 4,096 rows
 SOLVED = 128  # features up to which a regression is solved on the features themselves
 ON_KERNELS = (BPAS(budget=2500, aggressiveness=0.5),)  # where kernels are named, for classes
 ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
@@ -31,7 +31,7 @@ def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
     line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
     pool = _of_numbers(line) if regression else _of_classes(line, scores > 1)
-    window = min(16_384, max(4096, NUMBERS // width))
+    window = min(16_384, max(4096, KEPT // width))
     return [*pool, Cells(), BoostedTrees(window=window), LastLabel()]
 
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import HUGE, LAST, Bins, check_bounded
+from kernbrook.features.grown_partitions import MOST_WEIGHT
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import MOST_LABEL
-
-MOST_SUM = 1e20  # of the weights of a row's leaves
 
 
 class Window(NamedTuple):
@@ -63,7 +62,7 @@ def check_window(window: Window, bins: Bins, nodes: int, classes: int | None) ->
 
     nodes : of a tree; classes : None for numbers
     """
-    for name, most in (("values", HUGE), ("labels", MOST_LABEL), ("sums", MOST_SUM)):
+    for name, most in (("values", HUGE), ("labels", MOST_LABEL), ("sums", MOST_WEIGHT)):
         check_bounded(name, getattr(window, name), most)
     check_bounded("weights", window.weights, HUGE)
     if (window.weights < 0).any():

@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, HUGE, check_bounded
+from kernbrook.features.grown_partitions import MOST_WEIGHT, NOBODY
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
 
-NOBODY = -1
 SMOOTH = 1.0  # added to sums of curvatures
 LEAST = 1.5  # curvature of a child
 GAIN = 1e-3  # of a cut
 BETTER = 1.0 + 1e-9  # times as great is a greater gain: of equal cuts the first one is taken
 MOST_STEP = 4.0  # of a leaf, of classes, before it is shortened
-MOST_SUM = 1e20
 PER_ROW = 8  # what a row costs beside its codes, as if it had so many more
 
 
@@ -90,7 +89,7 @@ def room_of(m: int, d: int, c: int, leaves: int) -> Room:
 def check_trees(trees: Fitted, d: int) -> None:
     """Raise InputError where these are no trees on d features."""
     check_bounded("cuts", trees.cuts, HUGE)
-    check_bounded("weights", trees.weights, MOST_SUM)
+    check_bounded("weights", trees.weights, MOST_WEIGHT)
     cuts = trees.inputs != NOBODY
     if not ((trees.inputs >= NOBODY) & (trees.inputs < d)).all():
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
@@ -151,7 +150,7 @@ def grow_tree(inputs, cuts, links, window, bins, count, room):
     first, last, gains = room.first, room.last, room.gains
     inputs[0], first[0], last[0], room.at[0] = NOBODY, 0, count, 0
     add_up(window, room, 0)
-    best_cut(window, bins, room, 0)
+    best_cut(window, room, 0)
     nodes, leaves = 1, room.sums.shape[0]
     for taken in range(1, leaves):
         node, most = NOBODY, GAIN
@@ -173,8 +172,8 @@ def grow_tree(inputs, cuts, links, window, bins, count, room):
         room.at[small], room.at[large] = taken, room.at[node]
         add_up(window, room, small)
         leave(window, room, node, small, large)
-        best_cut(window, bins, room, nodes)
-        best_cut(window, bins, room, nodes + 1)
+        best_cut(window, room, nodes)
+        best_cut(window, room, nodes + 1)
         nodes += 2
     return nodes
 
@@ -240,7 +239,7 @@ def leave(window, room, node, small, large):
 
 
 @njit(cache=True, nogil=True)
-def best_cut(window, bins, room, node):
+def best_cut(window, room, node):
     """Find the cut that gains most.
 
     The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
