@@ -1,10 +1,12 @@
 """Models that several threads use at once, and models that are called while they learn."""
 
 import copy
+import multiprocessing
 import pickle
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
+from kernbrook import turns
 from kernbrook.errors import InputError
 from kernbrook.estimators.outside import online
 from kernbrook.gram.sums import share
@@ -422,3 +425,126 @@ def test_a_model_of_another_library_learns_from_one_thread_at_a_time():
     parts = [slice(4 + 30 * i, 34 + 30 * i) for i in range(4)]
     at_once(*(lambda part=part: model.learn(X[part], y[part]) for part in parts))
     assert model.n_rounds_ == model.labels_asked_ == 124
+
+
+# -- a process that is forked ----------------------------------------------------------------------
+
+FORK = "fork" in multiprocessing.get_all_start_methods()
+forks = pytest.mark.skipif(not FORK, reason="no process can be forked here")
+
+
+def in_a_child(work):
+    """What a child says, which is forked in this thread."""
+
+    def say(end):
+        try:
+            end.send(work())
+        except InputError as error:
+            end.send(str(error))
+
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=say, args=(theirs,), daemon=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, from Python 3.12 on
+        child.start()
+    assert ours.poll(60), "the child waits for ever"
+    child.join(60)
+    return ours.recv()
+
+
+@forks
+@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
+def test_a_process_is_forked_between_two_calls_of_other_threads(name):
+    """The child has a model of one state, and its locks are free."""
+    model, learn, count = kinds()[name]
+    begun, learned = threading.Event(), []
+
+    def use():
+        with turn_of(model).lock:  # as within a call
+            begun.set()
+            time.sleep(0.1)
+            learn(20)
+            learned.append(20)
+
+    thread = threading.Thread(target=use, daemon=True)
+    thread.start()
+    begun.wait(60)
+
+    def work():
+        again = pickle.loads(pickle.dumps(copy.deepcopy(model)))
+        learn(21)
+        return count(again), count(model)
+
+    assert in_a_child(work) == (21, 22)
+    thread.join(60)
+    learn(22)
+    assert (learned, count(model)) == ([20], 22)
+
+
+@forks
+def test_what_a_child_does_with_a_model_that_another_thread_learns(tmp_path):
+    model, end = classifier().fit(X[:60], y[:60]), threading.Event()
+    weights = model.kernel_weights_
+
+    def learn():
+        while not end.is_set():
+            for x, label in zip(X, y.tolist(), strict=True):
+                model.learn_one(x, label)
+
+    def work():
+        kb.save(model, tmp_path / "model")
+        again = kb.load(tmp_path / "model")
+        before = model.n_rounds_ == again.n_rounds_ == copy.deepcopy(model).n_rounds_
+        same = (model.predict(X) == again.predict(X)).all()
+        one = [model.predict_one(X[0]), model.learn_one(X[0], 1)]
+        return bool(before and same and one[0] == one[1]), model.kernel_weights_.shape
+
+    thread = threading.Thread(target=learn, daemon=True)
+    thread.start()
+    try:
+        said = [in_a_child(work) for _ in range(3)]
+    finally:
+        end.set()
+    thread.join(60)
+    assert said == [(True, weights.shape)] * 3
+
+
+@forks
+def test_a_model_that_a_fork_cannot_wait_for_is_refused_in_the_child(monkeypatch):
+    """One in use within a call that forks goes on; others are not waited for, or not for ever."""
+    other, own = (classifier().fit(X[:60], y[:60]) for _ in range(2))
+    begun, end, said = threading.Event(), threading.Event(), []
+
+    def use():
+        with turn_of(other).lock:
+            begun.set()
+            end.wait(60)
+
+    def work():
+        return own.predict(X[:1]).tolist(), in_words(other)
+
+    def in_words(model):
+        with pytest.raises(InputError) as refused:
+            model.learn_one(X[0], 1)
+        return str(refused.value)
+
+    def oracle(x):
+        share(1, lambda _: said.append(in_a_child(work)), range(1))
+        share(2, lambda _: said.append(in_a_child(work)), range(2))
+        return 1
+
+    thread = threading.Thread(target=use, daemon=True)
+    thread.start()
+    begun.wait(60)
+    own.learn(X[60:61], oracle)
+    monkeypatch.setattr(turns, "PATIENCE", 0.01)
+    said.append(in_a_child(work))
+    end.set()
+    thread.join(60)
+    told = (
+        "another thread was using this model when the process was forked, so that this copy of it "
+        "is half changed: fork between two calls of the model, or load it from a file"
+    )
+    assert said == [(own.predict(X[:1]).tolist(), told)] * 4
+    assert other.learn_one(X[0], 1) is not None
