@@ -204,7 +204,7 @@ def test_a_late_view_is_waited_for(sit, flowers):
     time.sleep(0.3)
     assert not found
     sitting.say("answer", shown, **{"class": 0})
-    waits.join(5)
+    waits.join(60)
     assert found[0] > number
 
 

@@ -396,8 +396,11 @@ def test_ridge_does_not_drift_from_the_direct_solution(forgetting, n):
     model = make(choices, kb.Uniform(), features=few, kernels=kernels)
     said, _ = learn(model, X, y)
     np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
-    P = matrix_of(extra_of(model).reshape(-1, 2 * n))
-    np.testing.assert_allclose(P, np.linalg.inv(expected.experts[0].learner.A), rtol=1e-7)
+    A = expected.experts[0].learner.A
+    inverse = np.linalg.inv(A)
+    off = np.linalg.norm(matrix_of(extra_of(model).reshape(-1, 2 * n)) - inverse, 2)
+    # What rounding does to an inverse grows with the condition of the matrix.
+    assert off <= 100 * np.finfo(float).eps * np.linalg.cond(A) * np.linalg.norm(inverse, 2)
 
 
 def test_ridge_is_the_ridge_regression_of_all_so_far():

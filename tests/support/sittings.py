@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -171,7 +171,8 @@ def sittings_in(folder):
     yield begin
     for sitting in sittings:
         while sitting.thread.is_alive():
-            sitting.say("quit")
+            with suppress(OSError):  # it may end meanwhile, and its server with it
+                sitting.say("quit")
             sitting.thread.join(0.2)
 
 
