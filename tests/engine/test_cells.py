@@ -12,7 +12,7 @@ import plain
 import pytest
 from covering import pairwise
 from driving import learn
-from estimators.test_model_files import at, put, rewrite
+from estimators.test_model_files import assert_lives, at, put, rewrite
 from inside import store_of
 from naive import cells as naive
 
@@ -593,6 +593,7 @@ def greatest_below(model, tensors, header):
     tensors["stores.0.bins.edges"][1, inner + 1] = -1e9
 
 
+LIVES = None  # nothing is indexed by it
 DISHONEST = {
     "NaN in the table": (at("stores.0.table", (3, 0), np.nan), "table: NaN or infinity"),
     "infinity in the table": (at("stores.0.table", (3, 1), np.inf), "table: NaN or infinity"),
@@ -630,14 +631,14 @@ DISHONEST = {
     "rows of NaN": (at("stores.0.bins.sample", (5, 1), np.nan), "sample: NaN or infinity"),
     "edges of infinity": (at("stores.0.bins.edges", (0, 2), np.inf), "edges: NaN or infinity"),
     "edges so far apart": (at("stores.0.bins.edges", (0, 0), -3e38), "size up to 1e"),
-    "edges out of order": (unordered, "edges: expected numbers in order"),
-    "a greatest value below": (greatest_below, "edges: expected numbers in order"),
+    "edges out of order": (unordered, LIVES),
+    "a greatest value below": (greatest_below, LIVES),
     "shares out of order": (
         at("stores.0.bins.levels", (0, 2), 0.999),
-        "levels: expected numbers in",
+        LIVES,
     ),
-    "shares above 1": (put("stores.0.bins.levels", lambda a: a * 2), "levels: expected shares"),
-    "shares below 0": (put("stores.0.bins.levels", lambda a: a - 1), "levels: expected shares"),
+    "shares above 1": (put("stores.0.bins.levels", lambda a: a * 2), LIVES),
+    "shares below 0": (put("stores.0.bins.levels", lambda a: a - 1), LIVES),
     "too many edges": (at("stores.0.bins.inner", 1, 32), "expected -1 to 31"),
     "edges below none": (at("stores.0.bins.inner", 1, -2), "expected -1 to 31"),
     "rows below 0": (at("stores.0.bins.met", 0, -1), "a number of rows"),
@@ -650,11 +651,11 @@ DISHONEST = {
     "weights of NaN": (at("stores.0.trees.weights", (7, 0), np.nan), "weights: NaN or infinity"),
     "squares of leaves": (at("stores.0.trees.squares", 7, -1.0), "squares: expected no number"),
     "waits of NaN": (at("stores.0.trees.waits", 7, np.nan), "waits: NaN or infinity"),
-    "waits below 0": (at("stores.0.trees.waits", 7, -1.0), "waits: expected no number below 0"),
+    "waits below 0": (at("stores.0.trees.waits", 7, -1.0), LIVES),
     "sums of NaN": (at("stores.0.trees.sums", (0, 1, 0), np.nan), "sums: NaN or infinity"),
-    "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), "rows: expected no number below"),
+    "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), LIVES),
     "what was done": (at("stores.0.trees.done", (0, 1), np.inf), "done: NaN or infinity"),
-    "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), "done: expected"),
+    "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), LIVES),
     "features too far": (at("stores.0.trees.features", (0, 0), 5), "features: expected 0 to 4"),
     "features below 0": (at("stores.0.trees.features", (0, 0), -1), "features: expected 0 to 4"),
     "members below 0": (at("stores.0.trees.members", (0, 0), -1), "members, held: expected"),
@@ -691,10 +692,14 @@ DISHONEST = {
 
 
 def assert_is_refused(whole, path, change, message):
-    """A file of these bytes is loaded, and no more once it was changed."""
+    """A file of these bytes is loaded, and no more once it was changed; without a message it is."""
     path.write_bytes(whole)
-    kb.load(path)
+    model = kb.load(path)
     rewrite(path, change)
+    if message is None:
+        X = np.random.default_rng(0).normal(size=(300, model.n_features_in_))
+        assert_lives(path, X, model.classes_[(X[:, 0] > 0) * 1])
+        return
     with pytest.raises(ModelFileError, match=message):
         kb.load(path)
 

@@ -288,23 +288,13 @@ def test_memory_is_counted():
     assert near.memory_bytes_ < model.memory_bytes_ < 20 * near.memory_bytes_
 
 
-def opposite(squares):
-    """Each two features as if one were the other with its sign turned, which three cannot be."""
-    size = np.sqrt(np.diagonal(squares, axis1=1, axis2=2))
-    turned = -0.99 * size[:, :, None] * size[:, None, :]
-    return np.where(np.eye(squares.shape[1]) > 0, squares, turned)
-
-
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
         ("start", lambda a: a + 1, "no lap of 700 rows begins there"),
-        ("soon.rows", lambda a: a * 0 + 10**6, "rows: expected 700 at most"),
-        ("soon.losses", lambda a: -a - 1, "losses: expected numbers from 0"),
+        ("soon.losses", lambda a: a * np.nan, "losses: NaN or infinity"),
         ("soon.progress.log_weights", lambda a: a + 1, "expected 0 as the greatest"),
-        ("soon.calibration.errors", lambda a: a * np.nan, "expected finite numbers"),
-        ("lines.squares", lambda a: -a, "not sums of products"),
-        ("lines.squares", opposite, "not sums of products"),
+        ("soon.calibration.errors", lambda a: a * np.nan, "errors: NaN or infinity"),
         ("lines.scale", lambda a: a * np.inf, "NaN or infinity"),
         ("lap.X", lambda a: a * np.nan, "X: NaN or infinity"),
         ("lap.weights", lambda a: -a, "no weight below 0"),

@@ -1,4 +1,4 @@
-"""Model files with a right checksum that ask for much memory, or say what no learning leads to."""
+"""Model files with a right checksum that ask for much memory, or are beyond their ranges."""
 
 import tracemalloc
 
@@ -6,7 +6,7 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-from estimators.test_model_files import at, put, rewrite, say
+from estimators.test_model_files import assert_lives, at, put, rewrite, say
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
@@ -184,7 +184,9 @@ def test_labels_that_take_much(tmp_path):
         kb.save(model, tmp_path / "model")
 
 
-# -- states that no learning leads to ---------------------------------------------------------
+# -- states beyond their ranges, and odd ones within -------------------------------------------
+
+LIVES = None  # nothing is indexed, counted or ended by these: they load, and do no harm
 
 
 def combined(combiner, learner=None, **others):
@@ -228,16 +230,16 @@ HAVING = [
         "progress.state: expected 0 as the greatest of each level",
     ),
     (combined(kb.EXP(loss="logistic")), at("progress.state", -1, -9.0), "progress.state: expected"),
-    (combined(kb.Stack()), at("progress.state", -1, 1e308), "progress.state: expected a matrix"),
-    (combined(None), at("calibration.cross", 0, 1e154), "calibration.cross: more than the curv"),
-    (combined(None), at("calibration.cross", 0, 1e9), "calibration.cross: more than the curv"),
-    (combined(kb.Stack()), at("calibration.vote", 0, 1e121), "calibration.slope, intercepts, v"),
-    (combined(kb.Stack()), at("calibration.vote", 1, 0.1), "calibration.vote: not a curvature"),
-    (combined(kb.Stack()), at("calibration.vote", 2, 1e9), "calibration.vote: more than the curv"),
-    (combined(kb.Stack()), at("calibration.vote", 3, -1e9), "calibration.vote: more than the curv"),
+    (combined(kb.Stack()), at("progress.state", -1, 1e308), LIVES),
+    (combined(None), at("calibration.cross", 0, 1e154), LIVES),
+    (combined(None), at("calibration.cross", 0, 1e9), LIVES),
+    (combined(kb.Stack()), at("calibration.vote", 0, 1e121), LIVES),
+    (combined(kb.Stack()), at("calibration.vote", 1, 0.1), "calibration.slope, vote, errors: e"),
+    (combined(kb.Stack()), at("calibration.vote", 2, 1e9), LIVES),
+    (combined(kb.Stack()), at("calibration.vote", 3, -1e9), LIVES),
     (combined(kb.Stack()), at("calibration.vote", 3, np.nan), "calibration.vote: NaN or infinity"),
-    (combined(kb.Stack()), at("progress.state", 10, 1e308), "progress.state: expected a symm"),
-    (combined(kb.AdaHedge()), at("progress.state", 0, -1.0), "progress.state: expected losses"),
+    (combined(kb.Stack()), at("progress.state", 10, 1e308), LIVES),
+    (combined(kb.AdaHedge()), at("progress.state", 0, -1.0), LIVES),
     (combined(kb.GroupNorm()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
     (combined(None), at("progress.log_weights", 0, np.nan), "progress.log_weights: expected 0"),
     (combined(None), put("progress.log_weights", lambda a: a - 1), "progress.log_weights: expect"),
@@ -246,51 +248,55 @@ HAVING = [
     (
         combined(None, scaling="moments"),
         at("scaler.0.seen", 0, -1),
-        "scaler.0.seen: expected a number",
+        "scaler.0.seen: expected numbers from 0",
     ),
     (
         combined(None, scaling="ranks"),
         both(put("scaler.0.first", lambda a: a + 1e9), put("scaler.0.second", lambda a: a - 1e9)),
-        "scaler.0.second: expected the last rows, each feature in order",
+        LIVES,
     ),
-    (combined(None, scaling="ranks"), at("scaler.0.second", (0, 0), -9.0), "scaler.0.second: exp"),
-    (combined(None, scaling="moments"), at("scaler.0.seen", 0, 2**62), "scaler.0.seen: expected"),
+    (combined(None, scaling="ranks"), at("scaler.0.second", (0, 0), -9.0), LIVES),
+    (combined(None, scaling="moments"), at("scaler.0.seen", 0, 2**62), LIVES),
     (combined(None, scaling="moments"), at("scaler.0.first", 0, 1e300), "scaler.0.first: a great"),
-    (combined(None, scaling="maximum"), at("scaler.0.first", 0, -1.0), "scaler.0.first, second: e"),
+    (combined(None, scaling="maximum"), at("scaler.0.first", 0, -1.0), LIVES),
     (combined(None), at("progress.counters", 1, 2**63 - 1), "progress.counters: no state"),
     (combined(None), at("progress.counters", 4, -1), "progress.counters: no state"),
     (combined(None), at("progress.losses", 0, np.inf), "progress.losses: NaN or infinity"),
-    (combined(None), at("calibration.counts", 0, 2**62), "calibration.counts: expected 160 labels"),
-    (combined(None), at("calibration.slope", 3, 1e300), "calibration.slope: more rows than labels"),
-    (combined(None), at("calibration.curvatures", 0, 1e-320), "calibration.slope, curvatures: not"),
-    (combined(None), put("calibration.hits", np.zeros_like), "calibration.hits: more positive la"),
+    (combined(None), at("calibration.counts", 0, 2**62), LIVES),
+    (combined(None), at("calibration.slope", 3, 1e300), "calibration.slope, vote, errors"),
+    (
+        combined(None),
+        at("calibration.curvatures", 0, 1e-320),
+        "calibration.curvatures: expected numbers from",
+    ),
+    (combined(None), put("calibration.hits", np.zeros_like), LIVES),
     (
         combined(kb.Stack()),
         put("progress.state", np.ones_like),
-        "progress.state: expected a matrix",
+        LIVES,
     ),
     (
         combined(kb.MLPoly()),
         put("progress.state", lambda a: a * 1e223),
-        "progress.state: expected regrets",
+        LIVES,
     ),
-    (combined(kb.MLPoly()), at("progress.state", 0, 1e9), "progress.state: greater regrets than"),
+    (combined(kb.MLPoly()), at("progress.state", 0, 1e9), LIVES),
     (
         combined(kb.EXP(loss="logistic")),
         at("progress.state", -1, 0.5),
-        "progress.state: expected a",
+        LIVES,
     ),
-    (combined(None), at("stores.0.norms", 0, 1e150), "stores.0.norms: not the squared norms"),
-    (pegasos(budget=9), at("stores.0.norms", (0, 0), 9e9), "stores.0.norms: not the squared norms"),
+    (combined(None), at("stores.0.norms", 0, 1e150), LIVES),
+    (pegasos(budget=9), at("stores.0.norms", (0, 0), 9e9), LIVES),
     (
         pegasos(budget=9),
         put("stores.0.gram", lambda a: a / 2),
-        "stores.0.gram: not the kernel values of the points",
+        LIVES,
     ),
     (
         pegasos(budget=9),
         at("stores.0.gram", (0, 0, 1), 0.123),
-        "stores.0.gram: expected a symmetric matrix",
+        LIVES,
     ),
     (
         pegasos(budget=9),
@@ -300,17 +306,17 @@ HAVING = [
     (
         combined(None, PROJECTING),
         put("stores.0.factor", lambda a: a * 2),
-        "stores.0.factor: not the kernel values of the points",
+        LIVES,
     ),
     (
         combined(None, kb.BPAS(9)),
         at("stores.0.diagonal", (0, 0), 1e9),
-        "stores.0.diagonal: not the kernel values",
+        LIVES,
     ),
     (
         combined(None, kb.BPAS(9)),
         at("stores.0.born", (0, 0), 10**6),
-        "stores.0.born: expected roun",
+        LIVES,
     ),
     (
         combined(None, selection=kb.AdaptiveSelection()),
@@ -326,9 +332,15 @@ HAVING = [
 
 
 @pytest.mark.parametrize("number", range(len(HAVING)))
-def test_states_that_no_learning_leads_to(number, tmp_path):
-    """The field is named, where going on would end in an error from the depths, or in NaN."""
-    assert_refused(*HAVING[number], tmp_path)
+def test_odd_states(number, tmp_path):
+    """What memory or the end of a loop hangs on is refused by name; whatever else loads lives."""
+    model, change, message = HAVING[number]
+    if message is not LIVES:
+        assert_refused(model, change, message, tmp_path)
+        return
+    kb.save(model.fit(X, Y), tmp_path / "model")
+    rewrite(tmp_path / "model", change)
+    assert_lives(tmp_path / "model", X, Y)
 
 
 def test_an_offset_that_is_no_number(tmp_path):
@@ -377,7 +389,6 @@ SAYING = [
     (say("parameters", "on_bad_rows", value={"tuple": []}), "on_bad_rows must be"),
     (say("fitted", "n_rows_skipped_", value=None), "n_rows_skipped_: expected an integer from 0"),
     (say("fitted", "n_rows_skipped_", value=2**63 - 1), "n_rows_skipped_: expected an integer"),
-    (at("calibration.counts", 0, 2**62), "calibration.counts: expected 160 labels at most"),
     (say("run", value=None), "it has learned something, but has no state"),
     (both(say("run", value=None), say("inner", value={})), "inner: OnlineMKClassifier has none"),
     (say("best", value={}), "best: OnlineMKClassifier has none"),
@@ -399,11 +410,11 @@ def test_a_strategy_that_is_none(strategy, tmp_path):
     assert_refused(kb.recipes.make("majority"), change, message, tmp_path)
 
 
-@pytest.mark.parametrize("seen", [-1, 2001, 2**63 - 1])
-def test_errors_of_labels_that_were_not_asked_for(seen, tmp_path):
+@pytest.mark.parametrize("seen", [-1, 2**63 - 1])
+def test_more_errors_than_can_be_counted(seen, tmp_path):
     change = at("calibration.seen", 0, seen)
     model = plain.regressor(GAUSSIANS, random_state=0)
-    assert_refused(model, change, "calibration[:.] ?(knows of|errors, seen: expected)", tmp_path)
+    assert_refused(model, change, "calibration.seen: expected numbers from 0", tmp_path)
 
 
 def test_classes_that_learning_leads_to(tmp_path):

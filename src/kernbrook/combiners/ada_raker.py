@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import LEARNED, POSITIVE, Flag, OneOf, Whole
+from kernbrook.checks import POSITIVE, Flag, OneOf, Whole
 from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.engine.loss_codes import loss_of
 from kernbrook.engine.verbs import update
@@ -105,11 +105,9 @@ class AdaRaker(LossCombiner):
         return n_experts + self.levels
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where learning could not have led here."""
+        """Raise InputError where numbers are beyond their ranges."""
         if (state[:n_experts].reshape(self.levels, -1).max(axis=1) != 0).any():
             raise InputError("progress.state: expected 0 as the greatest of each level")
-        if np.abs(state).max() > LEARNED:
-            raise InputError("progress.state: greater than losses can make it")
 
     def rule(self) -> AdaRakerRule:
         """The parameters as compiled code reads them."""

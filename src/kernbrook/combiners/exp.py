@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import POSITIVE, Number, or_none
 from kernbrook.combiners.fixed_share import FixedShareRule
-from kernbrook.combiners.loss_combiner import LossCombiner, check_losses, cut
+from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
@@ -65,11 +65,9 @@ class EXP(LossCombiner):
         return n_experts + 1 if self.horizon is None else 0
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where learning could not have led here."""
-        if len(state):
-            check_losses(state[:-1])
-            if state[-1] < 0 or state[-1] % 1 > 0:
-                raise InputError("progress.state: expected a number of rounds from 0")
+        """Raise InputError where numbers are beyond their ranges."""
+        if len(state) and state[-1] < 0:
+            raise InputError("progress.state: expected a number of rounds from 0")
 
     def rule(self) -> EXPRule | FixedShareRule:
         """The parameters as compiled code reads them."""

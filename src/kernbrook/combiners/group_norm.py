@@ -68,7 +68,7 @@ class GroupNorm(BaseEstimator):
         return self.q
 
     def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where learning could not have led here."""
+        """Raise InputError where numbers are beyond their ranges."""
         if (state < 0).any():
             raise InputError("progress.state: expected numbers from 0")
 

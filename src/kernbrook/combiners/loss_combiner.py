@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import LEARNED, POSITIVE, Number, OneOf, or_none
+from kernbrook.checks import POSITIVE, Number, OneOf, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine import loss_codes as losses
 from kernbrook.engine.loss_codes import NO_CAP
-from kernbrook.errors import InputError
 
 LOSSES = {
     "mistakes": losses.MISTAKES,
@@ -45,12 +42,6 @@ class LossCombiner(BaseEstimator):
 
     def _cap(self) -> float:
         return NO_CAP if self.cap is None else min(float(self.cap), NO_CAP)
-
-
-def check_losses(losses: NDArray[np.float64]) -> None:
-    """Raise InputError unless these are losses so far, less the least of them."""
-    if losses.min() != 0 or losses.max() > LEARNED:
-        raise InputError("progress.state: expected losses so far, the least of them 0")
 
 
 @njit(cache=True, nogil=True)

@@ -6,15 +6,12 @@ import math
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernbrook.checks import LEARNED, SMALLEST, Flag
+from kernbrook.checks import Flag
 from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
-from kernbrook.errors import InputError
 
 
 class MLPoly(LossCombiner):
@@ -66,15 +63,6 @@ class MLPoly(LossCombiner):
 
     def state_size(self, n_experts: int) -> int:
         return 2 * n_experts
-
-    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where learning could not have led here."""
-        regrets, squares = state[:n_experts], state[n_experts:]
-        if squares.min() < 0 or max(np.abs(regrets).max(), squares.max() / LEARNED) > LEARNED:
-            raise InputError("progress.state: expected regrets, and sums of their squares")
-        # Cauchy and Schwarz; squares below 1e-308 may be 0.
-        if (regrets**2 > MOST_ROUNDS * squares + SMALLEST).any():
-            raise InputError("progress.state: greater regrets than their squares can have")
 
 
 class MLPolyRule(NamedTuple):

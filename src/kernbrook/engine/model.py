@@ -304,7 +304,7 @@ class Model:
         Raises
         ------
         InputError
-            An array is missing, or learning cannot have led to what the arrays hold.
+            An array is missing, or numbers are beyond their ranges.
         """
         self.go_on(arrays)
         self.scaler = self.scaler.restored(arrays)
@@ -326,13 +326,11 @@ class Model:
                 states.append(store.restored(under(arrays, f"stores.{i}")))
         self.progress, self.states = progress, tuple(states)
 
-    # -- what learning can lead to: it ends in nothing else, and files hold nothing else -----------
-
     @np.errstate(all="ignore")  # what has overflowed is refused
     def verify(self) -> None:
-        """Raise InputError where learning cannot have led to what the model holds.
+        """Raise InputError where numbers of a file are beyond what compiled code can take.
 
-        What `save` writes, what `load` reads and what models are merged to passes it.
+        What learning leads to is within these ranges, at every row; `save` and merging do not look.
         """
         check_progress(self.combiner, self.progress)
         total = self.weights().sum() * self.votes().sum()
@@ -341,9 +339,9 @@ class Model:
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
             with within(f"stores.{i}."):
                 store.check(state, self.progress)
-        self.scaler.check(self.rounds)
+        self.scaler.check()
         with within("calibration."):
-            self.calibration.check(self.asked)
+            self.calibration.check()
         if self.horizons is not None:
             with within("horizons."):
                 self.horizons.check(self)

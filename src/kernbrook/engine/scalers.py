@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import shown
+from kernbrook.checks import COUNTED, shown
 from kernbrook.engine.state import Field, Table, copied, flat, padded_to, under
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
@@ -45,13 +45,13 @@ class Known(NamedTuple):
 
 SCALED = Table(
     Known,
-    seen=Field((1,), int, merged="added"),
+    seen=Field((1,), int, least=0, most=COUNTED, merged="added"),
     first=Field(("feature",)),
     second=Field(("feature",)),
 )
 RANKED = Table(
     Known,
-    seen=Field((1,), int),
+    seen=Field((1,), int, least=0, most=COUNTED),
     first=Field((scaling.WINDOW, "feature")),
     second=Field(("feature", scaling.WINDOW)),
 )
@@ -183,22 +183,19 @@ class OnlineScaler:
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:
         """One with copies of these arrays; InputError where they can be none of this kind."""
-        return self.on(copied(self._table.restored(self.known, arrays)))
+        known = copied(self._table.restored(self.known, arrays))
+        if self.method == "ranks":  # compiled code looks for places in what is in order
+            held = min(max(int(known.seen[0]), 0), scaling.WINDOW)
+            ordered = np.sort(known.first[:held].T)
+            if not np.array_equal(known.second[:, :held], ordered):
+                known.second[:, :held] = ordered
+        return self.on(known)
 
-    def check(self, rounds: int) -> None:
-        """Raise InputError where so many rows cannot have led here; compiled code trusts it."""
-        seen, first, second = int(self.known.seen[0]), self.known.first, self.known.second
-        most = max(rounds, scaling.WINDOW) if self.method == "ranks" else rounds  # if merged
-        if not 0 <= seen <= most:
-            raise InputError(f"seen: expected a number from 0 to {most}")
+    def check(self) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
         self._table.check(self.known)
-        if self.method == "ranks":
-            held = min(seen, scaling.WINDOW)
-            if not np.array_equal(second[:, :held], np.sort(first[:held].T)):
-                raise InputError("second: expected the last rows, each feature in order")
-        elif self.method == "maximum" and (first.min(initial=0.0) < 0 or second.any()):
-            raise InputError("first, second: expected numbers from 0, and zeros")
-        elif self.method == "moments":
+        if self.method == "moments":  # beyond these, squares overflow
+            seen, first, second = int(self.known.seen[0]), self.known.first, self.known.second
             units = np.where(second < 0, scaling.GREAT, 1.0)
             if (np.abs(first) > 1.1 * LARGEST / units).any():
                 raise InputError("first: a greater mean than rows can have")
@@ -283,12 +280,12 @@ class Scalers:
         for own, array in zip(self.arrays().values(), other.arrays().values(), strict=True):
             np.copyto(own, array)
 
-    def check(self, rounds: int) -> None:
-        """Raise InputError where so many rows cannot have led here."""
+    def check(self) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
         for i, one in enumerate(self._each):
             if one is not None:
                 with within(f"scaler.{i}."):
-                    one.check(rounds)
+                    one.check()
 
 
 def _moments(known: Known, great: Any) -> tuple[Any, Any, Any]:

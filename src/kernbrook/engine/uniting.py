@@ -95,18 +95,23 @@ def remember_together(rule: Any, memory: Apart, square: Callable[[], float], sco
 
 def added_weights(apart: Apart) -> Weighing:
     """Weights by losses so far, and sums over rounds."""
-    with np.errstate(invalid="ignore"):  # a weight of 0 has an infinite logarithm
+    with np.errstate(invalid="ignore"):
         log_weights = apart.of("log_weights").added()
-    log_weights[np.isnan(log_weights)] = -np.inf
-    greatest = log_weights.max()
-    relative = log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
-    return Weighing(relative, apart.of("state").added())
+    return Weighing(_relative(log_weights), apart.of("state").added())
 
 
 def averaged_weights(apart: Apart) -> Weighing:
     """Weights by losses of late."""
-    log_weights = apart.of("log_weights").averaged()
-    return Weighing(log_weights - log_weights.max(), apart.of("state").averaged())
+    with np.errstate(invalid="ignore"):
+        log_weights = apart.of("log_weights").averaged()
+    return Weighing(_relative(log_weights), apart.of("state").averaged())
+
+
+def _relative(log_weights: Floats) -> Floats:
+    """The greatest 0; a weight of 0 has an infinite logarithm, and all are equal where all are."""
+    log_weights[np.isnan(log_weights)] = -np.inf
+    greatest = log_weights.max()
+    return log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
 
 
 class Union(NamedTuple):

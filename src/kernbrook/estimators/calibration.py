@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import COUNTED
 from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -18,7 +19,6 @@ from kernbrook.numerics.calibration_steps import (
     CELLS,
     FOUND,
     MOST,
-    MOST_SIZE,
     RIDGE,
     Calibrated,
     all_probabilities,
@@ -29,15 +29,14 @@ from kernbrook.numerics.calibration_steps import (
 CALIBRATED = Table(
     Calibrated,
     slope=Field((4,), merged="averaged"),
-    intercepts=Field(("score",), merged="averaged"),
+    intercepts=Field(("score",), least=-MOST, most=MOST, merged="averaged"),
     cross=Field(("score",), merged="averaged"),
-    curvatures=Field(("score",), start=RIDGE, merged="averaged"),
-    counts=Field(("label",), int, merged="added"),
+    curvatures=Field(("score",), start=RIDGE, least=RIDGE / 2, merged="averaged"),
+    counts=Field(("label",), int, least=0, most=COUNTED, merged="added"),
     errors=Field((2, CELLS), merged="averaged"),
-    hits=Field((2, BINS), merged="averaged"),
+    hits=Field((2, BINS), least=0.0, merged="averaged"),
     vote=Field(("vote",), merged="averaged"),
 )
-STEEPEST_CURVE = 1e200  # second derivatives are sums of weights and squares of scores in units
 
 
 class Calibration:
@@ -145,44 +144,15 @@ class Calibration:
         return arrays if len(self._known.vote) else {k: arrays[k] for k in arrays if k != "vote"}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from these arrays, copied; InputError where nothing could have led to them."""
+        """Go on from these arrays, copied; InputError where their shapes or types are others."""
         # Files of before there were votes have none, nor have models without: these begin.
         without = ("vote",) if not len(self._known.vote) or arrays.get("vote") is None else ()
         self._known = copied(CALIBRATED.restored(self._known, arrays, without))
 
-    def check(self, asked: int) -> None:
-        """Raise InputError where so many labels cannot have led here."""
-        known, rounded = self._known, 1 + 1e-9
+    def check(self) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
+        known = self._known
         CALIBRATED.check(known)
-        slope, curvature, sizes, rows = known.slope.tolist()
-        seen = sum(known.counts.tolist())
-        if not (known.counts.min() >= 0 and seen <= asked):
-            raise InputError(f"counts: expected {asked} labels at most")
-        if not (0 <= rows <= seen * rounded and 0 <= sizes <= max(rows, 1) * MOST_SIZE * rounded):
-            raise InputError("slope: more rows than labels, or greater scores than there are")
-        if max(abs(slope), *np.abs(known.intercepts), *np.abs(known.vote[:1])) > MOST:
-            raise InputError("slope, intercepts, vote: greater than they can be")
-        curvatures = np.append(known.curvatures, curvature)
-        if not (curvatures.min() > RIDGE / 2 and curvatures.max() < STEEPEST_CURVE):
-            raise InputError("slope, curvatures: not those that labels can have")
-        if (known.cross**2 > 2 * curvature * known.curvatures).any():  # up to rounding: half
-            raise InputError("cross: more than the curvatures can have")
-        if len(known.vote):
-            self._check_vote()
-        if not (np.abs(known.errors[0]) <= known.errors[1] * rounded).all():
-            raise InputError("errors: more than the labels can have")
-        positive = known.hits[1]
-        among = (positive >= 0) & (positive <= known.hits[0] * rounded)
-        if not (among.all() and positive.any()):
-            raise InputError("hits: more positive labels than labels, or none")
-        if max(known.errors[1].max(), known.hits[0].max()) > MOST:
-            raise InputError("errors, hits: greater weights than labels can have")
-
-    def _check_vote(self) -> None:
-        """The part of `check` for votes."""
-        curvature, both, crossed = self._known.vote[1], self._known.vote[2], self._known.vote[3:]
-        if not RIDGE / 2 < curvature < STEEPEST_CURVE:
-            raise InputError("vote: not a curvature that labels can have")
-        curvatures = np.append(self._known.curvatures, self._known.slope[1])
-        if (np.append(crossed, both) ** 2 > 2 * curvature * curvatures).any():
-            raise InputError("vote: more than the curvatures can have")
+        curvatures, sums = [known.slope[1], *known.vote[1:2]], [*known.slope[2:], *known.errors[1]]
+        if not (min(curvatures) >= RIDGE / 2 and min(sums) >= 0 and known.slope[3] <= COUNTED):
+            raise InputError("slope, vote, errors: expected curvatures above 0, and sums from 0")

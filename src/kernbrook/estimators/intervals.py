@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_number, shown
+from kernbrook.checks import COUNTED, is_number, shown
 from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
@@ -52,7 +52,12 @@ class Errors(NamedTuple):
     labels: Floats
 
 
-ERRORS = Table(Errors, errors=Field((WINDOW,)), seen=Field((1,), int), labels=Field((3,)))
+ERRORS = Table(
+    Errors,
+    errors=Field((WINDOW,)),
+    seen=Field((1,), int, least=0, most=COUNTED),
+    labels=Field((3,)),
+)
 
 
 def next_width(errors: Floats, coverage: float) -> float:
@@ -117,7 +122,7 @@ class Residuals:
             half = np.array([next_width(own, float(coverage)) for own in late])
         seen = int(self._seen[0])
         self._errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
-        self._seen += len(errors)
+        self._seen = np.minimum(self._seen + len(errors), COUNTED)
         self._add(labels[there])
         return half
 
@@ -176,17 +181,9 @@ class Residuals:
         """All that was learned, by name."""
         return {"errors": self._errors, "seen": self._seen, "labels": self._labels}
 
-    def check(self, asked: int) -> None:
-        """Raise InputError where so many labels cannot have led here."""
-        most = asked + WINDOW  # models that were merged have had errors in common
-        if not (np.isfinite(self._errors).all() and 0 <= self._seen[0] <= most):
-            raise InputError(f"errors, seen: expected finite numbers, and one from 0 to {most}")
-        count, total, squares = self._labels.tolist()
-        least = total**2 / max(count, 1.0)
-        if not (
-            count == int(count) and 0 <= count <= most and least <= squares * (1 + 1e-6) < np.inf
-        ):
-            raise InputError(f"labels: expected the sums of 0 to {most} labels")
+    def check(self) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
+        ERRORS.check(Errors(self._errors, self._seen, self._labels))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where nothing could have led to them."""

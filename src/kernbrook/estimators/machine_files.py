@@ -13,7 +13,6 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.pool import parts_of_pool
 from kernbrook.engine.stores.linear import recipe_of
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import within
 from kernbrook.kernels import Kernel
 from kernbrook.plain_values import is_count
 
@@ -31,10 +30,7 @@ def write_run(estimator: OnlineMachine, model: Model, writer: Any) -> dict[str, 
         )
     if twin.scaler.methods != model.scaler.methods:
         raise InputError("save: scaling was changed after learning had begun; set it back")
-    arrays = estimator.state()
-    with within("save: "):
-        twin.restore(arrays)
-    for name, array in arrays.items():
+    for name, array in estimator.state().items():
         writer.tensor(array, name)
     return {"width": int(model.setting.width), "sparse": bool(model.sparse)}
 

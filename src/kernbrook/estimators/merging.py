@@ -13,7 +13,6 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.widening import unite
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
-from kernbrook.gram.arrays import within
 
 if TYPE_CHECKING:
     from kernbrook.estimators.machine import OnlineMachine
@@ -42,8 +41,6 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
         raise InputError("merge: since has learned more than a model that went on from it")
     unite(made, learned, before)
     _count_labels(model, models, made)
-    with within("merge: "):
-        made.verify()
     attributes: dict[str, Any] = {"_model": made}
     if classes is not None:
         attributes["classes_"] = classes

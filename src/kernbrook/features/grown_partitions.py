@@ -192,16 +192,16 @@ def spread(trees: Trees, fresh: Trees, matrix: NDArray[np.float32]) -> Trees:
 
 
 def check(trees: Trees, inner: NDArray[np.int32]) -> None:
-    """Raise InputError where no rows lead to these trees; inner : (d,) see `binning.Bins`."""
+    """Raise InputError where these are no trees, or numbers are beyond their ranges.
+
+    inner : (d,) see `binning.Bins`
+    """
     d = len(inner)
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
-    sizes = [(name, getattr(trees, name)) for name in ("squares", "waits", "rows")]
-    sizes.append(("done", trees.done[:, 1]))
     for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "latest", "done"):
         check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
-    for name, some in sizes:
-        if (some < 0).any():
-            raise InputError(f"{name}: expected no number below 0")
+    if (trees.squares < 0).any():
+        raise InputError("squares: expected no number below 0")
     inputs, links, (pairs, held) = trees.inputs, trees.links, trees.free
     if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")

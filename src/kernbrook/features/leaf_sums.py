@@ -14,6 +14,7 @@ from kernbrook.features.grown_partitions import (
     AT_ONCE,
     LATEST,
     MEMBERS,
+    MOST_SUM,
     NOBODY,
     WRAP,
     give_back,
@@ -172,7 +173,7 @@ def look_for_a_cut(trees, bins, leaf, slot, number, room):
         elif best > second:
             second = best
     rows = trees.rows[slot, 0]
-    trees.rows[slot, 1] = rows * LATER
+    trees.rows[slot, 1] = min(rows * LATER, MOST_SUM)
     sure = most > BETTER * second or rows >= SURE
     if where != NOBODY and most > GAIN and sure and trees.free[0] > 0:
         feature = features[where]
@@ -219,7 +220,7 @@ def hand_on(trees, slot, child, feature, place, number):
         own = slot if bins[feature] <= place else other
         collect(trees, own, bins, slopes, 1.0, member)
     for own in (slot, other):
-        trees.rows[own, 1] = max(LEAST, trees.rows[own, 0] * LATER)
+        trees.rows[own, 1] = min(max(LEAST, trees.rows[own, 0] * LATER), MOST_SUM)
 
 
 @njit(cache=True, nogil=True)

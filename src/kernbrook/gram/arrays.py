@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import SMALLEST, real, shown
+from kernbrook.checks import real, shown
 from kernbrook.errors import InputError
 from kernbrook.sparse import as_csr
 
@@ -79,13 +79,6 @@ def check_array(name: str, array: Any, shape: tuple[int, ...], kind: Any) -> NDA
     if array.shape != shape or array.dtype != kind:
         raise InputError(f"{name}: {expected}, got {array.dtype} of shape {array.shape}")
     return array
-
-
-def check_norms(norms: Floats, found: Floats) -> None:
-    """Raise InputError unless squared norms are those of their points, up to rounding."""
-    near = np.abs(norms - found) <= 1e-9 * found + SMALLEST
-    if not (near & np.isfinite(found)).all():
-        raise InputError("norms: not the squared norms of the points")
 
 
 def check_csr(indices: NDArray[np.int64], indptr: NDArray[np.int64], width: int) -> None:

@@ -14,12 +14,9 @@ from kernbrook.gram.arrays import (
     Floats,
     check_array,
     check_csr,
-    check_norms,
     grown,
-    writeable,
 )
-from kernbrook.gram.rows import DenseRows, Rows, SparseRows, by_parts
-from kernbrook.numerics import pairs as compiled
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.numerics.storage import count_entries, move_dense, move_sparse
 
 
@@ -167,10 +164,6 @@ class StoredPoints:
                 raise InputError(f"{name}: NaN or infinity")
         if self.sparse:
             check_csr(arrays["indices"], arrays["indptr"], self.width)
-            found = compiled.sparse_norms(writeable(arrays["data"]), arrays["indptr"])
-            check_norms(arrays["norms"], found)
-        else:
-            check_norms(arrays["norms"], by_parts(compiled.dense_norms, arrays["X"], np.float64))
         for name in shapes:
             setattr(self, f"_{name}", arrays[name])
         self.counted = np.array([n])

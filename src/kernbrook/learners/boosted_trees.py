@@ -14,6 +14,8 @@ from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.features.grown_partitions import MOST_SUM
+from kernbrook.features.grown_partitions import MOST_WEIGHT as LARGEST_WEIGHT
 from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
@@ -205,7 +207,7 @@ class Latest:
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
-        """Raise InputError where learning cannot have led to these arrays."""
+        """Raise InputError where numbers are beyond their ranges."""
         with within("bins."):
             binning.check(held.bins)
         c, regression = self.setting.scores, self.setting.regression
@@ -258,14 +260,19 @@ def _follow(form, x, scores, label, target, weight, number, seed):
         if follow_error(levels, abs(slopes[label if scores.shape[0] > 1 else 0])):
             forget_trees(trees, window)
             work[CREDIT], work[GONE] = 0, max(work[GONE], bins.met[0] - STAYS)
-            form.leaves[:], form.sums[:] = 0, 0.0
+            for g in range(form.leaves.shape[0]):
+                form.leaves[g] = 0
+            for q in range(form.sums.shape[0]):
+                form.sums[q] = 0.0
     window.labels[at] = min(max(target, -MOST_LABEL), MOST_LABEL)
     window.weights[at] = min(weight, MOST_WEIGHT)
-    window.sums[at] = form.sums
+    for q in range(form.sums.shape[0]):
+        window.sums[at, q] = form.sums[q]
     for g in range(form.leaves.shape[0]):
         window.leaves[g, at] = form.leaves[g]
     if at < window.values.shape[0]:
-        window.values[at] = form.row.values
+        for j in range(form.row.values.shape[0]):
+            window.values[at, j] = form.row.values[j]
     encode(window, form.row, at)
     if keep_row(bins, form.row, seed, number):
         place_anew(form)
@@ -275,9 +282,14 @@ def _follow(form, x, scores, label, target, weight, number, seed):
 @njit(cache=True, nogil=True)
 def measure_anew(held, sums, ratio):
     """Weights and sums in other units."""
-    held.trees.weights[:] *= ratio
-    held.window.sums[:] *= ratio
-    sums[:] *= ratio
+    weights, of_rows = held.trees.weights, held.window.sums
+    for g in range(weights.shape[0]):
+        for node in range(weights.shape[1]):
+            weight = weights[g, node, 0] * ratio
+            weights[g, node, 0] = min(max(weight, -LARGEST_WEIGHT), LARGEST_WEIGHT)
+    for i in range(of_rows.shape[0]):
+        of_rows[i, 0] = min(max(of_rows[i, 0] * ratio, -MOST_SUM), MOST_SUM)
+    sums[0] *= ratio
 
 
 @njit(cache=True, nogil=True)
@@ -317,5 +329,5 @@ def fit(form, tree, rows):
     slopes_of_rows(window, held.levels, form.numbers, rows[1], room)
     cuts, links = trees.cuts[tree], trees.links[tree]
     nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], room)
-    most = CUT * held.levels[SIZE] if form.numbers else MOST_STEP
+    most = min(CUT * held.levels[SIZE], LARGEST_WEIGHT) if form.numbers else MOST_STEP
     put_weights(window, inputs, weights, leaves, nodes, (form.step, most), room)

@@ -34,7 +34,7 @@ def no_levels():
 
 
 def check_levels(levels):
-    """Raise InputError where no labels lead to these."""
+    """Raise InputError where these are beyond their ranges."""
     sizes = levels[[SPAN, LABELS, SCALE, SIZE, ERROR, USUAL, SINCE]]
     fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
     counts, errors = levels[[LABELS, SINCE]], levels[[ERROR, USUAL]]

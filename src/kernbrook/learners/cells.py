@@ -26,6 +26,7 @@ from kernbrook.features.binning import (
 )
 from kernbrook.features.grown_partitions import (
     FORGETS,
+    MOST_SUM,
     GrownPartitions,
     Room,
     Trees,
@@ -34,6 +35,7 @@ from kernbrook.features.grown_partitions import (
     find_leaves,
     room_of,
 )
+from kernbrook.features.grown_partitions import MOST_WEIGHT as LARGEST_WEIGHT
 from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.leaf_sums import collect_anew, grow
 from kernbrook.features.random_binning import (
@@ -254,7 +256,7 @@ class Growing:
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
-        """Raise InputError where learning cannot have led to these arrays."""
+        """Raise InputError where numbers are beyond their ranges."""
         with within("grids."):
             random_binning.check(held.grids, self.setting.width)
         with within("bins."):
@@ -262,8 +264,8 @@ class Growing:
         with within("trees."):
             grown_partitions.check(held.trees, held.bins.inner)
         c = self.setting.scores
-        check_bounded("table", held.table[:, :c], grown_partitions.MOST_WEIGHT)
-        check_bounded("table", held.table[:, c], grown_partitions.MOST_SUM)
+        check_bounded("table", held.table[:, :c], LARGEST_WEIGHT)
+        check_bounded("table", held.table[:, c], MOST_SUM)
         if (held.table[:, c] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
         check_levels(held.levels)
@@ -361,10 +363,10 @@ def _follow(form, x, scores, label, target, weight, number, seed):
 @njit(cache=True, nogil=True)
 def measure_anew(held, ratio):
     """Weights in other units."""
-    for i in range(held.table.shape[0]):
-        held.table[i, 0] *= ratio
-    for i in range(held.trees.weights.shape[0]):
-        held.trees.weights[i, 0] *= ratio
+    for weights in (held.table, held.trees.weights):
+        for i in range(weights.shape[0]):
+            weight = weights[i, 0] * ratio
+            weights[i, 0] = min(max(weight, -LARGEST_WEIGHT), LARGEST_WEIGHT)
 
 
 @njit(cache=True, nogil=True)

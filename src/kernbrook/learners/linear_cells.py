@@ -78,7 +78,7 @@ class LinearContent:
         return LinearSum(held, self.step, setting.regression, setting.width, slopes)
 
     def check(self, held: Held) -> None:
-        """Raise InputError where learning cannot have led to these arrays."""
+        """Raise InputError where numbers are beyond their ranges."""
         check_bounded("table", held.table, MOST_SQUARES)
         if (held.table[:, -1] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
@@ -114,7 +114,7 @@ def _follow(form, x, scores, label, target, weight, number, seed):
         ratio = np.float32(slope_of_number(levels, scores[0], target, slopes))
         if ratio != 1.0:
             for i in range(table.shape[0]):
-                table[i, 0] *= ratio
+                table[i, 0] = min(max(table[i, 0] * ratio, -MOST_SQUARES), MOST_SQUARES)
     else:
         slope_of_class(scores, label, slopes)
     squared = 0.0

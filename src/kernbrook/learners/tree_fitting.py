@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, HUGE, check_bounded
-from kernbrook.features.grown_partitions import MOST_WEIGHT, NOBODY
+from kernbrook.features.grown_partitions import MOST_SUM, MOST_WEIGHT, NOBODY
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
 
@@ -198,8 +198,10 @@ def add_up(window, room, node):
     """The sums of slopes of a node, by bins, and of all."""
     sums, total = room.sums[room.at[node]], room.totals[node]
     begins, slopes, c = window.begins, room.slopes, total.shape[0] - 1
-    sums[: begins[-1]] = 0.0
-    total[:] = 0.0
+    for q in range(c + 1):
+        total[q] = 0.0
+        for b in range(begins[-1]):
+            sums[b, q] = 0.0
     for k in range(room.first[node], room.last[node]):
         i = room.order[k]
         codes = window.codes[i]
@@ -220,7 +222,8 @@ def add_up(window, room, node):
                 own[q] += slopes[i, q]
     for j in range(window.usual.shape[0]):
         own = sums[begins[j] + window.usual[j]]
-        own[:] = total
+        for q in range(c + 1):
+            own[q] = total[q]
         for b in range(begins[j], begins[j + 1]):
             if b != begins[j] + window.usual[j]:
                 for q in range(c + 1):
@@ -269,7 +272,8 @@ def best_cut(window, room, node):
                 if gain > BETTER * room.gains[node]:
                     room.gains[node], room.features[node], room.places[node] = gain, j, b
             continue
-        left[:] = 0.0
+        for q in range(c + 1):
+            left[q] = 0.0
         for b in range(inner):
             for q in range(c + 1):
                 left[q] += sums[first + b, q]
@@ -295,21 +299,27 @@ def put_weights(window, inputs, weights, leaves, nodes, step, room):
     for node in range(nodes):
         if inputs[node] != NOBODY:
             continue
-        total = room.totals[node]
+        totals = room.totals[node]
         for q in range(c):
-            best = -total[q] / (total[c] + SMOOTH)
+            best = -totals[q] / (totals[c] + SMOOTH)
             weights[node, q] = share * min(max(best, -most), most)
         for k in range(room.first[node], room.last[node]):
             i = room.order[k]
             leaves[i] = node
             for q in range(c):
-                window.sums[i, q] += weights[node, q]
+                total = window.sums[i, q] + weights[node, q]
+                window.sums[i, q] = min(max(total, -MOST_SUM), MOST_SUM)
 
 
 @njit(cache=True, nogil=True)
 def forget_trees(trees, window):
     """All trees are leaves without weights."""
-    trees.inputs[:, 0] = NOBODY
-    trees.weights[:, 0] = 0.0
-    window.sums[:] = 0.0
-    window.leaves[:] = 0
+    for g in range(trees.inputs.shape[0]):
+        trees.inputs[g, 0] = NOBODY
+        for q in range(trees.weights.shape[2]):
+            trees.weights[g, 0, q] = 0.0
+        for i in range(window.leaves.shape[1]):
+            window.leaves[g, i] = 0
+    for i in range(window.sums.shape[0]):
+        for q in range(window.sums.shape[1]):
+            window.sums[i, q] = 0.0

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernbrook.checks import COUNTED
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 
@@ -154,7 +155,8 @@ def best_cut(hits):
     for i in range(BINS - 1, -1, -1):  # rows from here on are called positive
         called += hits[0, i]
         found += hits[1, i]
-        best = max(best, found / (positives + called))
+        if found > 0.0:
+            best = max(best, found / (positives + called))
     return best
 
 
@@ -209,7 +211,7 @@ def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, roo
         if not (labels[t] == labels[t] and weights[t] > 0.0):
             continue
         label = int(labels[t])
-        known.counts[label] += 1
+        known.counts[label] = min(known.counts[label] + 1, COUNTED)
         if not judged[t]:
             continue
         if c == 1:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
 
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
@@ -34,7 +35,7 @@ def scale_rows(method, X, seen, first, second, out):
     """
     leap = NO_LEAP
     for t in range(X.shape[0]):
-        seen[0] += 1
+        seen[0] = min(seen[0] + 1, COUNTED)
         n = seen[0]
         for j in range(X.shape[1]):
             value = X[t, j]
@@ -135,7 +136,7 @@ def rank_rows(X, seen, recent, ordered, out):
                     own[k] = own[k - 1]
             own[place] = value
             recent[at, j] = value
-        seen[0] += 1
+        seen[0] = min(seen[0] + 1, COUNTED)
 
 
 @njit(cache=True, nogil=True)

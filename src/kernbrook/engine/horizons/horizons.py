@@ -12,7 +12,7 @@ from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.committees import LATE, NAMES, SEED, SOON, Committees, Distant, Kept
 from kernbrook.engine.horizons.laps import LAPS_LATE, check_labels
 from kernbrook.engine.horizons.lines import Lines
-from kernbrook.engine.progress import MOST_LOSS, Progress, check_progress, merged, restored
+from kernbrook.engine.progress import Progress, check_progress, merged, restored
 from kernbrook.engine.state import flat, under
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -65,7 +65,7 @@ class Horizons(Committees):
     def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` gave; the model has what it has learned already.
 
-        InputError where an array is missing, or learning cannot have led to one. Files of before
+        InputError where an array is missing, or numbers are beyond their ranges. Files of before
         there were horizons have none of all: these begin.
         """
         if not arrays:
@@ -96,7 +96,7 @@ class Horizons(Committees):
             check_labels(self.lap.labels, model.setting)
 
     def check(self, model: Model) -> None:
-        """Raise InputError where learning cannot have led to a committee."""
+        """Raise InputError where numbers of a committee are beyond their ranges."""
         for name in NAMES[1:]:
             with within(f"{name}."):
                 check_progress(self.combiner, getattr(self, name).progress)
@@ -126,16 +126,14 @@ class Horizons(Committees):
         fresh, rows = self.first(model), _count(arrays, "rows")
         progress = _progress_from(self.combiner, fresh.progress, under(arrays, "progress"))
         losses = check_array("losses", arrays.get("losses"), (2,), np.float64)
-        if not ((losses >= 0) & (losses <= MOST_LOSS)).all():
-            raise InputError(f"losses: expected numbers from 0 to {MOST_LOSS:g}")
-        if rows > model.rounds:
-            raise InputError(f"rows: expected {model.rounds} at most")
+        if not np.isfinite(losses).all():
+            raise InputError("losses: NaN or infinity")
         if not rows:
             return fresh._replace(progress=progress, losses=losses)
         calibration = model.calibration.begun_far()
         with within("calibration."):
             calibration.restore(under(arrays, "calibration"))
-            calibration.check(model.rounds + rows)
+            calibration.check()
         return Distant(progress, calibration, arrays["rows"], losses)
 
 
@@ -174,7 +172,7 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
     _count(arrays, "round")
     progress = _progress_from(model.combiner, model.progress, under(arrays, "progress"))
     scaler, states = model.scaler.restored(arrays), []
-    scaler.check(model.rounds)
+    scaler.check()
     with within("lines."):
         own = lines.restored(fresh, {**lines.arrays(fresh), **under(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):

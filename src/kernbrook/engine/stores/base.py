@@ -150,9 +150,9 @@ class Store:
         raise NotImplementedError
 
     def check(self, state: Any, progress: Progress) -> None:
-        """Raise InputError where learning cannot have led to a state.
+        """Raise InputError where numbers of a state are beyond what compiled code can take.
 
-        Called by `save`, `load` and merging: compiled code trusts what passes, and looks no more.
+        Called by `load`: compiled code trusts what passes, and looks no more.
         """
 
     def with_classes(

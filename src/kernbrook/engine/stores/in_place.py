@@ -70,7 +70,7 @@ class Content(Protocol):
         """The compiled form, with the two verbs, on arrays like `first`, changed in place."""
 
     def check(self, arrays: Any) -> None:
-        """Raise InputError where learning cannot have led to these arrays."""
+        """Raise InputError where numbers are beyond what compiled code can take."""
 
     def with_classes(self, before: Any, spread: Spread) -> Any:
         """Arrays as those of fewer scores."""

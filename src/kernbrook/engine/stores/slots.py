@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.links import ROOM, linked, new_link
-from kernbrook.engine.progress import ROUND, Board, Progress
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
@@ -25,7 +25,7 @@ from kernbrook.engine.stores.meetings import (
     meeting_of,
 )
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
-from kernbrook.engine.stores.slot_checks import check_slots, check_values
+from kernbrook.engine.stores.slot_checks import check_slots
 from kernbrook.engine.stores.slot_state import SlotState, still
 from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
@@ -352,9 +352,7 @@ class SlotStore(Store):
 
     def check(self, state: SlotState, progress: Progress) -> None:
         SLOTS.check(state.slots, self._without)
-        check_slots(self, state, int(progress.counters[ROUND]))
-        if not self.sums.layout.given:
-            check_values(self, state)
+        check_slots(self, state)
 
 
 def of_numbers(slots: Slots) -> Flags:
