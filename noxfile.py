@@ -120,6 +120,15 @@ def fuzz(session: nox.Session) -> None:
     )
 
 
+@nox.session
+def lives(session: nox.Session) -> None:
+    """Random lives, and real sets saved every 100 rows: `nox -s lives -- --minutes 60`."""
+    _install(session)
+    chosen = ["--areas", "lives,real sets" if "KERNBROOK_DATA" in os.environ else "lives"]
+    paths = {"PYTHONPATH": os.pathsep.join(["tests", "tests/support"])}
+    session.run("python", "-m", "fuzz", *chosen, *session.posargs, env=paths)
+
+
 # Twins, rows one by one, mixed pools and files: wherever compiled code counts places.
 BOUNDS = [
     "tests/engine/test_twins.py", "tests/engine/test_budget.py", "tests/engine/test_multiclass.py",

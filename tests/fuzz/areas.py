@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import traceback
@@ -10,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fuzz import calls, files, models, programs, tables
+from fuzz import calls, files, lives, models, programs, tables
 from fuzz.cases import Case, generator
 
 AREAS: dict[str, Case] = {
@@ -24,12 +25,17 @@ AREAS: dict[str, Case] = {
     "parameters": calls.parameters,
     "arrays": calls.arrays,
     "interruptions": calls.interruptions,
+    "lives": lives.lives,
+    "real sets": lives.real_sets,
     "command line": programs.options,
     "pipes": programs.pipes,
     "bombs": programs.bombs,
     "kills": programs.kills,
 }
 IN_PROGRAMS = ("pipes", "bombs", "kills")  # each case starts processes: seconds
+LIVES = ("lives", "real sets")  # tests of their own: test_lives.py
+if "KERNBROOK_DATA" not in os.environ:
+    del AREAS["real sets"]
 FOUND = "found"
 
 
