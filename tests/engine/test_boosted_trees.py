@@ -1,5 +1,7 @@
 """Boosted trees on the last rows: the naive twin, concepts that change, files."""
 
+from itertools import pairwise
+
 import hard_streams
 import numpy as np
 import pytest
@@ -135,6 +137,48 @@ def test_naive_twin_on_a_file_of_the_papers():
     X, y = hard_streams.real("magic04", 1500)
     order = np.random.default_rng(0).permutation(len(y))
     assert_equals_its_twin(2, X.toarray()[order], (y[order] > 0).astype(int))
+
+
+def tied(name, n=4200):
+    """Rows of few values: then bins become fewer where they are set anew, and codes others."""
+    rng = np.random.default_rng(4)
+    match name:
+        case "mostly zeros":
+            return np.where(rng.random((n, 3)) < 0.95, 0.0, rng.normal(size=(n, 3)))
+        case "zipf":
+            return rng.zipf(1.5, (n, 3)).clip(max=1000) * 1.0
+        case "one of twelve":
+            return np.eye(12)[np.minimum(rng.geometric(0.3, n), 12) - 1]
+        case _:  # the mean of what was there, for gaps
+            X, gap = rng.choice([-1.0, 0.0, 1.0], (n, 3), p=[0.1, 0.8, 0.1]), rng.random((n, 3))
+            means = np.cumsum(X, axis=0) / np.arange(1, n + 1)[:, None]
+            return np.where(gap < 0.15, means, X)
+
+
+@pytest.mark.parametrize("window", [150, 5000])
+@pytest.mark.parametrize("name", ["mostly zeros", "zipf", "one of twelve", "gaps"])
+def test_codes_are_those_of_the_bins_as_they_are(name, window):
+    """Of all rows that are kept, as computed afresh, each time that the bins have moved."""
+    X = tied(name)
+    y = (X.sum(axis=1) > np.median(X.sum(axis=1))).astype(int)
+    model, fewer, before = machine_of(2, kb.BoostedTrees(**SIZES | {"window": window})), 0, 0
+    for lo, hi in pairwise([0, 16, 64, 256, 1024, 4096, 4200]):
+        model.partial_fit(X[lo:hi], y[lo:hi], classes=[0, 1])
+        bins, found = held(model).bins, held(model).window
+        kept = range(max(0, hi - window), hi)
+        at = [t % window for t in kept]
+        begins = np.concatenate([[0], np.cumsum(np.maximum(bins.inner, 0) + 1)])
+        edges = [bins.edges[j, 1 : inner + 1] for j, inner in enumerate(bins.inner)]
+        own = [
+            (X[kept, j, None].astype(np.float32) > edge).sum(axis=1) for j, edge in enumerate(edges)
+        ]
+        np.testing.assert_array_equal(found.bins[at], np.transpose(own))
+        for i, row in zip(at, np.transpose(own), strict=True):
+            coded = (row + begins[:-1])[row != found.usual].tolist()
+            assert found.codes[i, : found.counts[i]].tolist() == coded
+        assert found.total == found.counts.sum()
+        fewer, before = fewer + (bins.inner.sum() < before), bins.inner.sum()
+    assert fewer or name != "mostly zeros"
 
 
 # -- any rows --------------------------------------------------------------------------------

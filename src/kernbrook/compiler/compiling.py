@@ -103,14 +103,18 @@ def njit(**options):
 
     With `cache=True` what is compiled for this package's types and numba's own is kept on disk,
     after what other sources left there has gone. What is compiled for other people's types lasts
-    as long as the process.
+    as long as the process. Divided by 0 a number of ours is infinity or NaN, which is refused where
+    scores and states are looked at; of other people's functions it is an error, as in Python.
     """
     kept = options.pop("cache", False)
 
     def decorate(function):
         if config.DISABLE_JIT:
             return function
-        compiled = Compiled(function, {}, {"nopython": True, "boundscheck": None, **options})
+        chosen = {"nopython": True, "boundscheck": None, **options}
+        if not is_theirs(function):
+            chosen["error_model"] = "numpy"
+        compiled = Compiled(function, {}, chosen)
         compiled.version = lambda kinds: stamp() if any(map(from_outside, kinds)) else None
         if kept:
             try:

@@ -103,13 +103,13 @@ def _lost(a, b, g, L, h):
     return max(own - 2.0 * g * s * (vv_less - less), 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def lost(a, b, g, kappa, h):
     """||alpha_m k(x_m, .) + alpha_n k(x_n, .) - alpha_z k(z, .)||^2 for h in [0, 1]."""
     return _lost(a, b, g, _minus_log(max(kappa, SMALLEST)), h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def best_share(a, b, g, kappa, tolerance):
     """The h in [0, 1/2] of the greatest J, for a <= b; stops after a step <= tolerance."""
     ratio, cross = a / b, g / b
@@ -124,7 +124,7 @@ def best_share(a, b, g, kappa, tolerance):
     return h
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _coarse_shares(ratio, cross, kappas, shares, moves):
     """shares = `best_share` of each pair, to COARSE; moves is scratch.
 
@@ -142,7 +142,7 @@ def _coarse_shares(ratio, cross, kappas, shares, moves):
             shares[i] = best_share(ratio[i], 1.0, cross[i], kappas[i], COARSE)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _printed_weights(alpha, filled, m):
     """Equation 21: the greatest first u + second v, on [0, 1], for every slot.
 
@@ -212,7 +212,7 @@ def _promising(a, m, products, kappas, index):
     return max(count, 1)  # none where they are not finite
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def choose_partner(alpha, filled, m, squares, kappas, born, printed):
     """(n, h): the slot with which merging slot m loses least, the oldest of equal ones, and h.
 

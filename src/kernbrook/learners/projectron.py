@@ -104,7 +104,7 @@ class ProjectronRule(NamedTuple):
     margins: bool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def add_shares(alpha, change, shares, diagonal, diagonals):
     """alpha += change shares; what is rounding beside |alpha| + |change| |x| / |x_s| becomes 0."""
     for s in range(np.uintp(len(shares))):

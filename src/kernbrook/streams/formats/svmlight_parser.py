@@ -32,7 +32,7 @@ _MAX_INDEX = 2**31 - 1
 _NEWLINE, _SPACE, _HASH, _PLUS, _MINUS, _POINT = 10, 32, 35, 43, 45, 46
 _ZERO, _NINE, _COLON, _CAPITAL_E, _SMALL_E = 48, 57, 58, 69, 101
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+_compiled = njit(cache=True, nogil=True)
 
 
 @_compiled
