@@ -391,7 +391,8 @@ _found_sound: dict[int, tuple[ref[Any], tuple[Any, ...]]] = {}
 def check(owner: Any) -> None:
     """Raise InputError unless all parameters of an object are what its class says.
 
-    Parameters that were found sound before, and are the same objects still, are not looked at.
+    Parameters that were found sound before, and are the same objects still, are not looked at, but
+    for those of parts.
     """
     kind: Any = type(owner)
     values = {name: getattr(owner, name) for name in ranges_of(kind)}
@@ -401,6 +402,10 @@ def check(owner: Any) -> None:
         check_values(kind, values)
         gone = ref(owner, lambda _: _found_sound.pop(place, None))
         _found_sound[place] = gone, tuple(values.values())
+        return
+    for part in (one for value in values.values() for one in each_of(value)):
+        if hasattr(type(part), "parameter_ranges"):
+            check(part)
 
 
 def check_values(kind: type, values: Mapping[str, Any]) -> None:

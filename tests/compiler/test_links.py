@@ -22,6 +22,15 @@ def test_links_do_not_pile_up():
     np.testing.assert_array_equal(first, before)  # whoever has a link keeps what it points to
 
 
+def test_a_link_that_is_asked_for_again_stays():
+    """Else the error of a verb in use could not name it."""
+    rule = typed(kb.BPAS(5, 1e-3).rule())
+    first = links.linked(link_budgeted, (rule,))
+    for i in range(2 * links.MOST_LINKS):
+        links.linked(link_budgeted, (typed(kb.BPAS(5, 1.0 + i).rule()),))
+        assert links.linked(link_budgeted, (rule,)) is first
+
+
 def test_the_same_rule_has_one_link():
     rules = [typed(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
     one, other = (links.linked(link_budgeted, (rule,)) for rule in rules)

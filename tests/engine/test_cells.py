@@ -988,12 +988,14 @@ def test_values_beyond_1e30_are_equal():
     store, state = store_of(model)
     found = []
     for size in (1e30, 1e31, 1e300):
-        form = store.content.form(in_place.copied(store.now(state)))
-        out, one, x = np.zeros(1), np.ones(1), np.full((1, 5), size)
-        in_place.learn_again(form, in_place.Dense(x), one, one, np.array([301]), 5, False, out)
-        found.append(out[0])
-    assert found[0] == found[1] == found[2]
-    assert np.isfinite(found).all()
+        arrays, one = in_place.copied(store.now(state)), np.ones(1)
+        row = in_place.Dense(np.full((1, 5), size))
+        store._learn_again(arrays, in_place.Chunk(row, one, one, np.array([301]), 5))
+        found.append(dict(in_place.named(arrays)))
+    for other in found[1:]:
+        for name, array in found[0].items():
+            np.testing.assert_array_equal(array, other[name])
+            assert np.isfinite(array).all()
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-100, 1e99])

@@ -1,11 +1,13 @@
 """Few rows that are far from the last label: row by row as in a block, to the last bit."""
 
 import copy
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import kernbrook as kb
+from kernbrook.engine import session as sessions
 from kernbrook.engine.session import SOME
 
 GENERATOR = np.random.default_rng(0)
@@ -19,6 +21,11 @@ LABELS = {
 
 
 KERNELS = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0)]
+
+
+@pytest.fixture(autouse=True)
+def _whatever_was_compiled_before(monkeypatch):
+    monkeypatch.setattr(sessions, "nothing_compiled", nullcontext)
 
 
 def made(kind):

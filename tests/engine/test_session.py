@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import their_parts as theirs
 from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
+from kernbrook.compiler.compiling import njit
 from kernbrook.engine import session as sessions
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.verbs import Change, fit_in
@@ -417,6 +418,7 @@ def few(rows):
         patch.setattr(sessions, "FEW", rows)
         patch.setattr(sessions, "MOST_FEW", rows)
         patch.setattr(sessions, "SOME", 1)
+        patch.setattr(sessions, "nothing_compiled", nullcontext)
         yield
 
 
@@ -533,6 +535,7 @@ def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
     model, _ = both(kb.BPAS(8), TWO)
     monkeypatch.setattr(sessions, "FEW", 16)
     monkeypatch.setattr(sessions, "SOME", 8)
+    monkeypatch.setattr(sessions, "nothing_compiled", nullcontext)
     before = set(vars(model))
     for i in range(20, 40):
         assert (model._model.session is not None) == (i >= 20 + sessions.SOME)
@@ -545,6 +548,25 @@ def test_rows_one_by_one_are_begun_where_short_chunks_come_again(monkeypatch):
         model.predict(X[:2, :3])
 
 
+def test_short_chunks_compile_nothing(monkeypatch):
+    """They are blocks where there is no code for rows; `learn_one` compiles it."""
+    monkeypatch.setattr(sessions, "FEW", 16)
+    monkeypatch.setattr(sessions, "SOME", 4)
+    monkeypatch.setattr(sessions, "link_view", njit()(sessions.link_view.py_func))  # kept nowhere
+    model, other = both(kb.BPAS(5), TWO)
+    for i in range(10, 30):
+        model.learn(X[i : i + 1], TWO[i : i + 1])
+        model.predict(X[i : i + 1])
+    assert model._model.session is None
+    assert not sessions.link_view.overloads
+    other.learn_one(X[10], TWO[10])
+    for i in range(30, 40):
+        model.learn(X[i : i + 1], TWO[i : i + 1])
+    assert model._model.session is not None
+    other.partial_fit(X[11:40], TWO[11:40])
+    assert_same(model, other)
+
+
 WHY = {
     None: ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
     "kernels that are called": ([kb.Gaussian(sigma=1), lambda A, B: A @ B.T], kb.BPAS(5)),
@@ -553,6 +575,12 @@ WHY = {
     "experts from outside": ("auto", kb.External(SGDClassifier())),
     "verbs that run as Python": ([kb.Gaussian(sigma=1)], theirs.PlainForgetful(5)),
     "rows in CSR": ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
+    "kernels of several parts, with which rows are predicted as chunks": (
+        [kb.Mean([kb.Gaussian(sigma=1), kb.Linear()])], kb.BPAS(5)
+    ),
+    "feature maps that are not compiled": (
+        [kb.Polynomial(2)], kb.Ridge(features=kb.TensorSketch(8))
+    ),
 }  # fmt: skip
 
 

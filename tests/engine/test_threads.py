@@ -21,6 +21,20 @@ def test_results_come_in_the_order_of_the_parts():
     assert threading.get_ident() not in threads
 
 
+def test_what_is_shared_may_share_again():
+    """All threads may be at work for it already."""
+    done = []
+    parts = [2, 2, 2, 2]
+
+    def work():
+        done.append(share(2, lambda _: share(2, lambda part: part + 1, parts), parts))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert done == [[[3, 3, 3, 3]] * 4]
+
+
 def test_an_error_comes_out_and_the_threads_go_on():
     def work(part):
         if part == 3:

@@ -335,3 +335,30 @@ def test_rows_without_features_and_merged_points():
     model = plain.classifier(KERNELS, kb.Pegasos(5), random_state=0)
     model.learn(np.empty((4, 0)), [0, 1, 0, 1])
     assert model.support_vectors_.shape[1] == 0
+
+
+def test_a_parameter_of_a_part_of_a_part_is_looked_at_again():
+    model = kb.OnlineMKClassifier(
+        KERNELS[:1], [kb.BPAS(5), kb.Ridge(features=kb.RandomFeatures(5))], kb.Stack(kb.Hedge()),
+        random_state=0,
+    )  # fmt: skip
+    model.fit(X, Y)
+    model.set_params(combiner__base__discount=0.0)
+    with pytest.raises(InputError, match="Hedge: discount must"):
+        model.fit(X, Y)
+    model.set_params(combiner__base__discount=0.5).fit(X, Y)
+    model.learner[1].features.n_components = 0
+    with pytest.raises(InputError, match="RandomFeatures: n_components must"):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize("selection", [{"smoothing": 0.05}, {"spread": False}])
+def test_a_selection_that_draws_nothing_changes_nothing(selection):
+    models = [
+        kb.OnlineMKClassifier(KERNELS, kb.BPAS(5), selection=one, random_state=0).fit(X, Y)
+        for one in (None, kb.Selection(**selection))
+    ]
+    assert models[1]._model.horizons is not None
+    one, other = (model.state() for model in models)
+    assert one.keys() == other.keys()
+    assert all(np.array_equal(one[name], other[name]) for name in one)

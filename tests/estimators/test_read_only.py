@@ -1,4 +1,11 @@
-"""Models and data in memory that cannot be written to, as joblib gives them to workers."""
+"""Models and data in memory that cannot be written to, as joblib gives them to workers.
+
+And what else may not make a model compile anew.
+"""
+
+import copy
+import pickle
+import sys
 
 import joblib
 import numpy as np
@@ -8,6 +15,8 @@ from numba.core.event import install_recorder
 from sklearn.base import clone, is_regressor
 
 import kernbrook as kb
+from kernbrook.compiler.inner import Compiled
+from kernbrook.errors import NonFiniteError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(110, 4))
@@ -122,3 +131,100 @@ def test_nothing_is_compiled_for_a_model_in_a_file(name, tmp_path):
         for call in calls:
             call(mapped)
     assert compiled.buffer == []
+
+
+# -- nothing is compiled again ---------------------------------------------------------------------
+
+
+def forms():
+    """All that was compiled, or loaded, for Python to call: functions, and types of arguments."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("kernbrook.")]
+    functions = {
+        id(one): one for module in modules for one in vars(module).values()
+        if isinstance(one, Compiled)
+    }  # fmt: skip
+    found = functions.values()
+    return {(one.py_func.__qualname__, kinds) for one in found for kinds in one.overloads}
+
+
+BOTH = [(name, form) for name in ("default", "numbers") for form in (np.asarray, sp.csr_matrix)]
+OTHERS = [(name, (sp.csr_matrix, np.asarray)[i % 2]) for i, name in enumerate(MODELS)]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("name", "storage"), dict.fromkeys([*BOTH, *OTHERS]))
+def test_nothing_is_compiled_for_rows_that_are_read_only(name, storage, tmp_path):
+    labels = SCORES if is_regressor(MODELS[name]) else (SCORES > 0).astype(int)
+    rows = storage(np.where(np.abs(X) > 0.5, X, 0.0))
+
+    def life(rows, labels):
+        model = clone(MODELS[name]).set_params(random_state=0).fit(rows, labels)
+        model.partial_fit(rows[:50], labels[:50])
+        sure = model.predict_interval if is_regressor(model) else model.predict_proba
+        return [model.predict(rows), sure(rows[:7]), model.should_ask(rows)]
+
+    said, before = life(rows, labels), forms()
+    for found, wanted in zip(life(read_only(rows), read_only(labels)), said, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    if storage is np.asarray:
+        np.save(tmp_path / "rows.npy", rows)
+        life(np.load(tmp_path / "rows.npy", mmap_mode="r"), labels)
+    assert forms() == before
+
+
+def refused_a_block(model, labels):
+    """A learner of its pool overflows; the others go back."""
+    with pytest.raises(NonFiniteError):
+        model.partial_fit(np.concatenate([X[:9], np.full((1, 4), 1e153)]), labels[:10])
+    return model
+
+
+AGAIN = {
+    "pickled": lambda model, labels: pickle.loads(pickle.dumps(model)),
+    "copied": lambda model, labels: copy.deepcopy(model),
+    "refused a block": refused_a_block,
+    "copied, refused a block": lambda model, labels: refused_a_block(copy.deepcopy(model), labels),
+}
+
+
+@pytest.mark.parametrize("way", AGAIN)
+@pytest.mark.parametrize("kind", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
+def test_nothing_is_compiled_for_a_model_that_goes_back(kind, way):
+    labels = SCORES if kind is kb.OnlineMKRegressor else (SCORES > 0).astype(int)
+    steps = kb.GradientDescent(1.0, features=kb.Monomials())
+    pool = [kb.Cells(), kb.BoostedTrees(), steps]
+    models = [
+        kind([kb.Polynomial(3)], pool, scaling=None, random_state=0).fit(X, labels) for _ in "ab"
+    ]
+    models[0].partial_fit(X[:20], labels[:20]).predict(X)
+    before = forms()
+    models[0] = AGAIN[way](models[0], labels)
+    models[1].partial_fit(X[:20], labels[:20])
+    for model in models:
+        model.partial_fit(X, labels)
+    assert forms() == before
+    for name, array in models[0].state().items():
+        np.testing.assert_array_equal(array, models[1].state()[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kind", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
+def test_no_call_in_a_stream_has_to_compile(kind):
+    """After one of each, rows one by one, short chunks and the ends of laps have all they need."""
+    model, more = kind(random_state=0), np.random.default_rng(1).normal(size=(1100, 4))
+    labels = more[:, 0] if kind is kb.OnlineMKRegressor else (more[:, 0] > 0).astype(int)
+
+    def both(i):
+        model.predict(more[i : i + 1])
+        model.predict_one(more[i])
+        model.learn(more[i : i + 1], labels[i : i + 1])
+        model.learn_one(more[i + 1], labels[i + 1])
+
+    model.fit(more[:20], labels[:20])
+    model.partial_fit(more[:40], labels[:40])
+    both(40)
+    before = forms()
+    for i in range(42, 600, 2):
+        both(i)
+    model.predict(more[:100])
+    model.partial_fit(more[600:], labels[600:])
+    assert forms() == before

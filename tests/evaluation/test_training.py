@@ -385,6 +385,15 @@ def test_two_trainings_never_write_over_each_other(tmp_path, first):
     assert type(kb.load(path)) is kb.OnlineMKClassifier
 
 
+def test_a_warning_that_is_an_error_comes_before_the_rows_are_learned(monkeypatch):
+    monkeypatch.setattr("kernbrook.engine.blocks.LARGE", 90)
+    model = kb.recipes.make("omkc-dd", random_state=0)
+    X, y = dense().read()
+    with pytest.raises(KernbrookWarning, match="examples are kept"):
+        model.fit(X, y)
+    assert "_model" not in vars(model) or model.n_rounds_ == 0
+
+
 @pytest.mark.parametrize("recipe", ["omkc-dd", "om2", "pegasos", "bpas"])
 def test_a_model_without_a_bound_says_so_once_it_is_large(recipe, tmp_path, monkeypatch):
     monkeypatch.setattr("kernbrook.engine.blocks.LARGE", 90)

@@ -13,6 +13,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
+from kernbrook.numerics.vectors import least_of
 
 
 class AdaHedge(LossCombiner):
@@ -84,7 +85,7 @@ def ada_hedge(log_weights, state, losses):
     """
     m = losses.shape[0]
     gap = state[m]
-    least = np.min(losses)
+    least = least_of(losses)
     before, loss = 0.0, 0.0  # the combination's loss, like all others here, above the least
     for e in range(m):
         weight = math.exp(log_weights[e])
@@ -92,7 +93,7 @@ def ada_hedge(log_weights, state, losses):
         loss += weight * (losses[e] - least)
         state[e] += losses[e] - least
     loss /= before
-    rise = np.min(state[:m])
+    rise = least_of(state[:m])
     after = 0.0
     for e in range(m):
         state[e] -= rise

@@ -19,6 +19,7 @@ from kernbrook.engine.uniting import (
     weigh_together,
 )
 from kernbrook.engine.verbs import update
+from kernbrook.numerics.vectors import fill_with
 
 
 class FixedShare(LossCombiner):
@@ -94,8 +95,9 @@ def share_weights(share, log_weights):
     if share == 0.0 or m == 1:
         return
     total = 0.0
-    weights = np.exp(log_weights)
+    weights = np.empty(m)
     for e in range(m):
+        weights[e] = math.exp(log_weights[e])
         total += weights[e]
     greatest = -math.inf
     for e in range(m):
@@ -109,7 +111,8 @@ def share_weights(share, log_weights):
 @update.of(FixedShareRule)
 def _update(combiner, told, progress):
     cut(told.losses, combiner.cap)
-    everybody = np.ones(told.losses.shape[0], np.bool_)
+    everybody = np.empty(told.losses.shape[0], np.bool_)
+    fill_with(everybody, True)
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, everybody)
     share_weights(combiner.share, progress.log_weights)
 

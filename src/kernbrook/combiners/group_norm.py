@@ -14,6 +14,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.loss_codes import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import InputError
+from kernbrook.numerics.vectors import greatest_of
 
 
 class GroupNorm(BaseEstimator):
@@ -87,7 +88,7 @@ class GroupNormRule(NamedTuple):
 def group_norm_weights(squared_norms, q, weights):
     """w_j = (1/q) (||theta_j|| / ||theta||_{2,q})^(q-2), (m,) out; 1/q before the first update."""
     m = squared_norms.shape[0]
-    greatest = squared_norms.max()
+    greatest = greatest_of(squared_norms)
     if greatest <= 0.0:
         for j in range(m):
             weights[j] = 1.0 / q
@@ -97,7 +98,7 @@ def group_norm_weights(squared_norms, q, weights):
         total += (squared_norms[j] / greatest) ** (0.5 * q)
     norm = total ** (1.0 / q)
     for j in range(m):
-        weights[j] = (np.sqrt(squared_norms[j] / greatest) / norm) ** (q - 2.0) / q
+        weights[j] = (math.sqrt(squared_norms[j] / greatest) / norm) ** (q - 2.0) / q
 
 
 @weigh_all.of(GroupNormRule)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from kernbrook.checks import Flag
 from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
+from kernbrook.numerics.vectors import least_of
 
 
 class MLPoly(LossCombiner):
@@ -82,7 +81,7 @@ def ml_poly(offset, log_weights, state, losses):
     state : (2 m,) R_e, and the sums of r_e^2
     """
     m = losses.shape[0]
-    least = np.min(losses)
+    least = least_of(losses)
     total, loss = 0.0, 0.0  # as in `ada_hedge`: equal losses give regrets of 0 exactly
     for e in range(m):
         weight = math.exp(log_weights[e])
@@ -96,7 +95,7 @@ def ml_poly(offset, log_weights, state, losses):
     weigh_regrets(offset, log_weights, state)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def weigh_regrets(offset, log_weights, state):
     """The weights for regrets so far; see `ml_poly`."""
     m = log_weights.shape[0]

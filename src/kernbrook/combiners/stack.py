@@ -21,6 +21,7 @@ from kernbrook.engine.progress import Progress
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.numerics.vectors import fill_with
 
 SURE = 1.0  # of classes: scores count up to it
 FAR = 3.0  # of numbers: differences count up to it, in deviations
@@ -158,7 +159,7 @@ def _own_size(n_experts: int) -> int:
     return N_MEASURED + (n_experts + 1) * (n_experts + 2)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def split(state, m):
     """(the base's state, what is measured, coefficients (m + 1,), matrix): views."""
     n = m + 1
@@ -223,7 +224,8 @@ def _update(combiner, told, progress):
     )  # fmt: skip
     weights, base = np.empty(m), np.empty(classes)
     weigh_all(combiner.base, own, weights)
-    everybody, mean = np.ones(m, dtype=np.bool_), np.bool_(True)
+    everybody, mean = np.empty(m, np.bool_), np.bool_(True)
+    fill_with(everybody, True)
     vote(everybody, told.loss == MISTAKES, mean, weights, told.scores, told.sizes, base)
     if measured[0] == 0.0:
         for i in range(m + 1):

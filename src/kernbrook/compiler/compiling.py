@@ -19,7 +19,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from kernbrook.compiler.disk_cache import PACKAGE as PACKAGE_FOLDER
 from kernbrook.compiler.disk_cache import CheckedFiles, digest_of, meet, not_kept
 from kernbrook.compiler.first_use import FirstUse
-from kernbrook.compiler.inner import Compiled, InnerCacheImpl
+from kernbrook.compiler.inner import Compiled, InnerCacheImpl, NotCompiled, Plain, at_hand
 from kernbrook.errors import InputError
 
 PACKAGE = __name__.partition(".")[0]
@@ -31,7 +31,7 @@ event.register("numba:compile", first_use)
 def from_outside(kind):
     """Is a numba type a NamedTuple class from outside this package, or a tuple with one inside?
 
-    Or the address of one; see `memory`.
+    Or the address of one; see `addresses`.
     """
     kind = getattr(kind, "kind", kind)
     if is_theirs(getattr(kind, "instance_class", None)):
@@ -80,9 +80,11 @@ class OwnTypesCache(FunctionCache):
         self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, sources)
 
     def load_overload(self, sig, target_context):
-        if any(map(from_outside, getattr(sig, "args", sig))):
-            return None
-        return super().load_overload(sig, target_context)
+        theirs = any(map(from_outside, getattr(sig, "args", sig)))
+        found = None if theirs else super().load_overload(sig, target_context)
+        if found is None and at_hand.alone:
+            raise NotCompiled
+        return found
 
     def save_overload(self, sig, data):
         if not any(map(from_outside, getattr(sig, "args", sig))):
@@ -104,9 +106,10 @@ def njit(**options):
     With `cache=True` what is compiled for this package's types and numba's own is kept on disk,
     after what other sources left there has gone. What is compiled for other people's types lasts
     as long as the process. Divided by 0 a number of ours is infinity or NaN, which is refused where
-    scores and states are looked at; of other people's functions it is an error, as in Python.
+    scores and states are looked at; of other people's functions it is an error, as in Python. With
+    `plain=True` Python calls the function as Python.
     """
-    kept = options.pop("cache", False)
+    kept, kind = options.pop("cache", False), Plain if options.pop("plain", False) else Compiled
 
     def decorate(function):
         if config.DISABLE_JIT:
@@ -114,7 +117,7 @@ def njit(**options):
         chosen = {"nopython": True, "boundscheck": None, **options}
         if not is_theirs(function):
             chosen["error_model"] = "numpy"
-        compiled = Compiled(function, {}, chosen)
+        compiled = kind(function, {}, chosen)
         compiled.version = lambda kinds: stamp() if any(map(from_outside, kinds)) else None
         if kept:
             try:
@@ -142,8 +145,8 @@ class Verb:
     Attributes
     ----------
     default, implementations : functions; of classes
-    column, family : of the verb's address in links; the verbs that stand there; see `linking`
-    single : the verb's twin for arrays of 32 bits, if it has one; see `linking.in_single`
+    column, family : of the verb's address in links; the verbs that stand there; see `links`
+    single : the verb's twin for arrays of 32 bits, if it has one; see `links.in_single`
     is_single : whether this is such a twin
     guard : of an implementation from outside, and of who it is, the same that looks at what it
         gives, and says so where it is nothing that can be gone on with; see `engine.guards`

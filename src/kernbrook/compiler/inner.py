@@ -12,13 +12,16 @@ that takes a tenth less of a first use.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from threading import local
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba import types
 from numba.core import event, sigutils, typing
-from numba.core.caching import CompileResultCacheImpl
+from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
@@ -130,6 +133,27 @@ def form_of(template: Any) -> Any:
 _OverloadFunctionTemplate._get_jit_decorator = form_of
 
 
+class NotCompiled(Exception):
+    """Code is neither in this process nor on disk, and is not to be compiled now."""
+
+
+class _AtHand(local):
+    alone = False
+
+
+at_hand = _AtHand()  # whether this thread does with the code that there is
+
+
+@contextmanager
+def nothing_compiled() -> Iterator[None]:
+    """Meanwhile this thread compiles nothing for Python to call: NotCompiled is raised instead."""
+    at_hand.alone = True
+    try:
+        yield
+    finally:
+        at_hand.alone = False
+
+
 class Compiled(CPUDispatcher):
     """A compiled function that compiled code calls in its other form.
 
@@ -148,6 +172,8 @@ class Compiled(CPUDispatcher):
         """For Python."""
         kinds = tuple(sigutils.normalize_signature(sig)[0])
         new = kinds not in self.overloads
+        if new and at_hand.alone and isinstance(self._cache, NullCache):
+            raise NotCompiled
         with of_ours:
             entry = super().compile(sig)
         if new:
@@ -207,3 +233,10 @@ class Compiled(CPUDispatcher):
     def get_overload(self, sig: Any) -> Any:
         """The key of what compiled code calls."""
         return self.inner(sigutils.normalize_signature(sig)[0]).key
+
+
+class Plain(Compiled):
+    """A function of a few lines, which Python calls as it is: to compile it takes longer."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)

@@ -134,11 +134,12 @@ def linked(maker: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
     if not compiled:
         return rules
     key = maker, tuple(map(kind_of, rules)), tuple(rules), stamp()
-    found = _links.get(key)
+    found = _links.pop(key, None)
     if found is None:
-        while len(_links) >= MOST_LINKS:
+        while len(_links) >= MOST_LINKS:  # the one that nobody has asked for the longest time goes
             _links.pop(next(iter(_links)), None)
-        _links[key] = found = _new_links(maker, rules), tuple(rules), maker
+        found = _new_links(maker, rules), tuple(rules), maker
+    _links[key] = found
     return found[0]
 
 

@@ -9,7 +9,7 @@ from kernbrook.engine.loss_codes import MISTAKES, loss_of
 from kernbrook.engine.progress import CHOSEN, MOST_LOSS
 from kernbrook.engine.verbs import Opinions, correct, expect, lead_on, select, wants, weigh_all
 from kernbrook.numerics.scores_of_classes import winner
-from kernbrook.numerics.upkeep import copy
+from kernbrook.numerics.vectors import copy, fill_with
 from kernbrook.numerics.zero import zero_or
 
 
@@ -98,7 +98,8 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
     vote(used, on_mistakes, terms.mean, votes, scores, sizes, decision)
     through(correct, combiner, progress, terms.loss, scores, decision)
     if terms.loss == MISTAKES or not all_in(used, votes, shares):
-        everybody, by_scores = np.ones(shares.shape[0], dtype=np.bool_), np.bool_(False)
+        everybody, by_scores = np.empty(shares.shape[0], np.bool_), np.bool_(False)
+        fill_with(everybody, True)
         mean = terms.mean or terms.loss == MISTAKES
         vote(everybody, by_scores, mean, shares, scores, sizes, leaning)
         through(correct, combiner, progress, terms.loss, scores, leaning)
@@ -163,7 +164,8 @@ def decide(committee, terms, progress, board, decisions, room):
     combiner, selection, _ = borrowed(committee)
     n_experts = board.scores.shape[1]
     weights, votes = np.empty(n_experts), np.empty(n_experts)
-    everybody = np.ones(n_experts, dtype=np.bool_)
+    everybody = np.empty(n_experts, np.bool_)
+    fill_with(everybody, True)
     pinned = pin(progress, room)
     relative_weights(combiner, selection, pinned, weights)
     alone = through(expect, selection, pinned, weights, votes)

@@ -20,6 +20,7 @@ from kernbrook.compiler.links import failure
 from kernbrook.engine import verbs
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError, KernbrookError
+from kernbrook.numerics.vectors import greatest_of
 from kernbrook.numerics.zero import finite
 
 
@@ -30,17 +31,6 @@ def all_weights(numbers):
     for i in range(numbers.shape[0]):
         sound &= 0.0 <= numbers[i] < np.inf
     return sound
-
-
-@njit(cache=True, nogil=True)
-def greatest_of(numbers):
-    """The greatest of a vector's; NaN where one is."""
-    greatest = -np.inf
-    for i in range(numbers.shape[0]):
-        if numbers[i] != numbers[i]:
-            return np.nan
-        greatest = max(greatest, numbers[i])
-    return greatest
 
 
 # -- one for each verb: of the implementation, and of how a message begins and ends ---------------

@@ -100,11 +100,10 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
         board.leanings, labels, told.given, board.judged, **told.calibrating
     )
     calibration.rounds = model.rounds + n
+    warn_of_growth(model.held(model.states), model.held(states))  # an error to some: before it
     if model.horizons is not None:
         model.horizons.note(model.rounds, told.X, labels, told.weights, told.given)
-    before = model.held
     model.take(progress, states, scaler, calibration)
-    warn_of_growth(before, model.held)
     return Answer(decisions, asked, board.leanings)
 
 
@@ -119,20 +118,15 @@ def go_through(model: Model, passes: Sequence[Prepared], board: Board, clock: Cl
     pairs = [(own, member) for own in passes for member in own.members]
     links, kept = model.passes.stores([member for _, member in pairs], board, True)
 
+    # A task may outlive this call, which an interruption ends.
     def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
-        try:  # even after an interruption of the main thread
-            model.passes.learner_pass(link, first, last, clock)
-        finally:
-            if helper is not None:
-                helper.end()
+        model.passes.learner_pass(link, first, last, clock)
 
     tasks: list[Callable[[], None]] = []
     for (own, member), link in zip(pairs, links, strict=True):
         parts = parts_of(member)
         each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
         tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
-    helper = pairs[0][0].helper if len(tasks) == 1 else None
-    tasks += [] if helper is None else [helper.work]
     share(max(own.threads for own in passes), lambda task: task(), tasks)
 
 

@@ -163,10 +163,9 @@ class Model:
             progress=progress, states=states, scaler=scaler, calibration=calibration
         )
 
-    @property
-    def held(self) -> int:
+    def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
-        pairs = zip(self.stores, self.states, strict=True)
+        pairs = zip(self.stores, states, strict=True)
         return sum(store.held(state) for store, state in pairs if store.grows)
 
     def calibrations(self) -> list[Any]:

@@ -25,6 +25,7 @@ from kernbrook.engine.verbs import (
     wants,
 )
 from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.numerics.vectors import any_of
 
 EVERY = 1 << 30  # no store has so many parts
 
@@ -177,7 +178,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
             continue
         # A store forgets points of experts that are dropped when its block ends, so which rows are
         # known depends on blocks from then on: the combiner learns from all rows instead.
-        board.judged[t] = counters[CHOSEN] >= 0 or not board.known[t].any()
+        board.judged[t] = counters[CHOSEN] >= 0 or not any_of(board.known[t])
         if board.importance[t] > 0.0:
             lose(terms, progress, board, t, decision, losses, counted)
             counters[WEIGHED] += 1

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import Vector, family, fill_in, through
 from kernbrook.engine.committee import decide
@@ -34,6 +32,7 @@ from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import NO_LEAP, RANKS, rank_each, rank_rows, scale_each, scale_rows
+from kernbrook.numerics.vectors import copy
 from kernbrook.numerics.zero import finite
 
 # How a row can end.
@@ -355,13 +354,6 @@ def _foresee(whole, x, out, leanings):
     copy(whole.decisions[0], out)
     copy(whole.board.leanings[0], leanings)
     return DONE
-
-
-@njit(cache=True, forceinline=True)
-def copy(source, target):
-    """target[:] = source, vectors."""
-    for i in range(np.uintp(target.shape[0])):
-        target[i] = source[i]
 
 
 @njit(cache=True, forceinline=True)

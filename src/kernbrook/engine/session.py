@@ -13,9 +13,11 @@ from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
+from numba import typeof
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import stamp
+from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds
 from kernbrook.engine.deciding import Leant
@@ -88,7 +90,8 @@ class RowSession:
             in_rows(store)(store, state, rows[store.view])  # type: ignore[operator]
             for store, state in zip(model.stores, model.states, strict=True)
         ]
-        self.stores, self.reads = stores, all(own.reads for own in stores)
+        self.stores = stores
+        self.reads = all(own.reads(store) for own, store in zip(stores, model.stores, strict=True))
         self.by_parts = [own for own in stores if not own.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
         groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
@@ -125,7 +128,16 @@ class RowSession:
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
+        self._at_hand()
         self._take_over()
+
+    def _at_hand(self) -> None:
+        """Have the code for rows and for few of them: no call compiles later."""
+        X, numbers, out = np.empty((0, self.width)), np.empty(0), np.empty((0, self.scores))
+        learn_rows(self.link, X, numbers, numbers, out)
+        _decide_rows(self.link, X, out, self.leanings_of_one[:0])
+        row = [typeof(one) for one in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
+        learn_row.compile(tuple(row))
 
     def _linked(self, maker: Any, forms: Sequence[Any]) -> Labels:
         """(n, LINK) links to forms, which are kept."""
@@ -154,11 +166,21 @@ class RowSession:
         return next((one for one in found if isinstance(one, str)), None)
 
     @staticmethod
+    def slow(model: Model) -> str | None:
+        """What makes a single row take as long as a chunk, or much longer than of other models."""
+        pairs = zip(model.stores, model.states, strict=True)
+        found: Any = ((in_rows(store), store, state) for store, state in pairs)
+        slow = (kind.slow(store, state) for kind, store, state in found)
+        return RowSession.hindrance(model) or next((one for one in slow if one), None)
+
+    @staticmethod
     def for_few(model: Model, X: Any) -> RowSession | None:
         """The session for a chunk of rows, (n, d), where they are few enough; None at first.
 
         A chunk is quicker by a millisecond or less. What takes rows one by one is loaded, which
-        takes some two hundred of these, or compiled: only a long run of short chunks is worth it.
+        takes some two hundred of these: only a long run of short chunks is worth it. It is not
+        compiled, which would take seconds in the midst of a stream: `learn_one` and `predict_one`
+        do that.
         """
         most = FEW if model.session is None else model.session.few
         if sp.issparse(X) or not 0 < len(X) <= most:
@@ -167,7 +189,12 @@ class RowSession:
             model.met_few += 1
             if model.met_few < SOME:
                 return None
-        return RowSession.of(model)
+            model.met_few = 0
+        try:
+            with nothing_compiled():
+                return RowSession.of(model)
+        except NotCompiled:
+            return None
 
     @property
     def model(self) -> Model:

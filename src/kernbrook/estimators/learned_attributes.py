@@ -74,4 +74,4 @@ class LearnedAttributes:
 
     @property
     def why_not_quick_(self) -> str | None:
-        return RowSession.hindrance(self._model)
+        return RowSession.slow(self._model)

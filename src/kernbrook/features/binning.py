@@ -11,6 +11,7 @@ from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.numerics.draws import DRAW_SAMPLE, PURPOSE, uniform
+from kernbrook.numerics.vectors import put_in_order
 
 BINS = 32
 SAMPLE = 1024  # rows
@@ -130,7 +131,10 @@ def set_edges(bins, j, n):
 
     Between all values, where these are few; else so that bins have about equal counts.
     """
-    values, edges, levels = np.sort(bins.sample[:n, j]), bins.edges[j], bins.levels[j]
+    values, edges, levels = np.empty(n, np.float32), bins.edges[j], bins.levels[j]
+    for i in range(n):
+        values[i] = bins.sample[i, j]
+    put_in_order(values)
     different = 1
     for i in range(1, n):
         different += 1 if values[i] > values[i - 1] else 0

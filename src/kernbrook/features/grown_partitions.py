@@ -13,6 +13,7 @@ from kernbrook.checks import Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, check_bounded
+from kernbrook.numerics.vectors import fill_with
 
 TOGETHER = 128  # bins, of all features on which a leaf collects
 AT_ONCE = 1e9  # as if a leaf had met so much
@@ -289,7 +290,8 @@ def fell(trees, tree):
         release(trees, child + 1)
         first += 1
     trees.inputs[tree], trees.links[tree] = NOBODY, NOBODY
-    trees.weights[tree], trees.squares[tree], trees.waits[tree] = 0.0, 0.0, AT_ONCE
+    fill_with(trees.weights[tree], 0.0)
+    trees.squares[tree], trees.waits[tree] = 0.0, AT_ONCE
     trees.done[tree] = 0.0
 
 

@@ -21,6 +21,7 @@ from kernbrook.features.grown_partitions import (
     set_free,
 )
 from kernbrook.numerics.draws import DRAW_COPIES, DRAW_INPUTS, PURPOSE, uniform
+from kernbrook.numerics.vectors import copy, fill_with
 
 LEAST = 150.0  # rows that a leaf has collected before it may be cut
 LATER = 1.3  # times as many, before it is looked at again
@@ -111,7 +112,7 @@ def choose_features(trees, bins, slot, seed, number, tree, order):
     for j in range(d):
         order[j] = j
     taken, end = 0, np.int32(0)
-    begins[:] = 0
+    fill_with(begins, 0)
     for i in range(d):
         draw = uniform(seed, number, DRAW_INPUTS * PURPOSE + tree * d + i)
         j = i + np.int64(draw * (d - i))
@@ -123,13 +124,14 @@ def choose_features(trees, bins, slot, seed, number, tree, order):
         taken, end = taken + 1, end + inner + 1
         if taken == features.shape[0]:
             break
-    begins[taken:] = end
+    fill_with(begins[taken:], end)
 
 
 @njit(cache=True, nogil=True)
 def begin_to_collect(trees, leaf, slot):
     """A leaf takes a slot, whose features are chosen."""
-    trees.sums[slot], trees.held[slot] = 0.0, 0
+    fill_with(trees.sums[slot].reshape(-1), 0.0)
+    trees.held[slot] = 0
     trees.rows[slot, 0], trees.rows[slot, 1] = 0.0, LEAST
     trees.links[leaf], trees.waits[leaf] = slot, 0.0
 
@@ -143,7 +145,7 @@ def look_for_a_cut(trees, bins, leaf, slot, number, room):
     """
     sums, features, begins = trees.sums[slot], trees.features[slot], trees.begins[slot]
     left, every, c = room.left, room.every, sums.shape[1] - 1
-    every[:] = 0.0
+    fill_with(every, 0.0)
     for b in range(begins[1]):
         for q in range(c + 1):
             every[q] += sums[b, q]
@@ -153,7 +155,7 @@ def look_for_a_cut(trees, bins, leaf, slot, number, room):
     whole /= every[c] + SMOOTH
     most, second, where, at = 0.0, 0.0, NOBODY, 0
     for i in range(features.shape[0]):
-        left[:] = 0.0
+        fill_with(left, 0.0)
         best, place = 0.0, 0
         for b in range(begins[i], begins[i + 1] - 1):
             for q in range(c + 1):
@@ -192,7 +194,7 @@ def cut(trees, leaf, feature, value):
     trees.free[0] -= 1
     child = np.int64(trees.pairs[trees.free[0]])
     for node in range(child, child + 2):
-        trees.weights[node] = trees.weights[leaf]
+        copy(trees.weights[leaf], trees.weights[node])
         trees.squares[node] = trees.squares[leaf] * np.float32(SHARE)
         trees.inputs[node], trees.links[node] = NOBODY, NOBODY
         trees.waits[node] = AT_ONCE
@@ -208,7 +210,8 @@ def hand_on(trees, slot, child, feature, place, number):
     """
     trees.free[1] -= 1
     other = np.int64(trees.slots[trees.free[1]])
-    trees.features[other], trees.begins[other] = trees.features[slot], trees.begins[slot]
+    copy(trees.features[slot], trees.features[other])
+    copy(trees.begins[slot], trees.begins[other])
     members = trees.held[slot]
     begin_to_collect(trees, child, slot)
     begin_to_collect(trees, child + 1, other)
@@ -226,7 +229,7 @@ def hand_on(trees, slot, child, feature, place, number):
 @njit(cache=True, nogil=True)
 def collect_anew(trees):
     """Bins have moved: what leaves have collected is forgotten, and they begin when a row comes."""
-    trees.latest_bins[:] = 0
+    fill_with(trees.latest_bins.reshape(-1), 0)
     for node in range(trees.links.shape[0]):
         if trees.inputs[node] == NOBODY and trees.links[node] != NOBODY:
             set_free(trees, node)

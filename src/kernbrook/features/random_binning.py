@@ -154,7 +154,9 @@ def draw_inputs(grids, bins, keys, seed, number):
             draw = uniform(seed, number, DRAW_GRIDS * PURPOSE + g * d + j)
             keys[j] = -math.log(1.0 - draw) / max(bits_of(bins, j), LEAST_BITS)
         for k in range(first, last):
-            least = np.argmin(keys)
+            least = 0
+            for j in range(1, d):
+                least = j if keys[j] < keys[least] else least
             grids.inputs[k], keys[least] = least, math.inf
     return some
 

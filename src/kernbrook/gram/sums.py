@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _thread import start_new_thread
+from _thread import get_ident, start_new_thread
 from collections.abc import Callable as Function
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -80,8 +80,8 @@ def threads_for(work: int) -> int:
 
 
 def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """[work(part) for part in parts], by several threads."""
-    if threads == 1 or len(parts) == 1:
+    """[work(part) for part in parts], by several threads; one of these shares no further."""
+    if threads == 1 or len(parts) == 1 or caller() != get_ident():
         return [work(part) for part in parts]
     wanted, me = [True], caller()
     done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()

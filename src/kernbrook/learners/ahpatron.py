@@ -18,6 +18,7 @@ from kernbrook.learners.steps import SMALLEST_DIAGONAL
 from kernbrook.numerics.projection import gather, project, reduce
 from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.upkeep import keep, scale, square_of
+from kernbrook.numerics.vectors import places_of
 
 
 class Ahpatron(Budgeted):
@@ -138,7 +139,7 @@ def halve(slots, ridge, later):
             larger = squares[other] > squares[s]
             before += larger or (other < s and squares[other] == squares[s])
         stays[s] = before < filled // 2
-    kept = np.flatnonzero(stays)
+    kept = places_of(stays)
     half = len(kept)
     factor, order = np.empty((half, half)), np.empty(half, dtype=np.int64)
     reduced, shares, rest = np.empty(half), np.zeros(filled), np.zeros(filled)

@@ -48,6 +48,7 @@ from kernbrook.learners.tree_fitting import (
     take_away,
 )
 from kernbrook.learners.without_kernel import WithoutKernel
+from kernbrook.numerics.vectors import copy, fill_with
 
 MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
 FIRST_TREE = 16  # rows, when the first bins are there
@@ -260,19 +261,15 @@ def _follow(form, x, scores, label, target, weight, number, seed):
         if follow_error(levels, abs(slopes[label if scores.shape[0] > 1 else 0])):
             forget_trees(trees, window)
             work[CREDIT], work[GONE] = 0, max(work[GONE], bins.met[0] - STAYS)
-            for g in range(form.leaves.shape[0]):
-                form.leaves[g] = 0
-            for q in range(form.sums.shape[0]):
-                form.sums[q] = 0.0
+            fill_with(form.leaves, 0)
+            fill_with(form.sums, 0.0)
     window.labels[at] = min(max(target, -MOST_LABEL), MOST_LABEL)
     window.weights[at] = min(weight, MOST_WEIGHT)
-    for q in range(form.sums.shape[0]):
-        window.sums[at, q] = form.sums[q]
+    copy(form.sums, window.sums[at])
     for g in range(form.leaves.shape[0]):
         window.leaves[g, at] = form.leaves[g]
     if at < window.values.shape[0]:
-        for j in range(form.row.values.shape[0]):
-            window.values[at, j] = form.row.values[j]
+        copy(form.row.values, window.values[at])
     encode(window, form.row, at)
     if keep_row(bins, form.row, seed, number):
         place_anew(form)

@@ -13,6 +13,7 @@ import numpy as np
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
+from kernbrook.numerics.vectors import greatest_of
 
 HALVINGS = 6  # of the interval in which the implicit step is looked for
 CUT = 4.0  # residuals are cut at so many of their mean sizes
@@ -50,7 +51,7 @@ def slope_of_class(scores, label, slopes):
         chance = 1.0 / (1.0 + math.exp(min(max(-scores[0], -700.0), 700.0)))
         slopes[0], slopes[1] = chance - label, chance * (1.0 - chance)
         return
-    most, total, curvature = scores.max(), 0.0, 0.0
+    most, total, curvature = greatest_of(scores), 0.0, 0.0
     for q in range(c):
         slopes[q] = math.exp(scores[q] - most)
         total += slopes[q]

@@ -60,6 +60,7 @@ from kernbrook.learners.cell_steps import (
 )
 from kernbrook.learners.linear_cells import LinearContent
 from kernbrook.learners.without_kernel import WithoutKernel
+from kernbrook.numerics.vectors import fill_with
 
 MAPS = "'auto', HashedInputs(), RandomBinning(), GrownPartitions(), or a list with one of each"
 MOST_FEATURES = 512  # of a row
@@ -353,9 +354,9 @@ def _follow(form, x, scores, label, target, weight, number, seed):
         if held.bins.met[0] == DRAWN and draw_inputs(
             held.grids, held.bins, form.keys, seed, number
         ):
-            held.table[:] = 0.0
+            fill_with(held.table.reshape(-1), 0.0)
     if alarm:
-        held.table[:] = 0.0
+        fill_with(held.table.reshape(-1), 0.0)
         for g in range(form.leaves.shape[0]):
             fell(trees, g)
 

@@ -21,7 +21,8 @@ from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import NEAR_DOUBLE, dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
-from kernbrook.numerics.upkeep import copy, random_slot, scale, square_of
+from kernbrook.numerics.upkeep import random_slot, scale, square_of
+from kernbrook.numerics.vectors import copy
 from kernbrook.numerics.zero import ZERO, zero_or
 
 UPKEEP = ("random", "smallest", "project", "merge")

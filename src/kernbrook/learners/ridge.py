@@ -17,6 +17,7 @@ from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
+from kernbrook.numerics.vectors import fill_with
 from kernbrook.numerics.zero import finite
 
 LARGEST_GROWTH = 1e6  # of a variance in P under forgetting, beyond its first value
@@ -112,13 +113,13 @@ class Kept(NamedTuple):
     numbers: Floats
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def rows_of_matrix(d):
     """Of `extra`, which half of a matrix takes."""
     return -(-halves(d) // d)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def kept_of(extra):
     """`extra` by its parts."""
     d = extra.shape[1]
@@ -231,7 +232,7 @@ def bring_up_to_date(kept):
     take_off(half, steps, STEPS, numbers[1])
     for j in range(d):
         greatest = max(greatest, diagonal(half, d, j))
-    steps[:] = 0.0
+    fill_with(steps.reshape(-1), 0.0)
     numbers[0], numbers[1], numbers[2] = 0.0, 1.0, greatest
 
 

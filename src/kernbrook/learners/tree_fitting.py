@@ -18,6 +18,7 @@ from kernbrook.features.binning import BINS, HUGE, check_bounded
 from kernbrook.features.grown_partitions import MOST_SUM, MOST_WEIGHT, NOBODY
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
+from kernbrook.numerics.vectors import copy, fill_with
 
 SMOOTH = 1.0  # added to sums of curvatures
 LEAST = 1.5  # curvature of a child
@@ -198,10 +199,8 @@ def add_up(window, room, node):
     """The sums of slopes of a node, by bins, and of all."""
     sums, total = room.sums[room.at[node]], room.totals[node]
     begins, slopes, c = window.begins, room.slopes, total.shape[0] - 1
-    for q in range(c + 1):
-        total[q] = 0.0
-        for b in range(begins[-1]):
-            sums[b, q] = 0.0
+    fill_with(sums[: begins[-1]].reshape(-1), 0.0)
+    fill_with(total, 0.0)
     for k in range(room.first[node], room.last[node]):
         i = room.order[k]
         codes = window.codes[i]
@@ -222,8 +221,7 @@ def add_up(window, room, node):
                 own[q] += slopes[i, q]
     for j in range(window.usual.shape[0]):
         own = sums[begins[j] + window.usual[j]]
-        for q in range(c + 1):
-            own[q] = total[q]
+        copy(total, own)
         for b in range(begins[j], begins[j + 1]):
             if b != begins[j] + window.usual[j]:
                 for q in range(c + 1):
@@ -272,8 +270,7 @@ def best_cut(window, room, node):
                 if gain > BETTER * room.gains[node]:
                     room.gains[node], room.features[node], room.places[node] = gain, j, b
             continue
-        for q in range(c + 1):
-            left[q] = 0.0
+        fill_with(left, 0.0)
         for b in range(inner):
             for q in range(c + 1):
                 left[q] += sums[first + b, q]
@@ -316,10 +313,6 @@ def forget_trees(trees, window):
     """All trees are leaves without weights."""
     for g in range(trees.inputs.shape[0]):
         trees.inputs[g, 0] = NOBODY
-        for q in range(trees.weights.shape[2]):
-            trees.weights[g, 0, q] = 0.0
-        for i in range(window.leaves.shape[1]):
-            window.leaves[g, i] = 0
-    for i in range(window.sums.shape[0]):
-        for q in range(window.sums.shape[1]):
-            window.sums[i, q] = 0.0
+        fill_with(trees.weights[g, 0], 0.0)
+    fill_with(window.sums.reshape(-1), 0.0)
+    fill_with(window.leaves.reshape(-1), 0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
+from kernbrook.numerics.vectors import how_many
 
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
 METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
@@ -100,7 +101,7 @@ def rank_of(ordered, value, oldest):
     rank : the share of smaller values and half of equal ones, less 1/2, by sqrt(12): of a uniform
         feature the deviation is 1
     """
-    below, up_to = np.searchsorted(ordered, value), np.searchsorted(ordered, value, side="right")
+    below, up_to = how_many(ordered, value, False), how_many(ordered, value, True)
     n = len(ordered) + (1 if oldest != oldest else 0)
     less = below - (1 if oldest < value else 0)
     equal = up_to - below - (1 if oldest == value else 0)
@@ -127,11 +128,11 @@ def rank_rows(X, seen, recent, ordered, out):
             place = below
             if oldest < value:  # of equal numbers, the nearest one moves
                 place -= 1
-                for k in range(np.searchsorted(own, oldest, side="right") - 1, place):
+                for k in range(how_many(own, oldest, True) - 1, place):
                     own[k] = own[k + 1]
             elif oldest != value:
                 place = up_to
-                free = np.searchsorted(own, oldest) if held == WINDOW else held
+                free = how_many(own, oldest, False) if held == WINDOW else held
                 for k in range(free, place, -1):
                     own[k] = own[k - 1]
             own[place] = value

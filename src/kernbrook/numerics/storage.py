@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
+from kernbrook.numerics.vectors import fill_with, places_of
 
 LINE = 64  # bytes
 
@@ -42,7 +43,7 @@ def renumber(place, filled, points):
     for e in range(place.shape[0]):
         for s in range(filled[e]):
             number[place[e, s]] = 1
-    used = np.flatnonzero(number)
+    used = places_of(number)
     for i in range(len(used)):
         number[used[i]] = i
     for e in range(place.shape[0]):
@@ -54,7 +55,7 @@ def renumber(place, filled, points):
 @njit(cache=True, nogil=True)
 def spread_coefficients(alpha, scale, place, filled, out):
     """out[p, e c + k] = expert e's coefficient of point p for score k; alpha : (e, c, B)."""
-    out[:] = 0.0
+    fill_with(out.reshape(-1), 0.0)
     classes = alpha.shape[1]
     for e in range(place.shape[0]):
         for c in range(classes):

@@ -21,7 +21,7 @@ _VECTOR = ir.VectorType(_NUMBER, SIDE)
 _ONE, _SIDE, _SQUARE, _TOGETHER = (np.uintp(n) for n in (1, SIDE, SIDE * SIDE, TOGETHER))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def halves(d):
     """How many numbers half of a matrix (d, d) takes."""
     rows = d // SIDE

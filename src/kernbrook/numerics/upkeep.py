@@ -105,13 +105,6 @@ def keep(slots, kept, later):
 
 
 @njit(cache=True, nogil=True)
-def copy(source, target):
-    """Of equal lengths; a slice assigned to a slice takes seconds to compile."""
-    for i in range(len(source)):
-        target[i] = source[i]
-
-
-@njit(cache=True, nogil=True)
 def square_of(alpha, s):
     """Squared length of slot s's coefficients; alpha : (c, B)."""
     total = 0.0

@@ -83,7 +83,7 @@ class Selection(BaseEstimator):
     @property
     def gives(self) -> frozenset[str]:
         """Experts to compare; all of them in each vote where nothing is drawn."""
-        takes_all = self.rule() == Selection().rule()
+        takes_all = not self.draws_updates and self.vote == "all" and self.weighted
         return frozenset({"several experts", "all experts"} if takes_all else {"several experts"})
 
     @property

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.store_verbs import score
-from kernbrook.engine.stores.helper import Helper
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
@@ -52,7 +51,6 @@ class Prepared(NamedTuple):
     go : of experts from outside: fills in the board, and learns on the way
     pieces : tasks for each thread
     outlives : what must outlive the members
-    helper : what another thread does beside members that one thread goes through
     """
 
     members: tuple[Any, ...]
@@ -62,7 +60,6 @@ class Prepared(NamedTuple):
     go: Callable[[Board], None] | None = None
     pieces: int = 4
     outlives: Any = None
-    helper: Helper | None = None
 
 
 class Spread(NamedTuple):
@@ -247,7 +244,7 @@ def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels,
     return rows.keys, known
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, plain=True)
 def most_of(numbers):
     """Scores from here on have overflowed: sums of them do, and of numbers those of squares."""
     return 1e150 if numbers else 1e290

@@ -44,6 +44,11 @@ class FeaturesInRows(InRows):
         self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
         self.kept = made, rules
 
+    @staticmethod
+    def slow(store: Linear, state: LinearState) -> str | None:
+        rules = state.pool.rules()
+        return "feature maps that are not compiled" if any(rule is None for rule in rules) else None
+
     def changing(self, state: LinearState) -> tuple[Floats, Floats]:
         return state.theta, state.extra
 

@@ -10,21 +10,25 @@ one, is made again: the rows are learned once more from the copy, which gives th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.engine.progress import SEED, Board, Progress
+from kernbrook.compiler.compiling import Verb
+from kernbrook.compiler.links import new_link
+from kernbrook.engine.progress import SEED, Board, Progress, empty_board
+from kernbrook.engine.rounds import Met, learner_pass, link_pass
 from kernbrook.engine.state import copied, like, named
 from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
+from kernbrook.engine.verbs import Clock
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import Rows
 
 BLOCK = 4096  # examples
@@ -114,6 +118,13 @@ def _sparse_row(rows, t):
     return SparseRow(rows.data[first:last], rows.indices[first:last])
 
 
+def rows_among(rows: Dense | Sparse, own: slice) -> Dense | Sparse:
+    """Some of the rows, one after the other."""
+    if isinstance(rows, Dense):
+        return Dense(rows.X[own])
+    return rows._replace(indptr=rows.indptr[own.start : own.stop + 1])
+
+
 class Chunk(NamedTuple):
     """Rows that were learned, `Dense` or `Sparse`, and (n,) labels, weights, numbers from 1.
 
@@ -139,7 +150,7 @@ class Table:
 
 
 class State:
-    """What was learned; it does not change, however it is kept.
+    """What was learned: it stays the same, however it is kept.
 
     copy : the arrays at some row, never changed; None: single rows change the table
     since : the rows learned since then
@@ -151,9 +162,8 @@ class State:
         self.version = None if table is None else table.version
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
-        if self.copy is None:
-            assert self.table is not None
-            return State(copied(self.table.arrays))
+        if self.table is not None and self.table.version == self.version:
+            return State(copied(self.table.arrays))  # which is to learn nothing again
         return State(self.copy, self.since)
 
     def __reduce__(self) -> Any:
@@ -194,15 +204,6 @@ def _learn(part, t, updates, clock, board):
         part.numbers[t] = clock.number
 
 
-@njit(cache=True, nogil=True)
-def learn_again(form, rows, labels, weights, numbers, seed, of_numbers, scores):
-    """Learn rows that were learned before; scores : (c,) scratch."""
-    for t in range(labels.shape[0]):
-        label, x = 0 if of_numbers else int(labels[t]), row_of(rows, t)
-        say(form, x, scores)
-        follow(form, x, scores, label, labels[t], weights[t], numbers[t], seed)
-
-
 class InPlace(Store):
     """Of one expert; it stands alone. A file compares the learner with what it is made with."""
 
@@ -224,11 +225,26 @@ class InPlace(Store):
         table = state.table
         if table is None or table.version != state.version:
             table = Table(copied(state.copy))
-            form, scores = self.content.form(table.arrays), np.empty(self.setting.scores)
             for chunk in state.since:
-                learn_again(form, *chunk, self.setting.regression, scores)
+                self._learn_again(table.arrays, chunk)
             state.table, state.version = table, table.version
         return table
+
+    def _learn_again(self, arrays: Any, chunk: Chunk) -> None:
+        """Learn rows that were learned before, by the pass of a block."""
+        numbers = chunk.numbers
+        gaps = np.flatnonzero(np.diff(numbers) != 1) + 1  # the pass counts labels by itself
+        for first, last in pairwise([0, *gaps.tolist(), len(numbers)]):
+            own = slice(first, last)
+            member = self.member(rows_among(chunk.rows, own), last - first, arrays)
+            board = empty_board(
+                last - first, 1, self.setting.scores, chunk.labels[own], chunk.weights[own],
+                self.setting.regression,
+            )  # fmt: skip
+            met = Met(member._replace(expert=np.zeros(1, dtype=np.int64)), board)
+            link, kept = new_link(link_pass, met)
+            learner_pass(link, 0, 1, Clock(chunk.seed, 0, int(numbers[first]) - 1))
+            del kept  # until here
 
     def now(self, state: State) -> Any:
         """The arrays of a state, to be read only."""
@@ -275,9 +291,10 @@ class InPlace(Store):
     def _rows(self, raw: Any) -> Dense | Sparse:
         """Rows as they were given, (n, d)."""
         if not self.content.sparse:
-            return Dense(np.ascontiguousarray(raw.toarray() if sp.issparse(raw) else raw))
+            X = np.ascontiguousarray(raw.toarray() if sp.issparse(raw) else raw)
+            return Dense(writeable(X))
         X = sp.csr_matrix(raw)
-        return Sparse(X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64))
+        return Sparse(writeable(X.data), X.indices.astype(np.int64), X.indptr.astype(np.int64))
 
     # -- as arrays --------------------------------------------------------------------------
 

@@ -83,15 +83,23 @@ class InRows:
     ----------
     state : the state in use
     compiled : whether `meet` is all that comes before the scores; else `fill` is called, too
-    reads : whether `read` is there
     """
 
     state: Any
     compiled = True
-    reads = True
 
     def __init__(self, store: Any, state: Any, row: Row):
         raise NotImplementedError
+
+    @staticmethod
+    def reads(store: Any) -> bool:
+        """Whether `read` is there."""
+        return True
+
+    @staticmethod
+    def slow(store: Any, state: Any) -> str | None:
+        """What makes rows slow nevertheless; None: nothing does."""
+        return None
 
     def changing(self, state: Any) -> Sequence[NDArray[Any]]:
         """The arrays of a state that rows change."""

@@ -16,7 +16,6 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
 from kernbrook.engine.stores.base import look
-from kernbrook.engine.stores.helper import Ahead, hand_on, take_over
 from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
 from kernbrook.gram.arrays import Floats, Labels
@@ -43,10 +42,9 @@ class SlotBlock(NamedTuple):
     gammas : (m,) of the experts, for `points`
     window : examples that meet the slots together; 0: somebody else has filled in `values`
     each : experts of a group
-    meeting : link to how points and examples meet; see `windows`
+    meeting : link to how points and examples meet; see `meetings`
     values : (m, window, B) kernel values of the window with the slots
     shelf : scratch of the groups
-    ahead : what another thread does beside a single expert
     pins : (m, ROOM) scratch
     """
 
@@ -64,7 +62,6 @@ class SlotBlock(NamedTuple):
     meeting: Labels
     values: Floats
     shelf: Shelf
-    ahead: Ahead
     pins: Labels
 
 
@@ -192,11 +189,6 @@ def open_window(block, first, last, lo):
         shelf.made[group, t] = False
     own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
     number, which, count = shelf.number[group], shelf.which[group], 0
-    helped = block.ahead.rows.shape[1] > 0
-    if helped:  # a single expert
-        at, places = lo // block.window, slots.place[first, : slots.filled[first, 0]]
-        take_over(block.ahead, at, places, number, block.values[first, : hi - lo])
-        hand_on(block.ahead, at + 1, places)
     for e in range(first, last):
         for s in range(slots.filled[e, 0]):
             place = slots.place[e, s]
@@ -215,8 +207,6 @@ def open_window(block, first, last, lo):
             slot_values(block.parts, e, places, number, start, pairs, steps, rows, out)
     for i in range(count):
         number[which[i]] = -1
-    if helped:
-        number[places] = -1
 
 
 @njit(cache=True, nogil=True)

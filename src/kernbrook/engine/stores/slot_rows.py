@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import LINK, ROOM, through
-from kernbrook.engine.stores.helper import ahead_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own_diagonals, shelf_of
 from kernbrook.engine.stores.slot_state import SlotState
@@ -66,9 +65,19 @@ class SlotsInRows(InRows):
     def __init__(self, store: SlotStore, state: SlotState, row: Row):
         self.store, self.row = store, row
         m, _, room = state.slots.alpha.shape
-        layout = store.sums.layout
         self.most, self.width = m * room, store.setting.width
-        self.reads = len(np.unique(layout.plan.output)) == len(layout.plan.output)
+
+    @staticmethod
+    def reads(store: SlotStore) -> bool:
+        output = store.sums.layout.plan.output
+        return len(np.unique(output)) == len(output)
+
+    @staticmethod
+    def slow(store: SlotStore, state: SlotState) -> str | None:
+        reads = SlotsInRows.reads(store)
+        return (
+            None if reads else "kernels of several parts, with which rows are predicted as chunks"
+        )
 
     def changing(self, state: SlotState) -> list[NDArray[Any]]:
         return [*state.slots, state.points.counted]
@@ -89,7 +98,7 @@ class SlotsInRows(InRows):
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
             np.empty((len(codes), 1, 1), kind), np.empty((m, 1)), nowhere, store.gammas, 0, m,
             np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, kind),
-            ahead_of(0, 0, 0, kind), np.empty((m, ROOM), dtype=np.int64),
+            np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),

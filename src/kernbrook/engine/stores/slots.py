@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
-from kernbrook.engine.stores.helper import Helper, Paying, ahead_of
 from kernbrook.engine.stores.meetings import (
     DenseMeeting,
     followed,
@@ -43,7 +41,6 @@ from kernbrook.numerics.storage import renumber, spread_coefficients
 
 BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
-HELPED = 50_000  # numbers in a single expert's slots from which a second thread is tried
 CALLED_BLOCK = 128  # examples processed together with kernels that are called
 
 
@@ -63,11 +60,6 @@ SLOTS = Table(
     norms=Field(("expert", "merged")),
 )
 MERGED = "points", "norms"  # fields where points are merged
-
-
-def numbers_in(rows: Rows) -> int:
-    """How many numbers a kernel reads of all rows."""
-    return rows.X.size if isinstance(rows, DenseRows) else len(rows.csr()[0])
 
 
 class SlotStore(Store):
@@ -107,12 +99,11 @@ class SlotStore(Store):
         called = bool(self.sums.layout.given)
         self.block_rows = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
         self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
-        self._paying = Paying()
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next call."""
-        return {**vars(self), "_last": (None, None), "_paying": Paying()}
+        return {**vars(self), "_last": (None, None)}
 
     def begin(self) -> SlotState:
         budget, m = self.budget or 0, len(self.kernels)
@@ -148,26 +139,17 @@ class SlotStore(Store):
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
-        filled = int(slots.filled[0, 0])
-        alone = m == 1 < threads and not self.merges_points  # merged points change where they are
-        many = alone and filled * numbers_in(rows) >= HELPED * b
-        helped = many and self._paying.choose()
-        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)), helped)
+        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)))
         member = SlotsForm(self.link(), block)
-        what = block.ahead, block.meeting, block.parts, block.window, b
-        helper = Helper(what) if helped else None
-        begin = perf_counter()
 
         def finish(board: Board, asked: Flags) -> SlotState:
-            if many:
-                self._paying.note(helped, (perf_counter() - begin) / (b * filled))
             if not (sound := of_numbers(slots)).all():
                 raise self.overflow(int(sound.argmin()))
             if self.merges_points:
                 return SlotState(slots, state.points)
             return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Prepared((member,), threads, finish, pieces=1, outlives=kept, helper=helper)
+        return Prepared((member,), threads, finish, pieces=1, outlives=kept)
 
     def link(self) -> Any:
         """To the rule."""
@@ -180,7 +162,6 @@ class SlotStore(Store):
         rows: Rows,
         seen: tuple[Labels, Flags],
         each: int,
-        helped: bool,
     ) -> tuple[SlotBlock, Any]:
         """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
@@ -188,7 +169,7 @@ class SlotStore(Store):
         longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
-        meeting = meeting_of(points, rows, layout, given, window, groups + helped)
+        meeting = meeting_of(points, rows, layout, given, window, groups)
         single = layout.dtype == np.float32
         link, kept = new_link(link_single_meeting if single else link_meeting, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
@@ -208,7 +189,6 @@ class SlotStore(Store):
         block = SlotBlock(
             self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
-            ahead_of(helped * room, channels, window, layout.dtype),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         return block, (kept, meeting)
