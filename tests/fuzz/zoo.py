@@ -74,7 +74,7 @@ def parts() -> dict[str, Callable[[], Any]]:
         loss = getattr(combiner, "loss", None)
         numbers = "numbers" in name or loss in ("squared", "absolute", "linearized")
         make = plain.regressor if numbers else plain.classifier
-        learner: Any = None
+        learner: Any = kb.Ridge(features=FEATURES) if numbers else None
         if isinstance(combiner, kb.AdaRaker):
             steps = (0.1, 0.2, 0.4)[: combiner.levels]
             learner = [kb.GradientDescent(step, loss=loss) for step in steps]
@@ -169,6 +169,7 @@ def others() -> dict[str, Callable[[], Any]]:
         model = kb.recipes.make(name)
         made[f"baseline {name}"] = partial(fitted, model, 0 if name == "mean" else 3)
     voted, grid = kb.VotedKernelClassifier, kb.VotedKernelClassifierCV
+    ridge = kb.Ridge(features=FEATURES)
     few = {"lams": [0.1, 0.01], "betas": [0.01], "cv": 3}
     made |= {
         "voted": partial(fitted, voted(KERNELS), 2),
@@ -178,11 +179,11 @@ def others() -> dict[str, Callable[[], Any]]:
         "voted grid": partial(fitted, grid(KERNELS, **few), 2),
         "voted grid, one kernel": partial(fitted, grid(KERNELS, one_kernel=True, **few), 3),
         "named": _named,
-        "named, numbers": partial(_named, kb.OnlineMKRegressor(KERNELS, random_state=0)),
+        "named, numbers": partial(_named, kb.OnlineMKRegressor(KERNELS, ridge, random_state=0)),
         "late": _late,
         "late, sparse": partial(_late, sparse=True),
         "late, new": partial(_late, learned=0),
-        "late, numbers": partial(_late, kb.OnlineMKRegressor(KERNELS, random_state=0)),
+        "late, numbers": partial(_late, kb.OnlineMKRegressor(KERNELS, ridge, random_state=0)),
         "late, named": partial(_late, kb.NamedColumns(own(kb.BPAS(9)), 2)),
         "late, baseline": lambda: _late(fitted(kb.recipes.make("majority"), 2)),
         "not fitted": partial(own, kb.BPAS(9)),
