@@ -77,8 +77,10 @@ NUMBERS = ("squared", "absolute", "linearized")
 
 def of_part(numbers: bool, learner: Any, combiner: Any, rng: Rng, **others: Any) -> Any:
     make = plain.regressor if numbers else plain.classifier
+    own = numbers or learner is None or isinstance(learner, kb.Group)
+    kernels = KERNELS if own or rng.random() < 0.5 else every_learner.kernels_of(learner)[0]
     scaling = one_of(rng, ["moments", "ranks", "maximum"])  # without, much diverges
-    return make(KERNELS, learner, combiner, scaling=scaling, random_state=0, **others)
+    return make(kernels, learner, combiner, scaling=scaling, random_state=0, **others)
 
 
 def options(rng: Rng, of_classes: bool = False) -> dict[str, Any]:

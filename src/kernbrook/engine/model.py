@@ -29,7 +29,6 @@ from kernbrook.engine.same import same
 from kernbrook.engine.state import copied, flat, under
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.verbs import expect
-from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
@@ -332,9 +331,6 @@ class Model:
         What learning leads to is within these ranges, at every row; `save` and merging do not look.
         """
         check_progress(self.combiner, self.progress)
-        total = self.weights().sum() * self.votes().sum()
-        if not 0 < total < np.inf:
-            raise InputError("progress.log_weights, progress.used: nobody has a vote")
         for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
             with within(f"stores.{i}."):
                 store.check(state, self.progress)

@@ -21,8 +21,6 @@ from kernbrook.voted.kernel_pool import LARGEST
 if TYPE_CHECKING:
     from kernbrook.estimators.voted import VotedClassifier
 
-ROUNDING = 1e-9  # of what a solver finds
-
 
 def write_expansion(model: VotedClassifier, writer: Any) -> dict[str, Any]:
     """JSON of what a fitted model predicts by; its arrays become the tensors support.*."""
@@ -117,11 +115,8 @@ def _check_fitted(model: VotedClassifier, p: int) -> int:
         value = learned.get(name)
         numbers: Any = np.asarray(value) if type(value) is float else value
         check_array(name, numbers, shape, np.float64)
-        least = -ROUNDING if name == "gap_" else 0.0
-        if not ((numbers >= least) & (numbers < np.inf)).all():
-            raise InputError(f"{name}: expected finite numbers from 0")
-    if not (learned["dual_"] <= (1 + ROUNDING) / max(n, 1)).all():
-        raise InputError(f"dual_: expected numbers up to 1 / {n}")
+        if not np.isfinite(numbers).all():
+            raise InputError(f"{name}: NaN or infinity")
     if not is_count(rounds := learned.get("n_iter_")):
         raise InputError(f"n_iter_: expected an integer from 0, got {shown(rounds)}")
     return c

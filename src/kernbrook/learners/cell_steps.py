@@ -40,7 +40,7 @@ def check_levels(levels):
     fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
     counts, errors = levels[[LABELS, SINCE]], levels[[ERROR, USUAL]]
     if not (fine and (counts <= COUNTED).all() and (errors <= 1).all()):
-        raise InputError("levels: expected means and sizes that labels lead to")
+        raise InputError("levels: expected means and sizes within their ranges")
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +92,7 @@ def slope_of_number(levels, score, target, slopes):
     levels[LABELS] += 1.0
     levels[MEAN] += (target - levels[MEAN]) / levels[LABELS]
     if levels[LABELS] > 1.0:
-        levels[SPAN] += abs(target - levels[MEAN])
+        levels[SPAN] = min(levels[SPAN] + abs(target - levels[MEAN]), MOST_LEVEL)
     if levels[SCALE] > 0.0:
         residual = min(max((score - target) / levels[SCALE], -1e3), 1e3)
         most = CUT * levels[SIZE]

@@ -141,8 +141,7 @@ class Writer:
 
     def _array_or_labels(self, array: NDArray[Any], where: str) -> dict[str, Any]:
         if array.dtype.kind in "UO" and array.ndim == 1:
-            _check_labels(f"save: {where}", array.dtype, len(array))
-            dtype = "object" if array.dtype.kind == "O" else array.dtype.str
+            dtype = "object" if _is_large(array.dtype, len(array)) else array.dtype.str
             values = [self.value(item, f"{where}[{i}]") for i, item in enumerate(array)]
             return {"labels": {"dtype": dtype, "values": values}}
         return {"array": self.array(array, where)}
@@ -240,7 +239,8 @@ class Reader:
         if not isinstance(dtype, str) or not _LABELS.fullmatch(dtype):
             raise InputError(f"labels: {dtype!r} is no type of labels")
         expect("labels", values, list)
-        _check_labels("labels", np.dtype(dtype), len(values))
+        if dtype != "object" and _is_large(np.dtype(dtype), len(values)):
+            raise InputError(f"labels: {len(values):,} of type {dtype} take more than a file holds")
         labels = np.empty(len(values), dtype=np.dtype(dtype))
         for i, value in enumerate(map(self.value, values)):
             if labels.dtype.kind == "U" and not isinstance(value, str):
@@ -259,13 +259,9 @@ def _dict_of(pairs: list[Any]) -> dict[Any, Any]:
     return dict(pairs)
 
 
-def _check_labels(name: str, dtype: np.dtype[Any], count: int) -> None:
-    """Raise InputError where they take much room: a few bytes of a file could ask for gigabytes."""
-    if dtype.itemsize * count > LARGEST_LABELS:
-        raise InputError(
-            f"{name}: {count:,} labels of type {dtype} take {dtype.itemsize * count / 1e6:,.0f} "
-            f"MB, a file holds at most {LARGEST_LABELS / 1e6:.0f}; shorten the longest"
-        )
+def _is_large(dtype: np.dtype[Any], count: int) -> bool:
+    """Whether labels are objects in a file: equal lengths of all could take gigabytes."""
+    return dtype.kind == "O" or dtype.itemsize * count > LARGEST_LABELS
 
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:

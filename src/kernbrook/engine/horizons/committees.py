@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import COUNTED
 from kernbrook.compiler.links import ROOM
 from kernbrook.engine.blocks import slices
 from kernbrook.engine.deciding import read, rows_of, views_of
@@ -249,7 +250,7 @@ class Committees:
         for i, said in enumerate((before, board.scores[:, -N_LINES])):
             losses[i] += loss_on(said[own], board.labels[own], board.numbers)
         losses = np.minimum(losses, MOST_LOSS)
-        return Distant(progress, calibration, one.rows + own.sum(), losses)
+        return Distant(progress, calibration, np.minimum(one.rows + own.sum(), COUNTED), losses)
 
     def _kept(self, model: Model, after: Committees) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import COUNTED
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.committees import LATE, NAMES, SEED, SOON, Committees, Distant, Kept
 from kernbrook.engine.horizons.laps import LAPS_LATE, check_labels
@@ -140,8 +141,8 @@ class Horizons(Committees):
 def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
     """A number from 0 that is an array's only one."""
     array = check_array(name, arrays.get(name), (1,), np.int64)
-    if array[0] < 0:
-        raise InputError(f"{name}: expected a number from 0")
+    if not 0 <= array[0] <= COUNTED:
+        raise InputError(f"{name}: expected a number from 0 to {COUNTED}")
     return int(array[0])
 
 
