@@ -59,4 +59,4 @@ def test_labels_in_other_letters_are_the_model_s(kernbrook):
     assert "on 8 labelled rows" in kernbrook("predict", "n", "t.parquet")[2]
     call = ["train", "u.parquet", "--model", "o", "--recipe", "majority", "--classes", "true,false"]
     assert kernbrook(*call)[0] == 0
-    assert set(kernbrook("predict", "o", "u.parquet")[1].split()) <= {"true", "false"}
+    assert set(kernbrook("predict", "o", "u.parquet")[1].split()) <= {"True", "False"}

@@ -133,7 +133,7 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
     lines(tmp_path / "all.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
     lines(tmp_path / "one.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values[:250])])
     lines(tmp_path / "two.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values) if i >= 250])
-    options = ["--recipe", "raker", "--lags", "1,24", "--delay", "3"]
+    options = ["--recipe", "raker", "--lags", "4,24", "--delay", "3"]
     options += ["--labels-every", "4"]
     code, _, err = kernbrook("train", "all.csv", "--model", "all", *options)
     late = "compare --in-order --delay 3 --labels-every 4 says the errors"

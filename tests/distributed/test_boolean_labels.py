@@ -15,9 +15,10 @@ ROWS = np.random.default_rng(0).normal(size=(40, 2))
     [
         (["true", "false"], ["maybe", "true"], ["false", "maybe", "true"]),
         (["TRUE", "FALSE"], ["maybe", "TRUE"], ["FALSE", "TRUE", "maybe"]),
-        (["true", "false"], ["maybe", "no"], ["False", "True", "maybe", "no"]),
-        (["true", "false"], ["false", "true"], ["False", "True"]),
-        ([True, False], [False, True], ["False", "True"]),
+        (["true", "false"], ["maybe", "no"], ["false", "maybe", "no", "true"]),
+        ([True, False], ["maybe", "no"], ["False", "True", "maybe", "no"]),
+        (["true", "false"], ["false", "true"], ["false", "true"]),
+        ([True, False], [False, True], [False, True]),
     ],
 )
 def test_true_and_false_in_parts(tmp_path, first, second, classes):

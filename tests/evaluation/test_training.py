@@ -220,7 +220,7 @@ def test_what_is_refused_before_work(tmp_path):
     text = kb.open_stream((X, np.where(X[:, 0] > 0, "yes", "no")))
     make = kb.recipes.make
     refused(
-        text, make("mean"), "numbers as labels, found (yes|no); recipes for classification: omkc-dd"
+        text, make("mean"), "numbers as labels, found (yes|no); recipes for classification: kern"
     )
     refused(
         numbers(), make("spa"), "labels of classes, found the number .*; recipes for regression"

@@ -25,13 +25,13 @@ def values_of(n, holes, seed=0):
 def test_twin_of_labels(delay, every, holes):
     labels, n = values_of(120, holes), 120
     table = pa.table({"a": range(n), "y": pa.array(labels)})
-    encoder = kb.TableEncoder(lags=[1, 5, 24], delay=delay, every=every)
+    lags = [delay + back for back in (1, 5, 24)]
+    encoder = kb.TableEncoder(lags=lags, delay=delay, every=every)
     X = encoder.learn(table.drop_columns(["y"]), labels)
-    expected = [[lag(labels, t, back, delay, every) for back in (1, 5, 24)] for t in range(n)]
+    expected = [[lag(labels, t, back, delay, every) for back in lags] for t in range(n)]
     np.testing.assert_allclose(X[:, 1:], expected, atol=1e-12)
-    assert encoder.get_feature_names_out().tolist() == [
-        "a", "label lag 1", "label lag 5", "label lag 24",
-    ]  # fmt: skip
+    names = encoder.get_feature_names_out().tolist()
+    assert names == ["a", *(f"label lag {back}" for back in lags)]
 
 
 def test_twin_of_columns():
@@ -58,7 +58,7 @@ def test_cuts_change_nothing(delay, every):
     labels = values_of(150, 0.2)
     table = pa.table({"a": values_of(150, 0.2, seed=1)})
     made = kb.TableEncoder(
-        missing="mean", lags={"label": [1, 9], "a": [3]}, delay=delay, every=every
+        missing="mean", lags={"label": [delay + 1, delay + 9], "a": [3]}, delay=delay, every=every
     )
     whole = made.copy().begin(["a"], "label")
     X = whole.learn(table, labels)
@@ -98,15 +98,15 @@ def table():
 
 
 def test_a_stream_is_what_the_encoder_learns(table, assert_chunks_agree):
-    stream = open_stream(table, label="y", encoder=kb.TableEncoder(lags=[1, 30], delay=2))
-    assert stream.feature_names == ["a", "y lag 1", "y lag 30"]
+    stream = open_stream(table, label="y", encoder=kb.TableEncoder(lags=[3, 30], delay=2))
+    assert stream.feature_names == ["a", "y lag 3", "y lag 30"]
     X, y = stream.read()
-    alone = kb.TableEncoder(lags=[1, 30], delay=2)
+    alone = kb.TableEncoder(lags=[3, 30], delay=2)
     np.testing.assert_array_equal(X, alone.learn(table.select(["a"]), y))
     assert_chunks_agree(stream, (1024, 7))
     # After a checkpoint's rows the encoder knows these and no more.
     for i, (part, _) in enumerate(stream.chunks(1024)):
-        known = kb.TableEncoder(lags=[1, 30], delay=2).begin(["a"], "y")
+        known = kb.TableEncoder(lags=[3, 30], delay=2).begin(["a"], "y")
         rows = 1024 * i + len(part)
         known.learn(table.select(["a"])[:rows], y[:rows])
         assert stream.encoder.described() == known.described()

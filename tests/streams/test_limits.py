@@ -120,7 +120,6 @@ def test_many_digits_in_csv(write):
     "text",
     [
         "a,label\r1,0\r2,1\n3,0\n4,1\n5,0\n",  # rows were lost
-        "a,label\n1,00501\n2,501\n3,7\n",
         "a,label\n1,9007199254740992\n2,9007199254740991\n",
         "a,label\n1.5,-0\n2,+3\n",
         'a,"label"\n1,2\n"2",3\n',

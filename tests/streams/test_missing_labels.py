@@ -15,12 +15,13 @@ from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows, LabelledRows, has_label
 
 KINDS = {
-    "whole": (["1", "", "0", "NA", "1"], [1, np.nan, 0, np.nan, 1], [0, 1], np.int64),
+    "whole": ([1, None, 0, None, 1], [1, np.nan, 0, np.nan, 1], [0, 1], np.int64),
     "numbers": (["1.5", "?", "0", "", "1"], [1.5, np.nan, 0, np.nan, 1], [0, 1, 1.5], np.float64),
     "text": (["yes", "", "no", "null", "yes"], ["yes", None, "no", None, "yes"],
              ["no", "yes"], "<U3"),
-    "truth": (["true", "", "FALSE", "", "true"], ["True", None, "False", None, "True"],
-              ["False", "True"], "<U5"),
+    "digits": (["1", "", "0", "NA", "1"], ["1", None, "0", None, "1"], ["0", "1"], "<U1"),
+    "truth": ([True, None, False, None, True], [True, None, False, None, True],
+              [False, True], np.bool_),
 }  # fmt: skip
 
 

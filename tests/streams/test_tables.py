@@ -265,7 +265,7 @@ def test_values_of_several_kinds_in_json(write):
     text = '{"a": 1, "k": "x", "b": true}\n{"a": "2.5", "k": 3.0, "b": false}\n'
     X, y = open_stream(write("t.jsonl", text), encoder=kb.TableEncoder({"k": ["x", "3"]})).read()
     assert X.tolist() == [[1, 1, 0, 0], [2.5, 0, 1, 0]]
-    assert y.tolist() == ["True", "False"]
+    assert y.tolist() == [True, False]
 
 
 def test_columns_that_are_not_there(write):

@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook.errors import KernbrookError
 from kernbrook.streams import open_stream
 
-TEXT = ["Good plot, bad end", "bad plot", None, "", "GOOD good", "a end of the plot"]
+TEXT = ["Good plot, bad end", "bad plot", None, "", "GOOD good", "the end of the plot"]
 
 
 def hashed(width):

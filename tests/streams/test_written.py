@@ -307,7 +307,7 @@ def test_what_else_can_be_a_moment():
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
-        ({"dates": {"a": "%d.%m"}}, "expected a year, a month and a day"),
+        ({"dates": {"a": "%d.%m"}}, "expected a year and a month"),
         ({"dates": {"a": ["days", "%H:%M"]}}, "a time alone has only the part hour"),
         ({"dates": {"a": "%K"}}, "expected some of %Y .*, got %K"),
         ({"dates": {"a": "%Y-%m-%d %"}}, "expected each part of a date once"),

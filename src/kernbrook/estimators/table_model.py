@@ -24,7 +24,7 @@ from kernbrook.snapshots import Snapshots
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
-from kernbrook.streams.tables.label_spelling import as_classes, listed
+from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.levels import warn_of
 from kernbrook.streams.tables.table_stream import TableStream
 from kernbrook.turns import changes, in_turn
@@ -121,13 +121,17 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         known = self._classes(stream, classes)
         _tell(stream)
         for X, y in stream.chunks(CHUNK):
-            if known is None:
-                self.model.learn(X, y)
-            elif hasattr(self.model, "classes_"):
-                self.model.learn(X, as_classes(y, self.model.classes_))
-            else:
-                self.model.learn(X, as_classes(y, known), classes=known)
-            self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
+            before = self._rounds()
+            try:
+                if known is None:
+                    self.model.learn(X, as_numbers(y))
+                elif hasattr(self.model, "classes_"):
+                    self.model.learn(X, as_classes(y, self.model.classes_))
+                else:
+                    self.model.learn(X, as_classes(y, known), classes=known)
+            finally:  # an error or Ctrl-C may come when some of the rows were learned
+                if self._rounds() != before:
+                    self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
         return self
 
     @available_if(_has("predict"))
@@ -225,6 +229,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
 
+    def _rounds(self) -> int:
+        """Rows that the model has met."""
+        return getattr(self.model, "n_rounds_", 0)
+
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)
 
@@ -244,9 +252,12 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         if task_of(self.model) == "regression":
             if classes is not None:
                 raise InputError("classes: the model predicts numbers; give none")
-            if present is not None and present.dtype.kind not in "biuf":
-                labels = listed(present)
-                raise InputError(f"{stream.name}: expected numbers as labels, found {labels}")
+            try:
+                as_numbers(np.array([]) if present is None else present)
+            except InputError:
+                labels = listed(np.asarray(present))
+                problem = f"expected numbers as labels, found {labels}"
+                raise InputError(f"{stream.name}: {problem}") from None
             return None
         if known is not None and classes is not None:
             raise InputError(f"classes: {listed(known)} are known; give none")

@@ -11,29 +11,45 @@ from numpy.typing import NDArray
 BOOLEANS = {word: word.capitalize() for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 
 
-def all_boolean(labels: Iterable[str]) -> bool:
-    """Whether labels are true and false alone, in whatever letters: then they are True and False.
-
-    So pandas and Parquet have them, where others write true or TRUE.
-    """
-    return all(label in BOOLEANS for label in labels)
+def all_boolean(labels: Iterable[Any]) -> bool:
+    """Whether labels are true and false alone, in whatever letters."""
+    return all(str(label) in BOOLEANS for label in labels)
 
 
-def as_booleans(labels: NDArray[Any]) -> NDArray[Any]:
-    """True and False as text, of labels that are `all_boolean`."""
-    return np.asarray(np.char.capitalize(labels.astype("U5")))
+def as_booleans(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Labels that are `all_boolean` as NumPy's booleans."""
+    return np.asarray(np.char.lower(labels.astype("U5")) == "true")
 
 
 def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
-    """true and false as text in the letters of the known labels; all others stay.
+    """true and false as the known labels have them: booleans, or text in the same letters.
+
+    All others stay.
 
     Examples
     --------
     >>> spelled_as(np.array(["True", "maybe"]), ["false", "maybe", "true"]).tolist()
     ['true', 'maybe']
+    >>> spelled_as(np.array(["TRUE", "false"]), [False, True])
+    array([ True, False])
+    >>> spelled_as(np.array([True]), ["no", "true"]).tolist()
+    ['true']
     """
+    known = list(known)
+    if known and all(isinstance(one, (bool, np.bool_)) for one in known):
+        if labels.dtype.kind not in "UO":
+            return labels
+        if all_boolean(labels.tolist()):
+            return as_booleans(labels)
+        own = (BOOLEANS[one] == "True" if (one := str(v)) in BOOLEANS else v for v in labels)
+        return np.array([*own], dtype=object)
+    texts = any(isinstance(one, str) for one in known)
+    if texts and labels.dtype.kind == "b":
+        labels = labels.astype("U5")
     if labels.dtype.kind not in "UO":
         return labels
+    if texts and labels.dtype.kind == "O":
+        labels = np.array([f"{v}" if isinstance(v, bool) else v for v in labels], dtype=object)
     words = {str(one) for one in known} & BOOLEANS.keys()
     letters = {BOOLEANS[word]: word for word in sorted(words)}
     for word, value in BOOLEANS.items() if words else ():
@@ -45,16 +61,18 @@ def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
 def of_one_kind(labels: Iterable[Any]) -> set[Any]:
     """Labels of parts that were read apart, true and false in the same letters.
 
-    A part that has true and false alone says True and False; another has true, false and maybe.
+    A part that has true and false alone has booleans; another has true, false and maybe.
 
     Examples
     --------
-    >>> sorted(of_one_kind(["True", "False", "true", "maybe"]))
+    >>> sorted(of_one_kind([True, False, "true", "maybe"]))
     ['false', 'maybe', 'true']
     """
     found = set(labels)
     words = {str(label) for label in found if str(label) in BOOLEANS}
-    if not (others := words - set(BOOLEANS.values())):
+    if all(isinstance(label, (bool, np.bool_)) or not isinstance(label, str) for label in found):
         return found
+    if not (others := words - set(BOOLEANS.values())):
+        return {str(label) if str(label) in words else label for label in found}
     letters = str.upper if min(others).isupper() else str.lower
-    return {letters(label) if str(label) in words else label for label in found}
+    return {letters(str(label)) if str(label) in words else label for label in found}

@@ -44,6 +44,7 @@ class Stream(ABC):
     labelled : whether the labels are any; else all are 0
     n_unlabelled : rows without a label; those of text are then None, and those of numbers NaN
     label_type : of the labels that are there; None where it is that of the chunks
+    seem_counts : whether the labels are whole numbers that counts would be
     encoder : of a table, what has encoded its rows so far; None for other data
     aside : the names of columns that are neither features nor the label
     level_counts : of a table, how often each declared level came, by column
@@ -68,6 +69,7 @@ class Stream(ABC):
     labelled: bool = True
     n_unlabelled: int = 0
     label_type: np.dtype[Any] | None = None
+    seem_counts: bool = False
     encoder: Any = None
     aside: Sequence[str] = ()
     level_counts: Sequence[LevelCounts] = ()
@@ -149,6 +151,7 @@ class View(Stream):
         self.n_features, self.feature_names = stream.n_features, stream.feature_names
         self.labelled, self.label_name = stream.labelled, stream.label_name
         self.n_unlabelled, self.label_type = stream.n_unlabelled, stream.label_type
+        self.seem_counts = stream.seem_counts
         self.level_counts, self.matched = stream.level_counts, stream.matched
         self.in_turn, self.tells, self.bad_rows = stream.in_turn, stream.tells, stream.bad_rows
 
@@ -289,7 +292,7 @@ def is_label(y: Labels, label: Any) -> NDArray[np.bool_]:
 
     TypeError or ValueError where they are, and it is none.
     """
-    if y.dtype.kind in "biuf":
+    if y.dtype.kind in "iuf":
         return np.asarray(y == float(label))
     return np.asarray(spelled_as(y, [str(label)]) == str(label), dtype=bool)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook import recipes as book
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.streams import Stream
 from kernbrook.streams.files import limits
 from kernbrook.streams.stream import has_label
+from kernbrook.streams.tables.label_spelling import as_numbers, number_of
 
 CHUNK = 4096  # rows read at a time
 
@@ -58,6 +60,8 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     known = stream.classes()
     if known is not None:
         check_no_fraction(known)
+        if stream.seem_counts:
+            warnings.warn(DataFileWarning(stream.name, told_of_counts(stream)), stacklevel=2)
         return known
     found: set[Any] = set()
     for _, y in stream.chunks(CHUNK):
@@ -67,8 +71,20 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     return np.array(sorted(found))
 
 
+def told_of_counts(stream: Stream) -> str:
+    """That labels which are about to be classes seem to be counts."""
+    classes = stream.classes()
+    several = 0 if classes is None else len(classes)
+    return (
+        f"column {stream.label_name!r:.60}: {several:,} whole numbers are taken as classes; are "
+        "they counts? --recipe kernbrook-regression (model=kb.OnlineMKRegressor()) predicts numbers"
+    )
+
+
 def task_of_labels(stream: Stream) -> Task:
     """Numbers where a label has a fraction, else classes; read up to the first fraction."""
+    if stream.label_type is not None:  # a table knows
+        return "regression" if stream.label_type.kind == "f" else "classification"
     for _, y in stream.chunks(CHUNK):
         if y.dtype.kind != "f":
             return "classification"
@@ -98,17 +114,20 @@ def check_no_fraction(y: NDArray[Any]) -> None:
 
 
 def check_numbers(y: NDArray[Any]) -> None:
-    """InputError where labels are no numbers."""
-    if y.dtype.kind not in "biuf":
-        found = next(iter(y[has_label(y)]), "text")
+    """InputError where labels are no numbers, nor all text of numbers."""
+    try:
+        as_numbers(y)
+    except InputError:
+        found = next(one for one in y[has_label(y)] if number_of(one) is None)
         raise InputError(
             f"data: expected numbers as labels, found {found!s:.40}; {fitting('classification')}"
-        )
+        ) from None
 
 
 def fitting(task: Task) -> str:
     """The recipes for a task, in words."""
-    return f"recipes for {task}: {', '.join(recipes_for(task))}"
+    names = dict.fromkeys([OURS[task], *recipes_for(task)])
+    return f"recipes for {task}: {', '.join(names)}"
 
 
 # The recipe where none is named.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
+from kernbrook.streams.booleans import BOOLEANS, all_boolean, spelled_as
 from kernbrook.streams.tables.label_spelling import listed, number_of
 
 EXACT = 2**53  # below it, integers stay apart as floats too
@@ -78,7 +79,9 @@ def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
         if number is None or not abs(number) < 1e100:
             raise InputError(f"expected a number, found {answer!r:.40}")
         return float(number)
-    text = classes.dtype.kind in "UO"
+    text = classes.dtype.kind in "UOb"
+    if classes.dtype.kind == "b":
+        answer = BOOLEANS.get(str(answer), answer)
     for name in classes.tolist():
         if str(name) == str(answer) if text else name == number_of(answer):
             return name
@@ -87,8 +90,11 @@ def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
 
 def _read(names: Sequence[Any], kind: np.dtype[Any] | None) -> NDArray[Any]:
     """Names like labels of a kind; where it is None as integers, else as numbers, else as text."""
-    found = _numbers(names) if kind is None or kind.kind != "U" else np.array(list(map(str, names)))
-    if kind is None or kind.kind == "U":
+    texts = kind is not None and kind.kind in "UOb"
+    found = np.array(list(map(str, names))) if texts else _numbers(names)
+    if kind is not None and kind.kind in "Ob":  # objects are text or booleans, and None
+        return spelled_as(found, [True] if all_boolean(names) else ())
+    if kind is None or texts:
         return found
     text = found.dtype.kind == "U"
     if text or (found != found.astype(kind)).any():

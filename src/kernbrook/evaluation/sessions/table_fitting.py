@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import clone
 
+from kernbrook.errors import DataFileWarning
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.measuring.by_task import OURS, make_online, task_of_labels
+from kernbrook.evaluation.measuring.by_task import (
+    OURS,
+    make_online,
+    task_of_labels,
+    told_of_counts,
+)
 from kernbrook.streams import TableEncoder
 
 
@@ -57,7 +64,7 @@ def fit_table(
     >>> encoder = kb.TableEncoder({"day": ["sat", "sun"]})
     >>> model = kb.fit_table(rows * 20, label="late", encoder=encoder)
     >>> model.predict([{"day": "sun", "km": 9}, {"day": "sat", "km": 1}])
-    array(['True', 'False'], dtype='<U5')
+    array([ True, False])
     """
     asked = make_online(OURS["classification"], random_state=random_state)
     table = TableModel(asked if model is None else model, encoder, label)
@@ -66,4 +73,6 @@ def fit_table(
         table.model = clone(model)
     elif classes is None and task_of_labels(stream) == "regression":
         table.model = make_online(OURS["regression"], random_state=random_state)
+    elif classes is None and stream.seem_counts:
+        warnings.warn(DataFileWarning(stream.name, told_of_counts(stream)), stacklevel=2)
     return table.partial_fit(stream, classes=classes)

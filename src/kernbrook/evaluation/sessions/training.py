@@ -39,7 +39,7 @@ from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features, Labels, has_label
-from kernbrook.streams.tables.label_spelling import as_classes, listed
+from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.left_out_rows import BadRows
 from kernbrook.streams.tables.levels import LevelCounts
 
@@ -332,6 +332,8 @@ class _Session(Session):
         state, told = self.state, dict[str, Any]()
         if self.labels is not None:
             y, told = self._named(y)
+        else:
+            y = as_numbers(y, state.rows)
         for rows in self._parts(y):
             lost = self._learn(rows, X[rows], y[rows], told)
             state.loss, state.judged = added(state.loss, lost), state.judged + len(lost)

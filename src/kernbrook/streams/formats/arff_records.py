@@ -50,6 +50,8 @@ _AS_IT_IS = re.compile(r"yyyy-MM-dd(('T'| )HH:mm(:ss(\.S{1,9})?)?(X{1,3}|Z)?)?")
 class ArffRecords(TextRecords):
     """ARFF with dense rows; nominal attributes are columns whose levels are declared."""
 
+    typed = False
+
     def __init__(self, file: DataFile):
         super().__init__(file)
         self.columns = []

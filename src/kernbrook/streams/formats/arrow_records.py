@@ -18,7 +18,16 @@ from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.files.text_files import has_known_suffix, stem
 from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import BATCH_ROWS, Batch, Records, Wanted
+from kernbrook.streams.formats.table_records import (
+    BATCH_ROWS,
+    HALF,
+    Batch,
+    Records,
+    Wanted,
+    is_unicode,
+    kinds_of,
+    table_of,
+)
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
 _ENDINGS = (".parquet", ".pq")
@@ -221,12 +230,13 @@ def frame_of(X: Any) -> Any:
     """A frame, or records, as narwhals has frames."""
     if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
         return eager(X)
-    import pyarrow as pa
-
     try:
-        return eager(pa.Table.from_pylist([dict(X)] if isinstance(X, Mapping) else list(X)))
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        raise InputError(f"expected records of numbers and text: {error}") from None
+        rows = [dict(X)] if isinstance(X, Mapping) else [dict(row) for row in X]
+    except (TypeError, ValueError):
+        raise InputError(f"expected records, such as [{{'a': 1}}], got {shown(X)}") from None
+    names = _checked(list(dict.fromkeys(name for row in rows for name in row)), InputError)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return eager(_table({name: _array(own, name, ".") for name, own in columns.items()}))
 
 
 def to_arrow(frame: Any, decimal: str = ".") -> Any:
@@ -237,15 +247,20 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
     Raises
     ------
     InputError
-        A column has values that are neither numbers nor text.
+        A column has values that are neither numbers nor text, or times with and without a zone.
     """
     import pyarrow as pa
 
     names = list(frame.columns)
     try:
-        return frame.to_arrow().select(names)
+        found = frame.to_arrow().select(names)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.table([_column(frame[name], decimal) for name in names], names=names)
+        return _table({name: _column(frame[name], decimal) for name in names})
+    moments = [field.name for field in found.schema if pa.types.is_timestamp(field.type)]
+    for name in moments if frame.implementation.is_pandas() else ():
+        if frame[name].to_native().dtype == object:
+            _check_zones(frame[name].to_list(), name)
+    return found
 
 
 def labels_as_arrow(y: Any) -> Any:
@@ -265,18 +280,47 @@ def labels_as_arrow(y: Any) -> Any:
     return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
 
 
-def _column(series: Any, decimal: str) -> Any:
-    """A column of a frame as an Arrow array."""
+def _column(series: Any, decimal: str) -> tuple[Any, list[str]]:
+    """A column of a frame as `_array` has it."""
     import narwhals as nw
     import pyarrow as pa
 
     if hasattr(native := series.to_native(), "sparse"):
         series = nw.from_native(native.sparse.to_dense(), series_only=True)
     try:
-        return series.to_arrow()
+        return series.to_arrow(), []
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        cells = (cell_text(value, series.name, decimal) for value in series.to_list())
-        return pa.array(cells, pa.string())
+        return _array(series.to_list(), series.name, decimal)
+
+
+def _array(values: Sequence[Any], column: str, decimal: str) -> tuple[Any, list[str]]:
+    """Values of Python as an Arrow array; and values of several kinds, which become text."""
+    import pyarrow as pa
+
+    try:
+        found = pa.array(values, from_pandas=True)
+    except UnicodeEncodeError as error:
+        found = quoted(str(error.object))
+        raise InputError(f"column {quoted(column)}: {HALF}, in {found}") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        text = [cell_text(value, column, decimal) for value in values]
+        return pa.array(text, pa.string()), kinds_of(values)
+    if pa.types.is_timestamp(found.type):
+        _check_zones(values, column)
+    return found, []
+
+
+def _table(found: Mapping[str, tuple[Any, list[str]]]) -> Any:
+    arrays = {name: array for name, (array, _) in found.items()}
+    return table_of(arrays, {name: kinds for name, (_, kinds) in found.items() if kinds})
+
+
+def _check_zones(values: Sequence[Any], column: str) -> None:
+    """InputError where some moments have an offset from UTC, and some have none."""
+    there = (value for value in values if hasattr(value, "tzinfo") and value == value)
+    zoned = {value.tzinfo is not None for value in there}
+    if len(zoned) > 1:
+        raise InputError(f"column {quoted(column)}: times with an offset from UTC and without one")
 
 
 def cell_text(value: Any, column: str, decimal: str) -> str | None:
@@ -311,6 +355,8 @@ def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> 
     for name, times in Counter(names).items():
         if not isinstance(name, str):
             raise refusal(f"expected columns named by text, found {name!r}")
+        if not is_unicode(name):
+            raise refusal(f"column {name!r:.60}: {HALF}")
         if times > 1:
             raise refusal(f"two columns are called {quoted(name)}")
     return list(names)

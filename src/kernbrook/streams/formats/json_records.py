@@ -11,9 +11,16 @@ from kernbrook.streams.files import limits
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.files.text_files import NOT_UTF8, OF_LIST, line_blocks
 from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import Batch, Wanted
+from kernbrook.streams.formats.table_records import (
+    HALF,
+    Batch,
+    Wanted,
+    is_unicode,
+    kinds_of,
+    table_of,
+)
 from kernbrook.streams.formats.text_cells import Refused
-from kernbrook.streams.formats.text_records import HALF, Refusing, TextRecords, is_unicode
+from kernbrook.streams.formats.text_records import Refusing, TextRecords
 
 
 class JsonRecords(TextRecords):
@@ -75,17 +82,15 @@ class JsonRecords(TextRecords):
 
     def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: Wanted) -> Any:
         """The rows of these lines."""
-        import pyarrow as pa
-
-        arrays = []
+        arrays, kinds = dict[str, Any](), dict[str, list[str]]()
         for name in wanted.columns:
             values = [row.get(name) for row in rows]
             try:
-                arrays.append(_array(values, wanted.decimal))
+                arrays[name], kinds[name] = _array(values, wanted.decimal)
             except UnicodeEncodeError:
                 row = next(i for i, value in enumerate(values) if not is_unicode(value))
                 raise self.at(lines[row], f"column {quoted(name)}: {HALF}") from None
-        return pa.Table.from_arrays(arrays, names=list(wanted.columns))
+        return table_of(arrays, kinds)
 
     def _objects(
         self, first: int, block: bytes, refused: Refused | None = None
@@ -144,16 +149,17 @@ def _not_an_object(line: bytes, error: Exception) -> str:
     return f"not an object of JSON: {error}"
 
 
-def _array(values: list[Any], decimal: str) -> Any:
-    """An Arrow array; values of several kinds become text."""
+def _array(values: list[Any], decimal: str) -> tuple[Any, list[str]]:
+    """An Arrow array; and values of several kinds, which become text."""
     import pyarrow as pa
 
     try:
-        return pa.array(values)
+        return pa.array(values), []
     except UnicodeEncodeError:
         raise
     except (pa.ArrowException, OverflowError):
-        return pa.array([None if value is None else _text(value, decimal) for value in values])
+        text = [None if value is None else _text(value, decimal) for value in values]
+        return pa.array(text), kinds_of(values)
 
 
 def _text(value: Any, decimal: str) -> str:

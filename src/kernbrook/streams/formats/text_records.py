@@ -20,9 +20,7 @@ from kernbrook.streams.formats.csv_header import (
     quoted,
     read_header,
 )
-from kernbrook.streams.formats.table_records import Batch, Records, Wanted
-
-HALF = "half of a character, which UTF-8 does not have"
+from kernbrook.streams.formats.table_records import HALF, Batch, Records, Wanted, is_unicode
 
 
 class TextRecords(Records):
@@ -84,6 +82,8 @@ class CsvRecords(TextRecords):
     DataFileWarning
         As `read_header` says how the first row was taken.
     """
+
+    typed = False
 
     def __init__(
         self,
@@ -278,12 +278,3 @@ def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separ
     place = {name: i for i, name in enumerate(names)}
     arrays = [pa.array([row[place[name]] for row in rows], pa.string()) for name in wanted]
     return pa.Table.from_arrays(arrays, names=list(wanted))
-
-
-def is_unicode(value: Any) -> bool:
-    """Whether a value can be written in UTF-8."""
-    try:
-        str(value).encode()
-    except UnicodeEncodeError:
-        return False
-    return True

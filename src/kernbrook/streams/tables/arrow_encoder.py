@@ -19,6 +19,7 @@ from kernbrook.streams.tables.column_problems import ValueProblem, missing_value
 from kernbrook.streams.tables.date_columns import described_dates
 from kernbrook.streams.tables.declarations import (
     AUTO,
+    check_lags,
     declared_lags,
     declared_levels,
     declared_moments,
@@ -70,12 +71,14 @@ class ArrowEncoder(BaseEstimator):
     last_: Floats
     taken_: dict[str, Any]
     label: str | None = None
+    _rules = 2  # what words are, and what hours of a zone; 1 for models that were saved before
 
     def begin(
         self,
         columns: Sequence[str],
         label: str | None = None,
         taken: Mapping[str, Any] | None = None,
+        goes_on: bool = False,
     ) -> Self:
         """Take the names of the columns, and learn nothing yet.
 
@@ -84,6 +87,7 @@ class ArrowEncoder(BaseEstimator):
         columns : names of all columns but the label's, each once
         label : name of the label's column, for lags; None where there is none
         taken : what "auto" takes, as `categorical` and `dates` would have it
+        goes_on : whether from what a file says
         """
         check(self)
         check_marks(self.decimal, self.thousands)
@@ -108,6 +112,8 @@ class ArrowEncoder(BaseEstimator):
         self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.n_features_in_ = len(columns)
         self.columns_ = kept
+        if not goes_on:
+            check_lags(self.lags, label, self.delay)
         self._begin()
         return self
 
@@ -256,10 +262,14 @@ class ArrowEncoder(BaseEstimator):
             declared_units(self.units),
             declared_names("drop", self.drop),
             Written(self.decimal, self.thousands),
+            self._rules,
         )
 
     def _begin(self) -> None:
         """Make the state for `columns_`."""
+        self._zones: dict[str, str] = {}
+        if self._rules == 1:
+            self._zones = dict.fromkeys(self.declarations().dates, "UTC")
         self._make()
         width = self._encoded.width
         self._lags = Lags(
@@ -279,6 +289,7 @@ class ArrowEncoder(BaseEstimator):
         """Make what encodes each of `columns_`, and the label."""
         said = self.declarations()
         self._encoded, self._said_of = EncodedColumns(self.columns_, said), set[str]()
+        self._encoded.seen.zones = self._zones
         self._label_column = said.column(self.label or "label", Seen())
 
     def _read(

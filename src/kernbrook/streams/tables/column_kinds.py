@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_problems import (
-    CYCLES,
     ValueProblem,
     date_option,
     date_ways,
@@ -40,6 +39,8 @@ class Seen:
     ----------
     odd : by column how a value was read whose minus is written as accountants do
     truth : by column whether the values are true and false; a column has one of the kinds
+    zones : by column of dates the zone whose hours it has, as the first rows say
+    zoned : by column of dates whether its text has offsets from UTC
     learns : whether `truth` learns from the rows that are read
     helps : whether problems say what would help, which takes time
     keeps : whether `values` is kept
@@ -48,6 +49,8 @@ class Seen:
 
     odd: dict[str, str] = field(default_factory=dict)
     truth: dict[str, bool] = field(default_factory=dict)
+    zones: dict[str, str] = field(default_factory=dict)
+    zoned: dict[str, bool] = field(default_factory=dict)
     learns: bool = True
     helps: bool = True
     keeps: bool = False
@@ -80,13 +83,17 @@ class Numbers(NamedTuple):
             return np.full((len(array), 1), np.nan)
         if pa.types.is_string(kind):
             values = self._from_text(array)
+        elif pa.types.is_duration(kind):  # seconds
+            per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+            counts = array.cast(pa.int64()).cast(pa.float64(), safe=False)
+            values = counts.to_numpy(zero_copy_only=False) / per_second
         elif is_numeric(kind):
             values = floats_of(array).to_numpy(zero_copy_only=False)
             if self.seen.learns and pa.types.is_floating(kind) and array.null_count < len(array):
                 self.seen.truth.setdefault(self.column, False)
         else:
             found = f"a number was expected, found {kind}"
-            if pa.types.is_temporal(kind):
+            if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
                 raise ValueProblem(0, found, declared=date_ways(self.column), question="a date? ")
             raise ValueProblem(0, found, declared=[option("drop", self.column)])
         infinite = np.isinf(values)
@@ -94,7 +101,11 @@ class Numbers(NamedTuple):
             row = int(infinite.argmax())
             cell = array[row].as_py()
             found = quoted(cell.strip()) if isinstance(cell, str) else f"{values[row]}"
-            raise ValueProblem(row, f"{found} is not finite")
+            ways = [option("categorical", self.column, "=hash:32")]
+            is_code = isinstance(cell, str) and cell.strip()[:1].isdigit()
+            raise ValueProblem(
+                row, f"{found} is not finite", declared=ways if is_code else (), question="a code? "
+            )
         return values[:, None]
 
     def _from_text(self, array: Any) -> Floats:
@@ -161,11 +172,15 @@ class Numbers(NamedTuple):
         if not unit and (formats := written_dates.formats_of(value)):
             ways = date_ways(self.column)
             if not any(map(written_dates.is_common, formats)):
-                ways[0] = date_option(self.column, CYCLES, formats)
+                parts = written_dates.parts_of(formats[0])
+                ways[0] = date_option(self.column, parts, formats)
             return ValueProblem(row, found, declared=ways, question="a date? ")
         if not unit and (formats := written_dates.clocks_of(value)):
             ways = [date_option(self.column, ("hour",), formats), *self._others()]
             return ValueProblem(row, found, declared=ways, question="a time? ")
+        if not unit and written_dates.is_quarter(value):
+            ways = ["write its first day, such as 2024-01-01, or", option("drop", self.column)]
+            return ValueProblem(row, found, declared=[" ".join(ways)], question="a quarter? ")
         ways_to_write = self.written.others(value)
         if [way for way, _ in ways_to_write] == [self.written._replace(decimal=",")]:
             way = self._way(ways_to_write[0][0])

@@ -15,7 +15,7 @@ from kernbrook.errors import DataFileWarning, InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.formats.table_records import Records, Refused, Wanted
 from kernbrook.streams.tables import written_dates
-from kernbrook.streams.tables.column_kinds import Floats, as_text, is_numeric, plain
+from kernbrook.streams.tables.column_kinds import Floats, Seen, as_text, is_numeric, plain
 from kernbrook.streams.tables.column_problems import (
     CYCLES,
     DATE_PARTS,
@@ -29,21 +29,27 @@ Declared = dict[str, tuple[tuple[str, ...], str | None]]  # columns, their parts
 
 _DAY = 86_400_000_000  # microseconds
 _WEEKDAY = 3  # of 1970-01-01, from Monday
+_UTC = "UTC"
+_UTCS = (_UTC, "+00:00", "Etc/UTC", "GMT", "Z")
 
 
 class Dates(NamedTuple):
-    """Parts of a moment: days since 1970 as they are, cycles by sine and cosine; in UTC.
+    """Parts of a moment: days since 1970 as they are, cycles by sine and cosine.
+
+    Of moments of a zone, as Parquet and frames have them, in that zone, else in UTC.
 
     Attributes
     ----------
     column : name
     parts : some of `DATE_PARTS`
     written : the format of text and of numbers; None for text in ISO's form
+    seen : what is remembered of the rows
     """
 
     column: str
     parts: tuple[str, ...]
-    written: str | None = None
+    written: str | None
+    seen: Seen
 
     @property
     def names(self) -> list[str]:
@@ -54,7 +60,7 @@ class Dates(NamedTuple):
         ]
 
     def encode(self, array: Any) -> Floats:
-        moments, missing = self.moments(array)
+        moments, missing = self._in_zone(array, *self.moments(array))
         days, rest = np.divmod(moments, _DAY)
         of_day = rest / _DAY
         dates = days.astype("datetime64[D]")
@@ -77,6 +83,38 @@ class Dates(NamedTuple):
         values = np.stack(columns, axis=1)
         values[missing] = np.nan
         return values
+
+    def _in_zone(
+        self, array: Any, moments: NDArray[np.int64], missing: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The moments as clocks of the column's zone show them; what has no zone stays."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        array, kind = plain(array)
+        own = getattr(kind, "tz", None) if pa.types.is_timestamp(kind) else None
+        if self.seen.learns and not missing.all() and self.column not in self.seen.zones:
+            self.seen.zones[self.column] = own or _UTC
+            if own is not None and own not in _UTCS:
+                told = f"its hours are those of {own}, not of UTC"
+                self.seen.odd.setdefault(self.column, told)
+        zone = self.seen.zones.get(self.column, _UTC)
+        zoned = np.full(len(moments), own is not None)
+        if pa.types.is_string(kind):
+            zoned = written_dates.zoned(without_gaps(array), self.written)
+            self._look_at(zoned[~missing])
+        if zone in _UTCS or not zoned.any():
+            return moments, missing
+        there = pa.array(moments, pa.timestamp("us", zone))
+        local = compute.local_timestamp(there).cast(pa.int64()).to_numpy()
+        return np.where(zoned, local, moments), missing
+
+    def _look_at(self, zoned: NDArray[np.bool_]) -> None:
+        """Remember that text with and without offsets came."""
+        for one in (True, False):
+            if (zoned == one).any() and self.seen.zoned.setdefault(self.column, one) != one:
+                told = "times with an offset from UTC stand beside others, which are taken as UTC"
+                self.seen.odd.setdefault(self.column, told)
 
     def moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Microseconds since 1970, and where they are missing."""

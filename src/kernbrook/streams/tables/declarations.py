@@ -97,6 +97,19 @@ def declared_lags(given: Any) -> dict[str | None, tuple[int, ...]]:
     return declared
 
 
+def check_lags(given: Any, label: str | None, delay: int) -> None:
+    """InputError where a lag of the label is never known: labels come after so many more rows."""
+    for name, lags in declared_lags(given).items():
+        never = [lag for lag in lags if lag <= delay]
+        if name in (None, label) and never:
+            raise InputError(
+                f"lags: {', '.join(map(str, never))}: the label of so few rows before is not known "
+                f"with delay={delay} (--delay {delay}): lags begin at {delay + 1}. Where the label "
+                f"of {min(never)} rows before is known, it is delay={min(never) - 1} "
+                f"(--delay {min(never) - 1})"
+            )
+
+
 def _but_auto(names: list[str], given: Any) -> list[str]:
     return [name for name in names if name != AUTO] if is_auto(given) else names
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import Dates, Declared
 from kernbrook.streams.tables.declarations import DeclaredLevels
 from kernbrook.streams.tables.levels import LevelCounts
+from kernbrook.streams.tables.words import hashing
 from kernbrook.streams.tables.written_numbers import Written
 
 Column: TypeAlias = Numbers | Levels | Hashed | Dates
@@ -32,10 +32,12 @@ class Words(NamedTuple):
     ----------
     column : name
     width : columns
+    rules : what a word is, see `hashing`
     """
 
     column: str
     width: int
+    rules: int
 
     @property
     def names(self) -> list[str]:
@@ -43,14 +45,8 @@ class Words(NamedTuple):
 
     def encode(self, array: Any) -> Any:
         """(n, width) CSR."""
-        return _hashing(self.width).transform(as_text(array).fill_null("").to_pylist())
-
-
-@lru_cache
-def _hashing(width: int) -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    return HashingVectorizer(n_features=width, ngram_range=(1, 2))
+        texts = as_text(array).fill_null("").to_pylist()
+        return hashing(self.width, self.rules).transform(texts)
 
 
 class Part(NamedTuple):
@@ -85,6 +81,7 @@ class Declarations:
     levels, dates, words, units : by column
     drop : columns to leave out
     written : how numbers in text are, but for units
+    rules : of this version, 2, or of one before
     """
 
     def __init__(
@@ -95,8 +92,9 @@ class Declarations:
         units: Mapping[str, str],
         drop: Sequence[str],
         written: Written,
+        rules: int,
     ):
-        self.levels, self.dates, self.words = levels, dates, words
+        self.levels, self.dates, self.words, self.rules = levels, dates, words, rules
         self.units, self.drop, self.written = units, drop, written
 
     def names(self) -> list[str]:
@@ -114,7 +112,7 @@ class Declarations:
             kind = Hashed if isinstance(levels, int) else Levels
             return kind(name, levels, self.written.decimal)  # type: ignore[arg-type]
         if name in self.dates:
-            return Dates(name, *self.dates[name])
+            return Dates(name, *self.dates[name], seen)
         return Numbers(name, self.written._replace(unit=self.units.get(name, "")), seen)
 
 
@@ -138,7 +136,8 @@ class EncodedColumns:
 
     def __init__(self, names: Sequence[str], said: Declarations):
         self.seen = Seen()
-        self.words = [Words(name, said.words[name]) for name in names if name in said.words]
+        texts = [name for name in names if name in said.words]
+        self.words = [Words(name, said.words[name], said.rules) for name in texts]
         dense = [name for name in names if name not in said.words]
         self.columns = [said.column(name, self.seen) for name in dense]
         widths = [len(column.names) for column in self.columns]

@@ -42,6 +42,7 @@ _STATES["indicator"] = _STATES["mean"]
 # What descriptions of models of 0.1 do not have.
 _BEFORE: dict[str, Any] = {
     "thousands": None, "units": {}, "words": {}, "lags": [], "delay": 0, "every": 1, "label": None,
+    "rules": 1, "zones": {},
 }  # fmt: skip
 
 
@@ -65,9 +66,10 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         "auto", as `categorical` has it
         By name the list of parts: "days" since 1970 as a number; "hour", "weekday", "yearday", how
         far the day, the week and the year are, as sine and cosine. Of a list of names these three.
-        Moments are in UTC. In the list may stand the format of text, as `strptime` takes it, such
-        as "%d.%m.%Y", or alone in place of the list; "%s" and "%Q" count seconds and milliseconds
-        since 1970. When a stream of a table is opened, a common format of a column is found.
+        Hours are those of the zone that a column of Arrow or pandas has, else of UTC. In the list
+        may stand the format of text, as `strptime` takes it, such as "%d.%m.%Y", or alone in place
+        of the list; "%s" and "%Q" count seconds and milliseconds since 1970. When a stream of a
+        table is opened, a common format of a column is found.
     drop : list, the columns to leave out
     missing : "error", "mean", "last" or "indicator"
         What is missing is an error, or becomes the mean of its column so far, or the last value,
@@ -78,8 +80,9 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
     units : dict, by name what stands beside the numbers of a column that come as text: "EUR", "kg"
         "%" means hundredths: 12 % is 0.12
     words : list or dict, the columns of text of which words and pairs of words are hashed
-        As scikit-learn's HashingVectorizer does it, to 262,144 columns each, or by name to so many.
-        Rows are then CSR. Text that is missing has no words.
+        As scikit-learn's HashingVectorizer does it, to 262,144 columns each, or by name to so many;
+        single letters, emoji and each character of Chinese and Japanese are words, too. Rows are
+        then CSR. Text that is missing has no words.
     lags : list or dict, of how many rows back values are columns, too
         A list means labels; a dict says it by column of numbers, by its own name of the label's. A
         label that is not known yet is the last one known; see the notes.
@@ -299,6 +302,8 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
             "delay": self.delay,
             "every": self.every,
             "label": self.label if self.lags_of_label else None,
+            "rules": self._rules,
+            "zones": dict(self._zones),
             "columns": self.feature_names_in_.tolist(),
             "state": state,
         }
@@ -312,7 +317,7 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         InputError
             It is no description that `described` gives.
         """
-        expected = {*cls.parameter_ranges, "label", "columns", "state"}
+        expected = {*cls.parameter_ranges, "label", "columns", "state", "rules", "zones"}
         held = {**_BEFORE, **described} if isinstance(described, dict) else {}
         if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
@@ -322,8 +327,21 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
             raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
         if not isinstance(label, str | None):
             raise InputError(f"encoder: expected the name of a label, got {shown(label)}")
+        rules, zones = held.pop("rules"), held.pop("zones")
         held["lags"] = _lags_of(held["lags"])
-        encoder = cls(**held).begin(columns, label)
+        encoder = cls(**held)
+        if rules not in (1, cls._rules):
+            raise InputError(f"encoder: expected rules 1 or {cls._rules}, got {shown(rules)}")
+        encoder._rules = rules
+        encoder.begin(columns, label, goes_on=True)
+        dates = encoder.declarations().dates
+        if not (
+            isinstance(zones, dict)
+            and all(map(_is_zone, zones.values()))
+            and zones.keys() <= dates.keys()
+        ):
+            raise InputError(f"encoder: expected zones of dates, got {shown(zones)}")
+        encoder._zones.update(zones)
         names = _STATES[encoder.missing] + (("lags",) if encoder.lags is not None else ())
         if not isinstance(state, dict) or state.keys() != set(names):
             raise InputError(f"encoder: no state of missing={encoder.missing!r}: {shown(state)}")
@@ -341,6 +359,20 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         if (encoder.totals_[encoder.counts_ == 0] != 0).any():
             raise InputError("encoder: expected totals of 0 where counts are 0")
         return encoder
+
+
+def _is_zone(given: Any) -> bool:
+    """Whether it is the name of a zone that Arrow knows."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not isinstance(given, str):
+        return False
+    try:
+        compute.local_timestamp(pa.array([0], pa.timestamp("us", given)))
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _lags_of(given: Any) -> dict[str | None, list[int]] | None:

@@ -20,14 +20,14 @@ def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArr
 
     Parameters
     ----------
-    y : (n,) numbers or text; NaN or None is none, and stays
-    classes : (c,) of the model, numbers or text
+    y : (n,) numbers, text, or true and false; NaN or None is none, and stays
+    classes : (c,) of the model, likewise
     before : rows before these, for a message
 
     Raises
     ------
     InputError
-        The classes are numbers, and a label is none, or one with a fraction where they have none.
+        The classes are numbers, or true and false, and a label is none.
 
     Examples
     --------
@@ -35,13 +35,18 @@ def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArr
     array(['01', '2', '3'], dtype='<U2')
     >>> as_classes(np.array(["TRUE", "maybe"]), np.array(["False", "True"]))
     array(['True', 'maybe'], dtype='<U5')
+    >>> as_classes(np.array(["TRUE", "false"]), np.array([False, True]))
+    array([ True, False])
     """
     there = has_label(y)
     if not there.all():
-        found = np.full(len(y), None if classes.dtype.kind in "UO" else np.nan)
+        found = np.full(len(y), None if classes.dtype.kind in "UOb" else np.nan)
         for start, end in _runs(there):
             found[start:end] = as_classes(y[start:end], classes, before + start)
         return found
+    y = spelled_as(y, classes)
+    if classes.dtype.kind == "b" and y.dtype.kind == "O":
+        _refuse(y, np.array([not isinstance(label, bool) for label in y]), classes, before)
     if classes.dtype.kind not in "UO":
         numbers = y if y.dtype.kind in "biuf" else _as_numbers(y, classes, before)
         kept = numbers.astype(classes.dtype)
@@ -50,10 +55,23 @@ def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArr
             _refuse(y, wrong, classes, before)
         return kept
     if y.dtype.kind in "UO":
-        return spelled_as(y, classes)
-    by_value = {value: str(name) for name in classes if (value := number_of(str(name))) is not None}
+        return y
+    texts = sorted(map(str, classes), key=lambda text: text == as_value(text))  # these come first
+    by_value = {value: text for text in texts if (value := number_of(text)) is not None}
     plain = (by_value.get(value, as_value(str(value))) for value in y.tolist())
     return np.array(list(plain))
+
+
+def as_numbers(y: NDArray[Any], before: int = 0) -> NDArray[Any]:
+    """Labels as numbers, also where they come as text; InputError where one is none."""
+    if y.dtype.kind in "biuf":
+        return y
+    found = [math.nan if label is None else number_of(label) for label in y.tolist()]
+    if None in found:
+        row = found.index(None)
+        problem = f"expected a number as label, found {str(y[row])!r:.40}"
+        raise InputError(f"row {before + row + 1}: {problem}")
+    return np.array(found, dtype=np.float64)
 
 
 def _runs(there: NDArray[np.bool_]) -> list[list[int]]:
@@ -72,8 +90,9 @@ def _as_numbers(y: NDArray[Any], classes: NDArray[Any], before: int) -> NDArray[
 
 def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], before: int) -> None:
     row = int(wrong.argmax())
+    kind = "true and false" if classes.dtype.kind == "b" else "numbers"
     raise InputError(
-        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are numbers, "
+        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are {kind}, "
         f"found {str(y[row])!r:.40}"
     )
 

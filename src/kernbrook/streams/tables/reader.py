@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import Batch, Records, Wanted
+from kernbrook.streams.formats.table_records import Batch, Records, Wanted, several_of
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import DateProblem, UnreadDatesError
 from kernbrook.streams.tables.encoded_columns import ColumnProblem
@@ -180,9 +180,10 @@ class TableReader:
         declared = self.records.levels.get(self.label, ())
         written = Written(self.start.decimal, self.start.thousands)
         try:
-            return label_cells(piece.column(self.label), declared, written)
+            cells = label_cells(piece.column(self.label), declared, written, self.records.typed)
         except ValueProblem as problem:
             raise ColumnProblem(self.label, problem) from None
+        return cells._replace(several=several_of(piece, self.label))
 
     def _raised(self, batch: Batch, row: int, error: ColumnProblem) -> Exception:
         """What is raised for a value in a row of a batch: the refusal, or what may mend it."""

@@ -6,18 +6,28 @@ nearly every row. What is taken for levels are values that come again; numbers a
 
 from __future__ import annotations
 
+import math
+import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.errors import UndeclaredColumnsError
+from kernbrook.errors import DataFileWarning, UndeclaredColumnsError
 from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.formats.table_records import Records, Refused, Wanted
 from kernbrook.streams.tables import written_dates
+from kernbrook.streams.tables.codes import codes_of
 from kernbrook.streams.tables.column_kinds import Numbers, Seen, floats_of, is_numeric, plain
-from kernbrook.streams.tables.column_problems import CYCLES, ValueProblem, listed, option
+from kernbrook.streams.tables.column_problems import (
+    CYCLES,
+    ValueProblem,
+    date_option,
+    listed,
+    option,
+)
 from kernbrook.streams.tables.date_columns import described_dates
 from kernbrook.streams.tables.declarations import (
     AUTO,
@@ -30,10 +40,12 @@ from kernbrook.streams.tables.declarations import (
 )
 from kernbrook.streams.tables.encoded_columns import Declarations
 from kernbrook.streams.tables.written_dates import COMMON, ISO, formats_left
+from kernbrook.streams.tables.written_numbers import WAYS, Written
 
 if TYPE_CHECKING:
     from kernbrook.streams.tables.encoder import TableEncoder
 
+WHICH = "which is it?"
 MOST_LEVELS = 32  # that are declared one by one
 _HASHED = 32  # columns for more of them
 _MOST_VALUES = 10_000  # that are told apart
@@ -41,6 +53,7 @@ _LONG = 300  # characters of levels: more are hashed
 _MANY_WORDS = 4  # of a value on average
 _SHOWN = 3  # values in a message
 _LISTED = 40  # columns in a message
+_POINTS = ["%d.%m.%Y", "%m.%d.%Y"]
 _SAMPLED = 20  # values that are tried as dates in rare formats
 
 
@@ -53,19 +66,25 @@ class Finding(NamedTuple):
     parameter : of `TableEncoder`, which declares it; empty where none can be known
     value : of the parameter for this column; None where its name alone is enough
     told : what was found, in words
+    marks : how numbers of the whole table are written besides: decimal, thousands
+    taken : what "auto" takes as levels in place of words: a number of columns to hash to
     """
 
     column: str
     parameter: str
     value: Any
     told: str
+    marks: Mapping[str, str] = {}
+    taken: int | None = None
 
-    def options(self) -> list[str]:
+    def options(self) -> list[tuple[str, ...]]:
         """The same for the command line."""
-        if not self.parameter:
-            return []
-        if self.parameter in ("missing", "decimal", "thousands"):
-            return [f"--{self.parameter}", self.value]
+        marks = [(f"--{name}", mark) for name, mark in self.marks.items()]
+        if self.parameter == "missing":
+            return [("--missing", self.value)]
+        return [*marks, *([self._own()] if self.parameter else [])]
+
+    def _own(self) -> tuple[str, ...]:
         name, value = listed(self.column), self.value
         if isinstance(value, int):
             name += f"=hash:{value}"
@@ -73,7 +92,7 @@ class Finding(NamedTuple):
             values = [value] if isinstance(value, str) else value
             name += "=" + ",".join(map(listed, values))
         option = f"--{self.parameter}"
-        return [f"{option}={name}"] if name.startswith("-") else [option, name]
+        return (f"{option}={name}",) if name.startswith("-") else (option, name)
 
 
 class Column:
@@ -92,6 +111,7 @@ class Column:
         self.moments = self.odd = ""  # types of Arrow
         self.values: dict[str, int] = {}
         self.formats = [ISO, *COMMON]
+        self.code = ""  # what makes its numbers codes
 
     @property
     def there(self) -> int:
@@ -121,7 +141,8 @@ class Column:
             self.has_mark = self.has_mark or _has(array, self.numbers.written.decimal)
         else:
             self.gaps += array.null_count
-            self.is_number = self.is_number and pa.types.is_null(kind)
+            is_number = pa.types.is_null(kind) or pa.types.is_duration(kind)
+            self.is_number = self.is_number and is_number
             self.moments = str(kind) if pa.types.is_temporal(kind) else self.moments
             self.odd = "" if self.is_number or self.moments else str(kind)
 
@@ -166,12 +187,18 @@ def survey(
         if name not in known
     ]
     names, decimal = [one.name for one in own], said.written.decimal
-    wanted = Wanted(names, decimal, [], [n for n in names if said.is_plain(n)], refused)
+    numbers = [name for name in names if said.is_plain(name)]
+    codes = {one.column: one.told for one in codes_of(records, numbers, decimal) if one.has_zeros}
+    wanted = Wanted(names, decimal, [], [n for n in numbers if n not in codes], refused)
     _read(records, wanted, own, Column.look)
+    for one in own:
+        one.code, one.is_number = codes.get(one.name, ""), one.is_number and one.name not in codes
     odd = [one for one in own if not (one.is_number or one.moments or one.odd)]
     _read(records, Wanted([c.name for c in odd], decimal, refused=refused), odd, Column.count)
-    found = [_found(one) for one in own if not one.is_number]
-    if any(one.has_mark for one in own if one.is_number):
+    marked = any(one.has_mark for one in own if one.is_number)
+    way = _way_of_all(odd, said.written, marked)
+    found = [_found(one, way) for one in own if not one.is_number]
+    if marked:
         found = [_with_one_mark(one, said.written.decimal) for one in found]
     return found if fills else [*found, *_gaps(own)]
 
@@ -193,7 +220,7 @@ def _has(array: Any, mark: str) -> bool:
 
 def _with_one_mark(found: Finding, mark: str) -> Finding:
     """What no option reads: another mark of decimals, where numbers of other columns have one."""
-    if found.parameter != "decimal":
+    if "decimal" not in found.marks:
         return found
     told = (
         f"{found.told}; other columns have {mark!r}, and a table has one decimal mark: mend it, or "
@@ -209,82 +236,146 @@ def _gaps(own: list[Column]) -> list[Finding]:
     return [Finding("", "missing", "mean", f"values are missing in {some}{more}")] if having else []
 
 
-def _found(one: Column) -> Finding:
-    """What a column seems to be that is no column of numbers."""
-    if one.odd:
-        return Finding(one.name, "drop", None, f"{one.odd}, which is not read")
+def _found(one: Column, way: Written | None) -> Finding:
+    """What a column seems to be that is no column of numbers.
+
+    way : in which numbers of all columns can be read; None where there is none, or several
+    """
+    if one.odd or "interval" in one.moments:
+        return Finding(one.name, "drop", None, f"{one.odd or one.moments}, which is not read")
     if one.moments:
         value = ["hour"] if one.moments.startswith("time") and "stamp" not in one.moments else None
         return Finding(one.name, "dates", value, f"moments ({one.moments})")
     such = "such as " + ", ".join(map(quoted, list(one.values)[:_SHOWN]))
-    for found in (_dates(one, such), _numbers(one, such)):
+    for found in () if one.code else (_dates(one, such), _numbers(one, such, way)):
         if found is not None:
             return found
     several, much = len(one.values), one.words >= _MANY_WORDS * one.there
     kinds = f"{several:,} different values" if one.has_all else f"over {several - 1:,} values"
-    if several <= MOST_LEVELS and 2 * several <= one.there:
+    few = several <= MOST_LEVELS and 2 * several <= one.there
+    if told := "" if one.code else _but_for_a_few(one, few):
+        return Finding(one.name, "", None, told)
+    if few:
         levels = sorted(one.values)
         if len(text := ", ".join(map(quoted, levels))) <= _LONG:
             return Finding(one.name, "categorical", levels, f"{several} levels: {text}")
-    elif told := _but_for_a_few(one):
-        return Finding(one.name, "", None, told)
+    elif one.has_all and (words := _shared_words(one)):
+        told = f"{kinds}, {such}, which share {words:,} words"
+        return Finding(one.name, "words", None, told, taken=_HASHED)
     elif much and 2 * several > one.there:
         such = f"such as {quoted(next(iter(one.values)))}"
         told = f"text, {one.words / one.there:.0f} words on average, {such}"
         return Finding(one.name, "words", None, told)
-    elif one.has_all and several >= 0.9 * one.there:
+    elif one.has_all and several >= 0.9 * one.there and not one.code:
         told = f"{kinds} in {one.there:,} rows, {such}: a name or a number of the row?"
         return Finding(one.name, "drop", None, told)
     return Finding(one.name, "categorical", _HASHED, f"{kinds}, {such}")
 
 
-def _but_for_a_few(one: Column) -> str:
-    """That nearly all values are numbers, and which are not; empty where that is not so."""
-    odd = [value for value in one.values if one.numbers.written.read(value) is None]
+def _shared_words(one: Column) -> int:
+    """How many words the values are made of where they share them, two or more each; else 0."""
+    words = {word.lower() for value in one.values for word in re.findall(r"\w+", value)}
+    shares = one.words >= 2 * one.there and 0 < 4 * len(words) <= len(one.values)
+    return len(words) if shares else 0
+
+
+def _but_for_a_few(one: Column, few: bool) -> str:
+    """That nearly all values are numbers, and which are not; empty where that is not so.
+
+    few : whether the values could be levels: then words in one row of a hundred are none
+    """
+    numbers = {value: one.numbers.written.read(value) for value in one.values}
+    odd = [value for value, found in numbers.items() if found is None or math.isinf(found[0])]
     rows = sum(one.values[value] for value in odd)
-    if not one.has_all or rows > 0.1 * one.there:
+    words = sum(one.values[value] for value in odd if any(map(str.isalnum, value)))
+    if not one.has_all or not odd or rows > 0.1 * one.there:
+        return ""
+    if few and words > max(0.01 * one.there, one.there >= _SAMPLED):
         return ""
     some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
     how = 'mend them, or leave out their rows: on_bad_rows="skip" (--on-bad-rows skip)'
-    return f"numbers, but for {some} in {rows:,} of {one.there:,} rows: {how}"
+    levels = f"; are they levels? {option('categorical', one.name)}"
+    return f"numbers, but for {some} in {rows:,} of {one.there:,} rows: {how}{levels}"
 
 
 def _dates(one: Column, such: str) -> Finding | None:
     """The dates that a column has, or None."""
+    if one.formats == _POINTS:  # nobody writes the month first with points
+        told = f"dates as {_POINTS[0]}, {such}"
+        return Finding(one.name, "dates", _POINTS[0], told)
+    if len(one.formats) > 1:
+        which = date_option(one.name, CYCLES, one.formats)
+        told = f"dates as {' or as '.join(one.formats)}, {such}; {WHICH} {which}"
+        return Finding(one.name, "", None, told)
     if one.formats:
-        kinds = " or as ".join(one.formats)
-        told = "dates" if ISO in one.formats else f"dates as {kinds}"
-        only = one.formats[0] if len(one.formats) == 1 and ISO not in one.formats else None
+        only = None if ISO in one.formats else one.formats[0]
+        told = f"dates as {only}" if only else "dates"
         return Finding(one.name, "dates", only, f"{told}, {such}")
     sample = list(one.values)[:_SAMPLED]
-    for find, parts in ((written_dates.formats_of, []), (written_dates.clocks_of, ["hour"])):
+    for find in (written_dates.formats_of, written_dates.clocks_of):
         left = find(sample[0])
         for text in sample:
             left = [way for way in left if written_dates.moment_of(text, way) is not None]
         if left:
-            value = [*parts, left[0]] if len(left) == 1 else None
+            own = [] if (parts := written_dates.parts_of(left[0])) == CYCLES else [*parts]
+            value = [*own, left[0]] if len(left) == 1 else None
             told = f"dates as {' or as '.join(left)}, {such}"
+            if value is None:
+                told += f"; {WHICH} {date_option(one.name, parts, left)}"
             return Finding(one.name, "dates" if value else "", value, told)
+    if written_dates.is_quarter(sample[0]):
+        told = f"quarters, {such}: write the first day of each, such as 2024-01-01, or "
+        return Finding(one.name, "", None, told + option("drop", one.name))
     return None
 
 
-def _numbers(one: Column, such: str) -> Finding | None:
-    """The numbers in another writing that a column has, or None."""
+def _ways(one: Column) -> list[Written]:
+    """Other ways to write numbers in which all values of a column can be read."""
     now = one.numbers.written
     odd = next((value for value in one.values if now.read(value) is None), "")
-    ways = [
-        way for way, _ in now.others(odd) if all(way.read(v) is not None for v in one.values)
-    ]  # fmt: skip
+    return [way for way, _ in now.others(odd) if all(way.read(v) is not None for v in one.values)]
+
+
+def _way_of_all(odd: Sequence[Column], now: Written, marked: bool) -> Written | None:
+    """The one way, but for units, in which all columns can be read that have numbers so written.
+
+    marked : whether other columns have the decimal mark as it is said
+    """
+    own = [(one, ways) for one in odd if not one.code and (ways := _ways(one))]
+    found: dict[tuple[float, ...], Written] = {}
+    for decimal, thousands in WAYS if own else ():
+        if marked and decimal != now.decimal:
+            continue
+        numbers = list[float]()
+        for one, ways in own:
+            units = dict.fromkeys(way.unit for way in ways)
+            read = [Written(decimal, thousands, unit) for unit in units]
+            values = [[way.read(value) for value in one.values] for way in read]
+            whole = [own for own in values if None not in own]
+            numbers += [number[0] for number in whole[0] if number] if whole else [math.nan]
+        if not any(map(math.isnan, numbers)):
+            found.setdefault(tuple(numbers), Written(decimal, thousands))
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _numbers(one: Column, such: str, of_all: Written | None) -> Finding | None:
+    """The numbers in another writing that a column has, or None."""
+    now, ways = one.numbers.written, _ways(one)
     if not ways:
         return None
     told = f"numbers in another writing, {such}"
+    if of_all is not None:
+        all_ways = [of_all._replace(unit=way.unit) for way in ways]
+        ways = [way for way in all_ways if all(way.read(v) is not None for v in one.values)][:1]
     if len(ways) > 1:
         return Finding(one.name, "", None, f"{told}, which can be read in {len(ways)} ways")
     way = ways[0]
+    marks = {"decimal": way.decimal, "thousands": way.thousands}
+    others = {k: v for k, v in marks.items() if v is not None and v != getattr(now, k)}
     if way.unit != now.unit:
-        return Finding(one.name, "units", way.unit, f"numbers with {quoted(way.unit)}, {such}")
-    name = "decimal" if way.decimal != now.decimal else "thousands"
-    return Finding(one.name, name, getattr(way, name), told)
+        told = f"numbers with {quoted(way.unit)}, {such}"
+        return Finding(one.name, "units", way.unit, told, others)
+    return Finding(one.name, "", None, told, others)
 
 
 def taken_of(
@@ -295,7 +386,7 @@ def taken_of(
     if not auto:
         return {}
     found = survey(records, columns, encoder.declarations(), True, refused)
-    return {
+    taken = {
         name: {
             one.column: list(CYCLES) if one.value is None else one.value
             for one in found
@@ -303,6 +394,13 @@ def taken_of(
         }
         for name in auto
     }
+    for one in found if "categorical" in auto else ():
+        if one.taken is not None:
+            taken["categorical"][one.column] = one.taken
+            told = f"column {quoted(one.column)}: {one.told}; words of text?"
+            told += f" {option('words', one.column)}"
+            warnings.warn(DataFileWarning(records.where, told), stacklevel=2)
+    return taken
 
 
 def told_of_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -339,8 +437,9 @@ def undeclared(
     lines += [f"  {quoted(one.column):{width}}  {one.told}" for one in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
     lines += [one.told for one in found if not one.column] + ([label] if label else [])
-    options = [text for own in dict.fromkeys(tuple(one.options()) for one in found) for text in own]
-    unread = any(one.column and not one.parameter for one in found)
+    own = dict.fromkeys(option for one in found for option in one.options())
+    options = [text for option in own for text in option]
+    unread = any(one.column and not (one.parameter or one.marks) for one in found)
     return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found), unread)
 
 
@@ -348,8 +447,9 @@ def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
     """The encoder with these declarations, in Python."""
     said, auto = _said(encoder), {"categorical": encoder.categorical, "dates": encoder.dates}
     for one in found:
-        if one.parameter in ("missing", "decimal", "thousands"):
-            said[one.parameter] = one.value
+        said.update(one.marks)
+        if one.parameter == "missing":
+            said["missing"] = one.value
         elif one.parameter:
             said.setdefault(one.parameter, {})[one.column] = one.value
     for name, given in auto.items():

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from kernbrook.errors import DataFileWarning, KernbrookError, UnknownNameError
+from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import Records, Wanted
 from kernbrook.streams.stream import Labels, Piece, Stream
+from kernbrook.streams.tables.codes import Code, codes_of
 from kernbrook.streams.tables.column_problems import option
 from kernbrook.streams.tables.date_columns import UnreadDatesError, found_format
+from kernbrook.streams.tables.declarations import declared_lags
 from kernbrook.streams.tables.encoder import TableEncoder
 from kernbrook.streams.tables.label_column import LabelType, all_whole
 from kernbrook.streams.tables.left_out_rows import BadRows
 from kernbrook.streams.tables.matching import Match, match_columns
 from kernbrook.streams.tables.reader import TableReader, UndeclaredError
-from kernbrook.streams.tables.surveys import survey, taken_of, told_of_taken, undeclared
+from kernbrook.streams.tables.surveys import WHICH, survey, taken_of, told_of_taken, undeclared
 from kernbrook.streams.tables.written_numbers import Written
 
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
@@ -151,6 +153,7 @@ class TableStream(Stream):
     ) -> TableEncoder:
         """The encoder before the first row."""
         self._declared: set[str] = set()  # not by the file itself
+        self._codes: list[Code] = []
         self.matched = Match()
         if encoder is not None and not self._new:
             self.matched = match_columns(
@@ -176,7 +179,11 @@ class TableStream(Stream):
         taken = taken_of(begun, self._records, [*columns, *label], self._refused)
         for told in told_of_taken(taken):
             warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
-        return begun.begin(columns, self.label_name, taken)
+        start = begun.begin(columns, self.label_name, taken)
+        lagged = set(declared_lags(start.lags))
+        numbers = [name for name in start.encoded.plain_numbers() if name not in lagged]
+        self._codes = codes_of(self._records, numbers, start.decimal)
+        return start
 
     def _all_undeclared(self) -> KernbrookError | None:
         """What all columns are to be declared as, where there are several; None where not."""
@@ -185,6 +192,8 @@ class TableStream(Stream):
         found = survey(
             records, names, encoder.declarations(), encoder.missing != "error", self._refused
         )
+        if len(found) == 1 and WHICH in found[0].told:
+            return records.refusal(f"column {quoted(found[0].column)}: {found[0].told}")
         if len(found) < 2:
             return None
         label = f"the label is {quoted(self.label_name or '')}, the last column"
@@ -215,6 +224,7 @@ class TableStream(Stream):
         self.n_rows, self.level_counts = rows, list(met.values())
         odd = self.encoder.encoded.seen.odd.items()
         told = [f"column {quoted(name)}: {problem}" for name, problem in odd]
+        told += [code.sentence() for code in self._codes]
         if is_index:
             told.append(
                 f"the first column, called {first!r}, seems to be the index that pandas writes; it "
@@ -222,7 +232,12 @@ class TableStream(Stream):
                 "to_csv(index=False)"
             )
         if self.labelled:
-            told += self._labels.finish()
+            try:
+                told += self._labels.finish()
+            except InputError as error:
+                problem = f"column {quoted(self.label_name or '')}: {error}"
+                raise self._records.refusal(problem) from None
+            self.seem_counts = self._labels.seem_counts
             self.labelled = self._labels.present > 0
             self.n_unlabelled = self._labels.missing if self.labelled else 0
             self.label_type = self._labels.present_dtype

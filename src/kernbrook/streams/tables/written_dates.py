@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.streams.formats.csv_header import without_gaps
+from kernbrook.streams.tables.column_problems import CYCLES
 
 Moments = tuple[NDArray[np.int64], NDArray[np.bool_]]
 
@@ -54,8 +55,9 @@ _RARE = [
     "%a, %d %b %Y", "%A, %b %d, %Y", "%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %Z %Y",
     "%d/%b/%Y:%H:%M:%S %z", "%Y. %m. %d.", "%d. %m. %Y", "%Y%m%d", "%Y%m%d%H%M%S", "%Y %b %d",
     "%Y-%b-%d", "%H:%M %d.%m.%Y", "%H:%M:%S %d.%m.%Y", "%d.%m.%Y, %H:%M Uhr", "%d.%m.%Y %H:%M Uhr",
-    "%d de %b de %Y",
+    "%d de %b de %Y", "%Y-%m", "%Y/%m", "%m/%Y", "%Y %b", "%b %Y", "%Y-%b", "%b-%Y",
 ]  # fmt: skip
+_QUARTER = re.compile(r"[0-9]{4}[\W_]?Q[1-4]|Q[1-4][\W_]?[0-9]{4}", re.IGNORECASE)
 _CLOCKS = ["%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p"]
 
 
@@ -78,12 +80,12 @@ def check_format(name: str, given: str, parts: tuple[str, ...]) -> str:
     if "I" in letters and "p" not in letters:
         raise InputError(f"{what}: %I goes with %p, AM or PM")
     has = set(known)
-    day = "d" in has and has & {"m", "b"} and has & {"Y", "y"}
+    day = has & {"m", "b"} and has & {"Y", "y"}  # else the first one of the month
     if has & {"s", "Q"} and len(has) > 1:
         raise InputError(f"{what}: %s and %Q stand alone")
     if not (has & {"s", "Q"} or day or ("H" in has and parts == ("hour",))):
         raise InputError(
-            f"{what}: expected a year, a month and a day; a time alone has only the part hour"
+            f"{what}: expected a year and a month; a time alone has only the part hour"
         )
     return given
 
@@ -145,6 +147,19 @@ def moments(array: Any, written: str | None) -> Moments:
     return np.where(bad, 0, (seconds - offset) * SECOND + fraction), bad
 
 
+def zoned(array: Any, written: str | None) -> NDArray[np.bool_]:
+    """(n,) where the text of a time says how far it is from UTC.
+
+    A date alone says so, too: it has no time that could be of another zone.
+    """
+    from pyarrow import compute
+
+    if written is not None and any(f"%{letter}" in written for letter in "zZsQ"):
+        return np.ones(len(array), dtype=bool)
+    found = compute.match_substring_regex(array, rf"(?i):\d\d.*({_ZONE})(\[[^\]]*\])?$|^[^:]*$")
+    return np.asarray(found.fill_null(True).to_numpy(zero_copy_only=False))
+
+
 def formats_left(array: Any, formats: list[str]) -> list[str]:
     """Those of some formats in which all text of an Arrow array can be read."""
     present = without_gaps(array).drop_null()
@@ -160,6 +175,18 @@ def formats_of(text: str) -> list[str]:
         if (moment := moment_of(text, written)) is not None:
             found.setdefault(moment, written)
     return list(found.values())
+
+
+def parts_of(written: str) -> tuple[str, ...]:
+    """The parts of a date that are worth a column in a format."""
+    if not any(f"%{letter}" in written for letter in "dsQ"):
+        return ("hour",) if "%H" in written or "%I" in written else ("days", "yearday")
+    return CYCLES
+
+
+def is_quarter(text: str) -> bool:
+    """Whether a text is a quarter of a year, such as 1970 Q1."""
+    return _QUARTER.fullmatch(text.strip()) is not None
 
 
 def _counts(text: str) -> list[str]:
@@ -244,7 +271,8 @@ def _pattern(written: str) -> str:
         before, has_time = True, has_time or letter in "HIMSfpsQ"
         name = _SAME_AS.get(letter, letter)
         parts.append(f"(?P<{name}>{pattern})")
-    return f"(?i)^{''.join(parts)}{'' if has_time else _CLOCK}$"
+    has_day = "%d" in tokens  # the first one of a month has no time
+    return f"(?i)^{''.join(parts)}{'' if has_time or not has_day else _CLOCK}$"
 
 
 def _fraction(fields: dict[str, Any], n: int) -> NDArray[np.int64]:

@@ -23,6 +23,10 @@ PLAIN_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?$"  # as Arrow ca
 _INFINITY = re.compile("inf(inity)?", re.IGNORECASE)
 _PARTS = re.compile(r"(\D*)(\d.*\d|\d)(\D*)", re.ASCII | re.DOTALL)
 _CODE = re.compile("[A-Z]{3}")
+_NO_UNIT = re.compile(  # but a part of a date
+    "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[ap]m$|mon$|tue$|wed$|thu$|fri$|sat$|sun$)",
+    re.IGNORECASE,
+)
 _MEASURE = re.compile(r"[^\W\d_]{1,3}")
 
 
@@ -121,7 +125,7 @@ class Written(NamedTuple):
             return []
         units = {self.unit, self.unit or _unit_in(text)}
         found: dict[float, Written] = {}
-        for decimal, thousands in _WAYS:
+        for decimal, thousands in WAYS:
             for unit in sorted(units):
                 way = Written(decimal, thousands, unit)
                 number = way.read(text)
@@ -144,7 +148,7 @@ class Written(NamedTuple):
 
 
 # The simple ones first: of two that read the same number it is the first that is advised.
-_WAYS: list[tuple[str, str | None]] = [
+WAYS: list[tuple[str, str | None]] = [
     (".", None), (",", None), (".", ","), (",", "."), (".", "'"), (",", "'"), (".", " "),
     (",", " "),
 ]  # fmt: skip
@@ -217,7 +221,7 @@ def _unit_in(text: str) -> str:
         return ""
     before, after = (part.strip(f" ()+{_MINUS}\u00a0\u202f") for part in found.group(1, 3))
     unit = before or after
-    if not unit or (before and after) or len(unit) > 5:
+    if not unit or (before and after) or len(unit) > 5 or _NO_UNIT.match(unit):
         return ""
     sign = any(c in "%\u2030\u00b0" or unicodedata.category(c) == "Sc" for c in unit)
     known = sign or _CODE.fullmatch(unit) or (after and _MEASURE.fullmatch(unit))

@@ -1,0 +1,276 @@
+"""What columns seem to be, and what is said of them: codes, months, marks, words, durations."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import kernbrook as kb
+from kernbrook.errors import DataFileWarning, InputError, UndeclaredColumnsError
+
+N = 60
+Y = ["no", "yes"] * (N // 2)
+AUTO = {"categorical": "auto", "dates": "auto"}
+
+
+def opened(column, **made):
+    """A stream of one column beside numbers, and what was said."""
+    table = pa.table({"a": column, "x": np.arange(N) / 7, "label": Y})
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        stream = kb.open_stream(table, encoder=kb.TableEncoder(**made))
+    return stream, " ".join(str(one.message) for one in said)
+
+
+def cycled(values):
+    return [values[i % len(values)] for i in range(N)]
+
+
+HASH = "a code? categorical (--categorical a=hash:32)"
+CODES = {
+    "zeros": (cycled(["01234", "00501", "90210"]), f"'01234' is read as the number 1234; {HASH}"),
+    "powers": (cycled(["73928e03", "12.5"]), "'73928e03' is read as the number 7.3928e+07"),
+    "length": ([f"{10007 + i}" for i in range(N)], "digits each, as '10007'; codes?"),
+    "integers": ([10007 + i for i in range(N)], "whole numbers of 5 digits each"),
+    "days": ([f"202401{i % 28 + 1:02}" for i in range(N)],
+             "dates, or codes? dates (--dates a=%Y%m%d) or categorical"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CODES)
+def test_codes_are_said(kind):
+    column, told = CODES[kind]
+    stream, said = opened(column)
+    assert told in said
+    assert stream.feature_names == ["a", "x"]
+    stream, said = opened(column, categorical={"a": 32})
+    assert (stream.n_features, said) == (33, "")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [f"{1960 + i}" for i in range(N)], [str(i) for i in range(N)], cycled(["0.5", "00.5", "7"]),
+        [f"{20000 + 500 * i}" for i in range(N)], [f"{i * 1e20}" for i in range(N)],
+        [9998 + i for i in range(N)], np.arange(N) / 7,
+    ],
+)  # fmt: skip
+def test_ordinary_numbers_are_not(column):
+    assert opened(column)[1] == ""
+
+
+def test_ordinary_data_sets_are_not():
+    from sklearn import datasets
+
+    for load in ("iris", "wine", "breast_cancer", "diabetes", "digits", "linnerud"):
+        data = getattr(datasets, f"load_{load}")(as_frame=True)
+        frame = data.data.assign(label="a")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kb.open_stream(frame)
+
+
+def test_auto_takes_zeros_as_levels(write):
+    stream, said = opened(cycled(["01", "1", "02"]), **AUTO)
+    assert stream.feature_names[:4] == ["a=01", "a=02", "a=1", "a=other"]
+    assert "'a' is taken as levels: '01', '02', '1'" in said
+    many = "".join(f"{i:05},{i % 3 / 2},{'ab'[i % 2]}\n" for i in range(90))
+    with pytest.warns(DataFileWarning, match="'a' is taken as levels, hashed to 32"):
+        stream = kb.open_stream(
+            write("t.csv", f"a,x,label\n{many}"), encoder=kb.TableEncoder(**AUTO)
+        )
+    assert stream.n_features == 33
+
+
+@pytest.mark.parametrize("odd", [["Total"], ["age"], ["-"] * 4, ["c"]])
+@pytest.mark.parametrize("several", [3, 30, 55])
+def test_one_word_makes_no_levels(odd, several):
+    column = [str(i % several) for i in range(N * 10)]
+    column[5 : 5 + len(odd)] = odd
+    table = pa.table({"a": column, "b": cycled(["u", "v"]) * 10, "label": Y * 10})
+    said = rf"'a'  numbers, but for '{odd[0]}' in {len(odd)} of 600 rows: mend them"
+    with pytest.raises(UndeclaredColumnsError, match=said):
+        kb.open_stream(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataFileWarning)
+        with pytest.raises(InputError, match=rf"row 5.*expected a number, found '{odd[0]}'"):
+            kb.open_stream(table, encoder=kb.TableEncoder(**AUTO))
+        stream = kb.open_stream(table, encoder=kb.TableEncoder(**AUTO), on_bad_rows="skip")
+    assert stream.n_rows == 600 - len(odd)
+
+
+def test_words_that_are_levels_stay_levels():
+    assert opened(cycled(["1", "2", "other"]), **AUTO)[0].feature_names[:2] == ["a=1", "a=2"]
+
+
+def test_durations_are_seconds():
+    for kind in ("s", "ms", "us", "ns"):
+        column = pa.array([datetime.timedelta(seconds=90), None] * (N // 2), pa.duration(kind))
+        stream, said = opened(column, **AUTO, missing="mean")
+        assert (stream.feature_names, said) == (["a", "x"], "")
+        assert stream.read()[0][:2, 0].tolist() == [90, 90]
+
+
+def test_intervals_are_dropped():
+    column = pa.array([pa.MonthDayNano([1, 2, 3])] * N)
+    with pytest.raises(
+        InputError, match=r"row 0.*found month_day_nano_interval; drop \(--drop a\)"
+    ):
+        opened(column)
+
+
+MONTHS = {
+    "%Y %b": ["1991 Jul", "1991 Aug"], "%Y-%m": ["1949-01", "1949-02"], "%b %Y": ["May 1991"],
+    "%m/%Y": ["12/2024"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", MONTHS)
+def test_months_are_dates(written):
+    column = cycled(MONTHS[written])
+    with pytest.raises(InputError, match="a date\\?") as error:
+        opened(column)
+    assert f"days,yearday,{written}" in str(error.value).replace('"', "").replace("'", "")
+    stream, _ = opened(column, dates={"a": ["days", "yearday", written]})
+    day = stream.read()[0][0, 0]
+    assert (np.datetime64(0, "D") + int(day)).astype(object).day == 1
+    assert opened(column, **AUTO)[0].feature_names[0] == "a days"
+
+
+def test_quarters_and_halves_of_days():
+    with pytest.raises(InputError, match="a quarter\\? write its first day, such as 2024-01-01"):
+        opened(cycled(["1970 Q1", "1970 Q2"]))
+    with pytest.raises(InputError) as error:
+        opened(cycled(["9 pm", "8 am"]))
+    assert "units" not in str(error.value)
+
+
+GERMAN = (
+    "seit;anteil;umsatz;art;label\n"
+    + "09.11.2022;63,7 %;4.211,54;x;ja\n02.03.2022;5 %;17,5;y;nein\n" * 30
+)
+AMERICAN = "paid,sales,art,label\n" + '"$4,211.54","(4,212)",x,yes\n"$1.50","1,300",y,no\n' * 30
+
+
+@pytest.mark.parametrize("text", [GERMAN, AMERICAN], ids=["German", "American"])
+def test_the_call_that_is_proposed_reads(text, write):
+    path = write("t.csv", text)
+    with pytest.raises(UndeclaredColumnsError) as error:
+        kb.open_stream(path)
+    assert not error.value.unread
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataFileWarning)
+        stream = kb.open_stream(path, encoder=eval(error.value.call, {"kb": kb}))
+    assert 4211.54 in stream.read()[0]
+
+
+def test_short_notes_share_words():
+    rng = np.random.default_rng(0)
+    words = ["fine", "late", "rain", "train", "full", "seat", "hot", "slow", "dog", "sun"]
+    notes = [" ".join(rng.choice(words, 3)) for _ in range(400)]
+    table = pa.table({"a": notes, "b": ["u", "v"] * 200, "label": ["x", "y"] * 200})
+    with pytest.raises(UndeclaredColumnsError, match="share 10 words") as error:
+        kb.open_stream(table)
+    assert "words=['a']" in error.value.call
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        stream = kb.open_stream(table, encoder=kb.TableEncoder(**AUTO))
+    assert "words of text? words (--words a)" in str(said[0].message)
+    assert stream.n_features == 35
+
+
+def test_hours_of_a_zone():
+    """An hour is the same in summer and in winter; and a model of before keeps UTC's."""
+    hours = pd.to_datetime(["2024-01-15 12:00", "2024-07-15 12:00"]).tz_localize("Europe/Berlin")
+    zoned = pd.DataFrame({"t": hours})
+    encoder = kb.TableEncoder(dates={"t": "hour"})
+    with pytest.warns(kb.errors.KernbrookWarning, match="hours are those of Europe/Berlin"):
+        X = encoder.learn(zoned)
+    np.testing.assert_allclose(X, [[0, -1]] * 2, atol=1e-9)
+    read = kb.TableEncoder.from_description(encoder.described())
+    for other in (zoned, pd.DataFrame({"t": hours.tz_convert("Asia/Tokyo")}),
+                  pd.DataFrame({"t": [one.isoformat() for one in hours]})):  # fmt: skip
+        np.testing.assert_allclose(read.transform(other), X, atol=1e-9)
+    before = {k: v for k, v in encoder.described().items() if k not in ("rules", "zones")}
+    old = kb.TableEncoder.from_description(before)
+    np.testing.assert_allclose(old.learn(zoned)[:, 1], np.cos(np.pi * np.array([11, 10]) / 12))
+    plain = kb.TableEncoder(dates={"t": "hour"}).learn(pd.DataFrame({"t": hours.tz_convert("UTC")}))
+    np.testing.assert_allclose(plain, old.transform(zoned))
+
+
+def test_times_with_and_without_an_offset():
+    text = ["2024-10-27T02:30:00", "2024-10-27T02:30:00+01:00"] * (N // 2)
+    assert (
+        "offset from UTC stand beside others, which are taken as UTC"
+        in opened(text, dates=["a"])[1]
+    )
+    for alike in (text[:1], text[1:2], [*text[1:2], "2024-10-27"]):
+        assert opened(cycled(alike), dates=["a"])[1] == ""
+    moments = [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)]
+    frame = pd.DataFrame({"a": pd.Series(moments, dtype=object), "y": [0, 1]})
+    for rows in (frame, [{"a": one, "y": 0} for one in moments]):
+        with pytest.raises(InputError, match="'a': times with an offset from UTC and"):
+            kb.TableModel(kb.recipes.make("majority")).partial_fit(rows)
+
+
+def test_lags_that_are_never_known():
+    for lags in ([1, 24, 25], {"y": 24}, [24]):
+        encoder = kb.TableEncoder(lags=lags, delay=24)
+        with pytest.raises(InputError, match="lags begin at 25"):
+            kb.open_stream(pa.table({"x": [1.0, 2], "y": [0.5, 1]}), label="y", encoder=encoder)
+    kb.TableEncoder(lags={"y": 25, "x": 1}, delay=24, every=24).begin(["x"], "y")
+    known = kb.TableEncoder(lags=[25], delay=24).begin(["x"], "y").described()
+    kb.TableEncoder.from_description({**known, "delay": 30})  # as models of before have it
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("film 😀", "film 😡"), ("की", "का"), ("C++", "C#"), ("5 stars", "1 stars"), (":-)", ":-("),
+     ("a", "b"), ("今天好", "今天坏"), ("ok ★", "ok")],
+)  # fmt: skip
+def test_texts_that_differ_are_told_apart(first, second):
+    X = kb.TableEncoder(words={"t": 4096}).learn(pa.table({"t": [first, second]})).toarray()
+    assert (np.abs(X).sum(axis=1) > 0).all() or second == "ok"
+    assert not np.array_equal(X[0], X[1])
+    own = (
+        kb.TableEncoder(words={"t": 64})
+        .learn(pa.table({"t": ["caf\u00e9", "cafe\u0301"]}))
+        .toarray()
+    )
+    assert np.array_equal(own[0], own[1])
+
+
+def test_a_model_of_before_keeps_its_words():
+    table = pa.table({"t": ["C++ is fun", "a b c"]})
+    encoder = kb.TableEncoder(words={"t": 64}).fit(table)
+    before = {k: v for k, v in encoder.described().items() if k not in ("rules", "zones")}
+    old = kb.TableEncoder.from_description(before)
+    assert old.transform(table)[[1]].nnz == 0 < encoder.transform(table)[[1]].nnz
+    again = kb.TableEncoder.from_description(old.described())
+    assert (again.transform(table) != old.transform(table)).nnz == 0
+
+
+@pytest.mark.parametrize("gap", [float("nan"), None, pd.NA, np.nan])
+def test_records_with_gaps(gap):
+    rows = [{"a": 3.0, "c": gap}, {"a": 3.0, "c": "u"}, {"c": "v", "a": gap}]
+    encoder = kb.TableEncoder(["c"], missing="mean")
+    for own in (rows, rows[::-1]):
+        found = kb.streams.opening.table_records(own)
+        assert sorted(found.columns) == ["a", "c"]
+        cells = next(iter(found.batches(kb.streams.formats.table_records.Wanted(["c"])))).table
+        assert set(cells["c"].to_pylist()) == {None, "u", "v"}
+    labelled = [{**row, "y": "ab"[i % 2]} for i, row in enumerate(rows * 9)]
+    own = kb.fit_table(labelled, "y", model=kb.recipes.make("majority"), encoder=encoder)
+    assert own.predict(rows[0])
+    with pytest.raises(InputError, match="column 'a': expected numbers or text, found"):
+        kb.streams.opening.table_records([{"a": "x"}, {"a": object()}])
+
+
+def test_a_column_that_comes_late_in_records():
+    rows = [{"a": 1.0}, {"a": 2.0, "b": 3.0}]
+    assert kb.streams.opening.table_records(rows).columns == ["a", "b"]
+    with pytest.raises(InputError, match="named by text"):
+        kb.streams.opening.table_records([{1: 2.0}])
