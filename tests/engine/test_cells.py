@@ -653,7 +653,7 @@ DISHONEST = {
     "waits of NaN": (at("stores.0.trees.waits", 7, np.nan), "waits: NaN or infinity"),
     "waits below 0": (at("stores.0.trees.waits", 7, -1.0), LIVES),
     "sums of NaN": (at("stores.0.trees.sums", (0, 1, 0), np.nan), "sums: NaN or infinity"),
-    "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), LIVES),
+    "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), "rows: expected no number below"),
     "what was done": (at("stores.0.trees.done", (0, 1), np.inf), "done: NaN or infinity"),
     "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), LIVES),
     "features too far": (at("stores.0.trees.features", (0, 0), 5), "features: expected 0 to 4"),

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 from estimators.test_model_files import assert_lives, at, put, rewrite, say
+from safetensors.numpy import load_file
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
@@ -342,6 +343,56 @@ def test_odd_states(number, tmp_path):
     kb.save(model.fit(X, Y), tmp_path / "model")
     rewrite(tmp_path / "model", change)
     assert_lives(tmp_path / "model", X, Y)
+
+
+def at_its_limit(array, sign):
+    """The array full of numbers that may be too great, the greatest first."""
+    if array.dtype.kind == "f":
+        sizes = [1e300, 1e250, 1e170, 1e100, 1e30, 1e20, 1.0]
+        sizes = [size for size in sizes if size < float(np.finfo(array.dtype).max)]
+    else:
+        sizes = [2**62, 2**53, 2**31 - 1, 2**16 - 1, 255, 1]
+        sizes = [size for size in sizes if size <= np.iinfo(array.dtype).max]
+    return [np.full_like(array, sign * size) for size in sizes]
+
+
+LIMITS = {
+    "stacked": ([kb.BPAS(9), kb.Ridge(features=kb.RandomFeatures(4))], kb.Stack()),
+    "cells": (
+        kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30)]),
+        None,
+    ),
+    "trees": (kb.BoostedTrees(4, 5, 150, 0.5, 400), None),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("stacked", False), ("cells", False), ("cells", True), ("trees", False), ("trees", True)],
+)
+def test_numbers_at_their_limits(name, numbers, tmp_path):
+    """Whatever is loaded stays loadable, of whatever size its numbers are."""
+    learner, combiner = LIMITS[name]
+    make = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    rows = np.random.default_rng(0).normal(size=(500, 4))
+    labels = rows[:, 0] * rows[:, 1] if numbers else (rows[:, 0] > 0) * 1
+    model = make(GAUSSIANS, learner, combiner, random_state=0).fit(rows[:400], labels[:400])
+    path = tmp_path / "model"
+    kb.save(model, path)
+    whole, taken = path.read_bytes(), 0
+    for field, array in load_file(path).items():
+        for sign in (1, -1) if array.dtype.kind in "fi" else ():
+            for value in at_its_limit(array, sign):
+                path.write_bytes(whole)
+                rewrite(path, put(field, lambda a, value=value: value))
+                try:
+                    kb.load(path)
+                except ModelFileError:
+                    continue
+                taken += 1
+                assert_lives(path, rows[400:], labels[400:])
+                break
+    assert taken > 20
 
 
 def test_an_offset_that_is_no_number(tmp_path):

@@ -200,9 +200,11 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     d = len(inner)
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
     for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "latest", "done"):
-        check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "weights" else MOST_SUM)
-    if (trees.squares < 0).any():
-        raise InputError("squares: expected no number below 0")
+        most = MOST_WEIGHT if name in ("weights", "latest") else MOST_SUM
+        check_bounded(name, getattr(trees, name), most)
+    for name in ("squares", "rows"):
+        if (getattr(trees, name) < 0).any():
+            raise InputError(f"{name}: expected no number below 0")
     inputs, links, (pairs, held) = trees.inputs, trees.links, trees.free
     if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")

@@ -22,6 +22,7 @@ from kernbrook.gram.arrays import Floats
 MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
 RIDGE = 0.01  # added to each feature's mean square, of a label: features in units of that
+MOST = 1e250  # of a sum of products
 LARGEST = 1e6  # of a feature in units of the first lap's deviation
 N_LINES = 3  # the mean of the labels, and the regressions
 
@@ -46,8 +47,8 @@ class Lines(NamedTuple):
 LINES = Table(
     Lines,
     scale=Field((2, "feature")),
-    squares=Field((len(KEPT), "input", "input")),
-    products=Field((len(KEPT), "input", "score")),
+    squares=Field((len(KEPT), "input", "input"), least=-MOST, most=MOST),
+    products=Field((len(KEPT), "input", "score"), least=-MOST, most=MOST),
     reach=Field((2,)),
     solution=Field((len(KEPT), "input", "score")),
 )
@@ -96,7 +97,14 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
         squares[i] = past * lines.squares[i] + weighed.T @ features
         products[i] = past * lines.products[i] + weighed.T @ targets
     squares = (squares + squares.transpose(0, 2, 1)) / 2
-    return Lines(scale, squares, products, reach, solved(squares, products))
+    return _solved(Lines(scale, squares, products, reach, lines.solution))
+
+
+def _solved(lines: Lines) -> Lines:
+    """With sums within their range, and the coefficients that follow from them."""
+    squares, products = (np.clip(one, -MOST, MOST) for one in (lines.squares, lines.products))
+    solution = solved(squares, products)
+    return lines._replace(squares=squares, products=products, solution=solution)
 
 
 def solved(squares: Floats, products: Floats) -> Floats:
@@ -105,7 +113,7 @@ def solved(squares: Floats, products: Floats) -> Floats:
     for i, (square, product) in enumerate(zip(squares, products, strict=True)):
         if not square[-1, -1] > 0:
             continue
-        root = np.sqrt(np.diagonal(square))
+        root = np.sqrt(np.maximum(np.diagonal(square), 0.0))
         unit = np.where(root > 0, root, 1.0)
         matrix = square / unit / unit[:, None]
         matrix[np.diag_indices_from(matrix)] += RIDGE / max(square[-1, -1], 1.0)
@@ -132,7 +140,7 @@ def merged(apart: Apart) -> Lines:
     total[1:], product[1:] = squares.averaged()[1:], products.averaged()[1:]  # of late
     low = min(one.reach[0] for one in apart.each)
     high = max(one.reach[1] for one in apart.each)
-    return Lines(first.scale, total, product, np.array([low, high]), solved(total, product))
+    return _solved(Lines(first.scale, total, product, np.array([low, high]), first.solution))
 
 
 def said(lines: Lines, X: Any, numbers: bool) -> Floats:
@@ -171,4 +179,4 @@ def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     LINES.check(lines, ("reach", *FOLLOWS))  # before the first label the reach is infinite
     if np.isnan(lines.reach).any():
         raise InputError("reach: expected numbers")
-    return lines._replace(solution=solved(lines.squares, lines.products))
+    return _solved(lines)
