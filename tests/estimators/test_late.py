@@ -345,5 +345,5 @@ def test_an_array_for_a_number_is_refused_in_one_line():
     late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
     late.n_dropped_ = np.ones(40, dtype=np.int64)
     with pytest.raises(InputError, match="n_dropped_: expected an integer from 0") as refused:
-        late.read_kept({"run": None, "fitted": {}}, None)
+        late._read_kept({"run": None, "fitted": {}}, None)
     assert str(refused.value).isprintable()

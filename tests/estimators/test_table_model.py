@@ -211,3 +211,57 @@ def test_dishonest_files(model, tmp_path, monkeypatch, damage):
     write(model, tmp_path / "bad")
     with pytest.raises(ModelFileError):
         read(tmp_path / "bad")
+
+
+@pytest.mark.filterwarnings("ignore:table.*:kernbrook.errors.DataFileWarning")
+def test_model_and_encoder_are_of_one_moment(monkeypatch):
+    """What is raised in the midst of a chunk leaves the encoder of rows that the model knows."""
+    table = trips(900)
+    model = kb.TableModel(small(), kb.TableEncoder("auto", missing="mean"), "late")
+    learn = kb.OnlineMKClassifier.learn
+
+    def stopped(self, X, y, **more):
+        learn(self, X[:512], y[:512], **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kb.OnlineMKClassifier, "learn", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(table)
+    monkeypatch.undo()
+    assert model.n_rounds_ == 512
+    assert model.predict(table[:3]).shape == (3,)
+    model.partial_fit(table.set_column(1, "day", [["sun"] * 900]))  # no other columns than before
+    assert model.model.n_features_in_ == 5
+
+
+def test_names_that_are_not_for_users_begin_with_an_underscore():
+    from sklearn.base import BaseEstimator
+
+    own = {name for name in dir(kb.TableModel) if name[0] != "_"} - set(dir(BaseEstimator))
+    assert {name for name in own if not name.startswith("set_")} == {
+        "classes_", "decision_function", "n_rounds_", "parameter_ranges", "partial_fit", "predict",
+        "predict_interval", "predict_proba",
+    }  # fmt: skip
+    assert not [name for name in dir(kb.OnlineMKClassifier) if name.startswith("kept_")]
+
+
+@pytest.mark.parametrize("y", [None, float("nan"), -1, "NA"])
+def test_learn_one_without_a_label(y):
+    import pandas as pd
+
+    y = pd.NA if y == "NA" else y
+    for model, labels in ((small(), [0, 1]), (kb.recipes.make("raker"), [0.5, 1.5])):
+        model.set_params(missing_label=-1).partial_fit([[0.0], [1.0]], labels)
+        model.learn_one(np.array([0.5]), y)
+        assert (model.n_rounds_, model.labels_asked_) == (3, 2)
+
+
+def test_the_row_as_it_is_written(tmp_path):
+    encoder = kb.TableEncoder({"a": ["None", "gas"]})
+    table = pa.table({"a": ["None", "gas"] * 9, "y": [0, 1] * 9})
+    stream = kb.open_stream(table, encoder=encoder)
+    assert stream.written(0) == {"a": "None"}
+    (tmp_path / "t.jsonl").write_text('{"a": "gas"}\n{"a": "gas", "late": 1}\n')
+    model = kb.fit_table(table, "y", model=small(), encoder=encoder)
+    stream = model._opened(tmp_path / "t.jsonl", ignore_extra=True)
+    assert stream.written(1) == {"a": "gas"}

@@ -4,6 +4,8 @@ import math
 import pickle
 import subprocess
 import sys
+from datetime import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -225,7 +227,10 @@ def test_the_order_of_names_says_nothing():
         ({"a": 1.0, "b": "2"}, "feature 'b': expected a number, got '2'"),
         ({"a": [1.0, 2.0]}, "feature 'a': expected a number"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "feature 'a': expected a number"),
-        ({"a": math.inf}, "expected finite values|infinity"),
+        ({"a": math.inf}, "feature 'a': expected a finite number, got inf"),
+        ({"a": "1"}, "feature 'a': .* got '1'; float\\(\\) makes one of it, as converters="),
+        ({"a": Decimal("1.5")}, "feature 'a': .*float\\(\\) makes one of it"),
+        ({"a": datetime(2024, 1, 1)}, "feature 'a': .*a moment: take numbers of it"),
         ({"a": 10**400}, "feature 'a': expected a number below 1e308, got 1000"),
         ({"a": -(10**400), "b": 1}, "feature 'a': expected a number below 1e308, got -1000"),
         ({"a": np.timedelta64(1, "s")}, "feature 'a': expected a number, got"),

@@ -429,8 +429,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         probabilities, cuts = self._model.calibration.said
         return self._called(probabilities[-1:], cuts[-1:])[0]
 
-    def kept_check(self) -> None:
-        super().kept_check()
+    def _kept_check(self) -> None:
+        super()._kept_check()
         if "classes_" in vars(self):
             checked(self.threshold, len(self.classes_))
 
@@ -485,8 +485,11 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         return -1
 
     def _number_of(self, y: Any) -> float | None:
-        if y == self.missing_label and y is not None:
-            return math.nan
+        try:
+            if y == self.missing_label and y is not None:
+                return math.nan
+        except TypeError:  # pandas' NA is neither equal nor not
+            return None
         known = self.__dict__.get("_number")
         if known is None and "classes_" in self.__dict__:
             known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}

@@ -22,42 +22,42 @@ class Kept:
 
     Attributes
     ----------
-    kept_entries : names of what the file may say of such a model, besides what it says of all
-    kept_around : whether the parameter `model` is a model that the file holds within this one
+    _kept_entries : names of what the file may say of such a model, besides what it says of all
+    _kept_around : whether the parameter `model` is a model that the file holds within this one
     """
 
-    kept_entries: ClassVar[tuple[str, ...]] = ()
-    kept_around: ClassVar[bool] = False
+    _kept_entries: ClassVar[tuple[str, ...]] = ()
+    _kept_around: ClassVar[bool] = False
 
-    def kept_parameters(self) -> dict[str, Any]:
+    def _kept_parameters(self) -> dict[str, Any]:
         """The parameters as a file has them."""
         parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
         return parameters
 
-    def kept_elsewhere(self) -> set[str]:
+    def _kept_elsewhere(self) -> set[str]:
         """Names of fitted attributes that follow from the rest of the file."""
         return {"kernels_"}
 
-    def kept_check(self) -> None:
+    def _kept_check(self) -> None:
         """Raise InputError where a model that has learned cannot go on with its parameters."""
         check(self)
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        """What a file says of the model besides: by names of `kept_entries`, and `run`, as JSON.
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+        """What a file says of the model besides: by names of `_kept_entries`, and `run`, as JSON.
 
         writer : takes values and arrays; place : what goes before the names of the model's arrays
         """
         return {}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        """Take up what `write_kept` wrote, on a model that has parameters and fitted attributes.
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        """Take up what `_write_kept` wrote, on a model that has parameters and fitted attributes.
 
         body : all that the file says of the model; InputError where the parts do not fit
         """
         if body["run"] is not None:
             raise InputError(f"run: {type(self).__name__} has none")
 
-    def check_has(self, entry: str, body: Mapping[str, Any]) -> bool:
+    def _check_has(self, entry: str, body: Mapping[str, Any]) -> bool:
         """Whether an entry is there; InputError where it is not, but something was learned."""
         there = body.get(entry) is not None
         if not there and body["fitted"].keys() - {"n_rows_skipped_"}:

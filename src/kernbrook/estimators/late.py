@@ -70,8 +70,8 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
     }
     n_dropped_: int
     _waiting: Waiting
-    kept_around = True
-    kept_entries = ("waiting",)
+    _kept_around = True
+    _kept_entries = ("waiting",)
 
     def __init__(self, model: Any, limit: int = 100_000, classes: Any = None):
         self.model = model
@@ -153,12 +153,12 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
                 del there[key]
         return joined(said)._replace(asked=asked)
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         there = self._there()
         return {"waiting": write_waiting(there, writer, place)} if there else {}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
         if not is_count(dropped := vars(self).get("n_dropped_", 0)):
             raise InputError(f"n_dropped_: expected an integer from 0, got {shown(dropped)}")
         if "waiting" in body:

@@ -360,18 +360,18 @@ class OnlineMachine(
 
     # -- in a file ----------------------------------------------------------------------------
 
-    def kept_parameters(self) -> dict[str, Any]:
-        parameters = super().kept_parameters()
+    def _kept_parameters(self) -> dict[str, Any]:
+        parameters = super()._kept_parameters()
         if "_model" in vars(self) and isinstance(self.random_state, np.random.RandomState):
             parameters["random_state"] = None  # the seed drawn from it is part of the model
         return parameters
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         model = vars(self).get("_model")
         return {} if model is None else {"run": write_run(self, model, writer)}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        if self.check_has("run", body):
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        if self._check_has("run", body):
             read_run(self, body["run"], reader)
 
     def _check_fitted(self, width: int) -> None:

@@ -73,7 +73,7 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
     }
     names_: list[Name]
     totals_: Floats
-    kept_around = True
+    _kept_around = True
 
     def __init__(self, model: Any, spare: int = 0):
         self.model = model
@@ -128,8 +128,8 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
         if "names_" not in vars(self):
             return
         learned: list[Any] = [vars(self).get(f"{name}_") for name in ("names", "totals", "counts")]

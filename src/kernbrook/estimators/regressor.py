@@ -319,9 +319,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _number_of(self, y: Any) -> float | None:
         if (
-            y is None
+            not isinstance(y, (float, int, Real))
             or y == self.missing_label
-            or not isinstance(y, (float, int, Real))
             or (self.center and not hasattr(self, "offset_"))
         ):
             return None

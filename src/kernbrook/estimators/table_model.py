@@ -80,8 +80,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     }
     encoder_: TableEncoder
     label_: str
-    kept_around = True
-    kept_entries = ("encoder",)
+    _kept_around = True
+    _kept_entries = ("encoder",)
 
     def __init__(self, model: Any, encoder: TableEncoder | None = None, label: str | None = None):
         self.model = model
@@ -101,7 +101,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
         Parameters
         ----------
-        data : a table, or a stream that `opened` gave
+        data : a table, or a stream that `_opened` gave
         classes : all labels of a classifier, where the first table has not all of them
         ignore_extra : whether columns that are not known are left out
         on_bad_rows : "error", or "skip": rows that cannot be read are left out, with a warning
@@ -113,7 +113,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """
         stream = data
         if not isinstance(data, TableStream):
-            stream = self.opened(data, True, ignore_extra, on_bad_rows)
+            stream = self._opened(data, True, ignore_extra, on_bad_rows)
         if not stream.labelled:
             label = self._label()
             where = "" if label is None else f" in a column {quoted(label)}"
@@ -160,7 +160,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """(n, 2) between which numbers the labels are, with this probability."""
         return self._said("predict_interval", data, ignore_extra, coverage=coverage)
 
-    def unwrapped(self) -> tuple[Any, TableEncoder]:
+    def _unwrapped(self) -> tuple[Any, TableEncoder]:
         """The model on rows of numbers, and the encoder that makes these.
 
         Raises
@@ -172,7 +172,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             raise NotFittedError("TableModel: nothing was learned yet, not even what columns are")
         return self.model, self.encoder_
 
-    def opened(
+    def _opened(
         self,
         data: Any,
         learns: bool = False,
@@ -182,7 +182,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """A table as a stream of rows of numbers; learns : whether it is to be learned."""
         check(self)
         new = learns and "encoder_" not in vars(self)
-        encoder = _copied(self.encoder) if new else self.unwrapped()[1]
+        encoder = _copied(self.encoder) if new else self._unwrapped()[1]
         skips = check_on_bad_rows(on_bad_rows)
         if not (isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)):
             wanted = "a frame, records such as [{'a': 1}], or the path of a table"
@@ -201,21 +201,21 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             ignore_extra=ignore_extra, skips=skips,
         )  # fmt: skip
 
-    def kept_parameters(self) -> dict[str, Any]:
+    def _kept_parameters(self) -> dict[str, Any]:
         if "encoder_" not in vars(self):
             raise InputError("save: a TableModel that has learned nothing; learn a table before")
-        parameters = super().kept_parameters()
+        parameters = super()._kept_parameters()
         parameters.pop("encoder")  # that follows from what it has learned
         return parameters
 
-    def kept_elsewhere(self) -> set[str]:
-        return super().kept_elsewhere() | {"encoder_"}
+    def _kept_elsewhere(self) -> set[str]:
+        return super()._kept_elsewhere() | {"encoder_"}
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         return {"encoder": self.encoder_.described()}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
         encoder = TableEncoder.from_description(body.get("encoder"))
         width = len(encoder.get_feature_names_out())
         found = getattr(self.model, "n_features_in_", None)
@@ -238,7 +238,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
         """What a method of the model gives, row by row."""
-        stream = self.opened(data, ignore_extra=ignore_extra)
+        stream = self._opened(data, ignore_extra=ignore_extra)
         for told in stream.matched.told(stream.n_rows or 0):
             warnings.warn(DataFileWarning(stream.name, told), stacklevel=5)
         warn_of(stream.level_counts, stream.name)

@@ -59,8 +59,8 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
             raise
         return self
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
         self.check_learned({name: vars(self)[name] for name in body["fitted"]})
 
     def check_learned(self, learned: Mapping[str, Any]) -> None:

@@ -241,7 +241,7 @@ class VotedKernelClassifier(VotedClassifier):
         "beta": NON_NEGATIVE,
     }
 
-    kept_entries = ("expansion",)
+    _kept_entries = ("expansion",)
 
     def __init__(
         self,
@@ -263,13 +263,13 @@ class VotedKernelClassifier(VotedClassifier):
         self.unit_length = unit_length
         self.cache_size = cache_size
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         fitted = "_expansion" in vars(self)
         return {"expansion": write_expansion(self, writer)} if fitted else {}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
-        if self.check_has("expansion", body):
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
+        if self._check_has("expansion", body):
             read_expansion(self, body["expansion"], reader)
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifier:

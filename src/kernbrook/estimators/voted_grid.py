@@ -125,7 +125,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         "cv": Other("an integer from 2, a splitter, or pairs of training and test rows"),
     }
 
-    kept_entries = ("best",)
+    _kept_entries = ("best",)
 
     def __init__(
         self,
@@ -151,18 +151,18 @@ class VotedKernelClassifierCV(VotedClassifier):
         self.unit_length = unit_length
         self.cache_size = cache_size
 
-    def kept_elsewhere(self) -> set[str]:
+    def _kept_elsewhere(self) -> set[str]:
         best = vars(self).get("best_estimator_")
         inside = set() if best is None else set(vars(best))
-        return super().kept_elsewhere() | {"best_estimator_"} | inside
+        return super()._kept_elsewhere() | {"best_estimator_"} | inside
 
-    def write_kept(self, writer: Any, place: str) -> dict[str, Any]:
+    def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         best = vars(self).get("best_estimator_")
         return {} if best is None else {"best": writer.model(best, "best.")}
 
-    def read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
-        super().read_kept(body, reader)
-        if not self.check_has("best", body):
+    def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
+        super()._read_kept(body, reader)
+        if not self._check_has("best", body):
             return
         best = reader.model(body["best"])
         if not (type(best) is VotedKernelClassifier and hasattr(best, "_expansion")):

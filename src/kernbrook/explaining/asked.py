@@ -146,7 +146,7 @@ def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
     while isinstance(model, LateLabels):
         model = model.model
     if isinstance(model, TableModel):
-        return model.unwrapped()
+        return model._unwrapped()
     if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
         return model[1] if len(model) == 2 else model[1:], model[0]
     return model, None
@@ -212,7 +212,11 @@ def _by_name(columns: list[Name], source: Source | None) -> Callable[[Any], Any]
             try:
                 rows[:, j] = frame[name].to_numpy()
             except (TypeError, ValueError):
-                raise InputError(f"column {name!r}: expected numbers, found other values") from None
+                raise InputError(
+                    f"column {name!r}: expected numbers, found other values; columns of text go "
+                    "with kb.TableEncoder as the first step of the pipeline, or with "
+                    "scikit-learn's permutation_importance"
+                ) from None
         bad = ~np.isfinite(rows)
         if bad.any():
             row, j = divmod(int(bad.argmax()), len(columns))

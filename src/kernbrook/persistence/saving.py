@@ -53,7 +53,7 @@ _ESTIMATORS = {
     "TableModel": "table_model",
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned
-# What the JSON says of each model; `kept_entries` of its class say what else.
+# What the JSON says of each model; `_kept_entries` of its class say what else.
 _MODEL: dict[str, tuple[type, ...]] = {
     "estimator": (str,), "parameters": (dict,), "fitted": (dict,), "run": (dict, NoneType)
 }  # fmt: skip
@@ -117,7 +117,7 @@ def write(
         one = estimator
         while one is not None:  # from outside in, as calls take their turns
             stack.enter_context(held(one))
-            one = one.model if getattr(one, "kept_around", False) else None
+            one = one.model if getattr(one, "_kept_around", False) else None
         model = writer.model(estimator)
         header = {
             "format": FORMAT,
@@ -142,15 +142,15 @@ class _ModelWriter(Writer):
         name = type(estimator).__name__
         if name not in _ESTIMATORS or _kind(name) is not type(estimator):
             raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
-        parameters, elsewhere = estimator.kept_parameters(), estimator.kept_elsewhere()
-        inner = parameters.pop("model") if estimator.kept_around else None
+        parameters, elsewhere = estimator._kept_parameters(), estimator._kept_elsewhere()
+        inner = parameters.pop("model") if estimator._kept_around else None
         fitted = {
             key: value
             for key, value in vars(estimator).items()
             if _FITTED.fullmatch(key) and key not in elsewhere
         }
         if fitted:  # and could not be read otherwise
-            estimator.kept_check()
+            estimator._kept_check()
         body = {
             "estimator": name,
             "parameters": self.values(parameters, place),
@@ -159,7 +159,7 @@ class _ModelWriter(Writer):
         }
         if inner is not None:
             body["inner"] = self.model(inner, f"{place}model.")
-        return body | estimator.write_kept(self, place)
+        return body | estimator._write_kept(self, place)
 
 
 def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
@@ -274,11 +274,11 @@ class _ModelReader(Reader):
         if body["estimator"] not in _ESTIMATORS:
             raise UnknownNameError("estimator in the file", body["estimator"], _ESTIMATORS)
         kind = _kind(body["estimator"])
-        around = ("inner",) if kind.kept_around else ()
-        for name in body.keys() - _MODEL.keys() - {*kind.kept_entries, *around}:
+        around = ("inner",) if kind._kept_around else ()
+        for name in body.keys() - _MODEL.keys() - {*kind._kept_entries, *around}:
             raise InputError(f"{name}: {body['estimator']} has none")
         parameters = {k: self.value(v) for k, v in body["parameters"].items()}
-        if kind.kept_around:
+        if kind._kept_around:
             if "inner" not in body:
                 raise InputError("inner is missing")
             parameters["model"] = self.model(body["inner"])
@@ -288,9 +288,9 @@ class _ModelReader(Reader):
                 raise InputError(f"{name!r} is nothing that {kind.__name__} learns")
             setattr(estimator, name, self.value(value))
         check_input(vars(estimator))
-        estimator.read_kept(body, self)
+        estimator._read_kept(body, self)
         if body["fitted"]:
-            estimator.kept_check()
+            estimator._kept_check()
         return estimator
 
 

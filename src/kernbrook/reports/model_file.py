@@ -137,7 +137,7 @@ def _around(estimator: Any) -> tuple[Any, dict[str, Any]]:
     found: dict[str, Any] = {}
     while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
         if isinstance(estimator, TableModel):
-            found["columns"] = estimator.unwrapped()[1].columns_
+            found["columns"] = estimator._unwrapped()[1].columns_
         elif isinstance(estimator, LateLabels):
             dropped = vars(estimator).get("n_dropped_", 0)
             found |= {"n_waiting": len(estimator.waiting_), "n_dropped": dropped}

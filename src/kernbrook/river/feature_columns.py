@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from datetime import date, timedelta
 from itertools import compress
 from numbers import Real
 from typing import Any
@@ -75,7 +77,11 @@ def values_of(x: Mapping[Hashable, Any]) -> Floats:
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         return np.array([_number(value, name) for name, value in x.items()], dtype=np.float64)
     values = values.astype(np.float64, copy=False)
-    return np.where(np.isnan(values), 0.0, values) if np.isnan(values).any() else values
+    if not np.isfinite(values.sum()):
+        for name, value in zip(x, values, strict=True):
+            _check_finite(value, name)
+        return np.where(np.isnan(values), 0.0, values)
+    return values
 
 
 def column_of(column: Any, name: Hashable) -> Floats:
@@ -84,18 +90,44 @@ def column_of(column: Any, name: Hashable) -> Floats:
     if values.dtype.kind not in "biuf":
         return np.array([_number(value, name) for value in values], dtype=np.float64)
     values = values.astype(np.float64, copy=False)
+    if np.isinf(values).any():
+        _check_finite(values[np.isinf(values)][0], name)
     return np.where(np.isnan(values), 0.0, values)
+
+
+def _check_finite(value: Any, name: Hashable) -> None:
+    if value in (math.inf, -math.inf):
+        raise InputError(f"x: feature {name!r}: expected a finite number, got {float(value)}")
+
+
+def _way_of(value: Any) -> str | None:
+    """What makes a number of a value that is nearly one; None of other text."""
+    kind = type(value).__name__
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return None
+        return "float() makes one of it, as converters= of River's stream.iter_csv does"
+    if kind == "Decimal":
+        return "float() makes one of it"
+    if isinstance(value, (date, timedelta)):
+        return "a moment: take numbers of it, such as its hour"
+    return None
 
 
 def _number(value: Any, name: Hashable) -> float:
     if isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64):
         try:
+            _check_finite(value, name)
             return 0.0 if value != value else float(value)
         except OverflowError:
             size = "expected a number below 1e308"
             raise InputError(f"x: feature {name!r}: {size}, got {shown(value)}") from None
     if not present(np.array([value, None], dtype=object))[0]:
         return 0.0
+    if (way := _way_of(value)) is not None:
+        raise InputError(f"x: feature {name!r}: expected a number, got {shown(value)}; {way}")
     raise InputError(
         f"x: feature {name!r}: expected a number, got {shown(value)}; River's "
         "preprocessing.OneHotEncoder makes numbers of text"

@@ -86,7 +86,7 @@ class Source:
     def of_model(cls, model: Any) -> Source:
         """What a model says of its data where nothing else was written down."""
         if isinstance(model, TableModel):
-            encoder = model.unwrapped()[1]
+            encoder = model._unwrapped()[1]
             names = encoder.get_feature_names_out().tolist()
             return cls(len(names), None, names, model.label_, encoder.described())
         names = getattr(model, "feature_names_in_", None)

@@ -68,7 +68,7 @@ def fit_table(
     """
     asked = make_online(OURS["classification"], random_state=random_state)
     table = TableModel(asked if model is None else model, encoder, label)
-    stream = table.opened(data, True, on_bad_rows=on_bad_rows)
+    stream = table._opened(data, True, on_bad_rows=on_bad_rows)
     if model is not None:
         table.model = clone(model)
     elif classes is None and task_of_labels(stream) == "regression":

@@ -81,7 +81,7 @@ class TableReader:
         self.records, self.start, self.encoder = records, start, start
         self.label, self._label_is_known = label, label_is_known
         self.lacks, self.learns, self.trained = lacks, learns, trained
-        self.skips, self._ignores = skips, ignores
+        self.skips, self.ignores = skips, ignores
         self._kept: list[Batch] | None = None
         self._keeps = True
 
@@ -136,7 +136,7 @@ class TableReader:
         refused = (lambda error: bad.tell(str(error))) if self.skips else None
         numbers = [name for name in encoder.encoded.plain_numbers() if name in there]
         return Wanted(
-            [*there, *label], encoder.decimal, encoder.levels(), numbers, refused, self._ignores
+            [*there, *label], encoder.decimal, encoder.levels(), numbers, refused, self.ignores
         )
 
     def _batches(self, wanted: Wanted) -> Iterator[Batch]:

@@ -136,7 +136,9 @@ class TableStream(Stream):
 
     def written(self, row: int) -> dict[str, Any] | None:
         names = [name for name in self.encoder.columns_ if name not in self.matched.missing]
-        for batch in self._records.batches(Wanted(names, self.encoder.decimal)):
+        encoder, ignores = self.encoder, self._reader.ignores
+        wanted = Wanted(names, encoder.decimal, encoder.levels(), (), self._refused, ignores)
+        for batch in self._records.batches(wanted):
             if row < batch.table.num_rows:
                 found = dict(batch.table.slice(row, 1).to_pylist()[0])
                 if self.encoder.lags_of_label and self.encoder.label is not None:
