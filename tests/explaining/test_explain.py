@@ -181,7 +181,7 @@ def test_encoded_columns_go_back_to_their_source(trained):
     assert found.columns == ("carrier", "gust", "wind")
     assert found.values == ("B6", None, 3.5)
     assert re.fullmatch(r"100 of \d+ support vectors, scaled back as .*", found.background)
-    assert found.of_class == "True"
+    assert found.of_class is True
     adds = dict(zip(found.columns, found.contributions, strict=True))
     assert adds["carrier"] > 0.2
     assert abs(adds["gust"]) < 0.1

@@ -26,6 +26,7 @@ from kernbrook.explaining.asked import (
 )
 from kernbrook.explaining.background_rows import Background, kept_rows
 from kernbrook.explaining.shapley import PER_ROW, shapley
+from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_records
 
@@ -254,7 +255,8 @@ def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> Questio
     classes = model.classes_
     if of_class is None:
         of_class = asked.ask(model.predict, x)[0]
-    number = int(class_numbers(classes, as_labels([of_class]))[0])
+    named_class = spelled_as(as_labels([of_class]), classes)
+    number = int(class_numbers(classes, named_class)[0])
     if number < 0:
         raise InputError(f"of_class: expected one of {named(classes)}, got {shown(of_class)}")
     of_class = classes[number : number + 1].tolist()[0]
