@@ -18,9 +18,9 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.committee import vote
 from kernbrook.engine.loss_codes import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
-from kernbrook.engine.uniting import Apart, Weighing, weigh_together
+from kernbrook.engine.uniting import Apart, Weighing, inverse_of, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.errors import InputError
 from kernbrook.numerics.vectors import fill_with
 
 SURE = 1.0  # of classes: scores count up to it
@@ -318,14 +318,6 @@ class Parts(NamedTuple):
     measured: NDArray[np.float64]
     coefficients: NDArray[np.float64]
     inverse: NDArray[np.float64]
-
-
-def inverse_of(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inverse; NonFiniteError where there is none."""
-    try:
-        return np.asarray(np.linalg.inv(matrix))
-    except np.linalg.LinAlgError:
-        raise NonFiniteError("merge: the regression of Stack is singular") from None
 
 
 def _known(combiner: StackRule, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

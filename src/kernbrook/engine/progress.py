@@ -130,7 +130,7 @@ FLAWS = (
 
 @njit(cache=True, nogil=True)
 def flaw(progress):
-    """What shows that no learning can have led to this, a number among `FLAWS`; 0: nothing does."""
+    """What is beyond its range here, a number among `FLAWS`; 0: nothing does."""
     counters, log_weights = progress.counters, progress.log_weights
     rounds, chosen, asked = counters[ROUND], counters[CHOSEN], counters[ASKED]
     if not (0 <= counters[WEIGHED] <= asked <= rounds <= MOST_ROUNDS):
@@ -157,7 +157,7 @@ def flaw(progress):
 
 
 def check_progress(combiner: Any, progress: Progress) -> None:
-    """Raise InputError where no learning with this combiner can have led to progress."""
+    """Raise InputError where numbers are beyond their ranges."""
     if found := flaw(progress):
         raise InputError(FLAWS[found])
     if hasattr(combiner, "check_state"):

@@ -104,7 +104,7 @@ class Table:
         return state._replace(**{n: arrays[n] for n in self.fields if n not in without})
 
     def check(self, state: Any, without: tuple[str, ...] = ()) -> None:
-        """Raise InputError where a field holds numbers that learning cannot lead to."""
+        """Raise InputError where a field holds numbers beyond their range."""
         for name, field in self.fields.items():
             if name not in without:
                 field.check(name, getattr(state, name))

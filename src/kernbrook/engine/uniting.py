@@ -114,6 +114,14 @@ def _relative(log_weights: Floats) -> Floats:
     return log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
 
 
+def inverse_of(matrix: Floats) -> Floats:
+    """The inverse; where there is none, after weights beyond rounding, the nearest thing to it."""
+    try:
+        return np.asarray(np.linalg.inv(matrix))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(matrix, hermitian=True))
+
+
 class Union(NamedTuple):
     """The points of several expansions, equal ones once.
 

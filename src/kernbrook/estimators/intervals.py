@@ -186,7 +186,7 @@ class Residuals:
         ERRORS.check(Errors(self._errors, self._seen, self._labels))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from these arrays, copied; InputError where nothing could have led to them."""
+        """Go on from these arrays, copied; InputError where their shapes or types are others."""
         own = Errors(self._errors, self._seen, self._labels)
         without = () if "labels" in arrays else ("labels",)  # older files have none
         self._errors, self._seen, self._labels = copied(ERRORS.restored(own, arrays, without))

@@ -64,7 +64,7 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         self.check_learned({name: vars(self)[name] for name in body["fitted"]})
 
     def check_learned(self, learned: Mapping[str, Any]) -> None:
-        """Raise InputError where these are attributes that no labels can have led to."""
+        """Raise InputError where these are no attributes of such a model."""
         if not learned:
             return
         for name in self._learned:

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Number, Or
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.uniting import Apart, descend_together
+from kernbrook.engine.uniting import Apart, descend_together, inverse_of
 from kernbrook.engine.verbs import descend, is_finite, predict
-from kernbrook.errors import NonFiniteError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
@@ -255,19 +254,16 @@ def _together(rule: RidgeRule, apart: Apart) -> tuple[Floats, Floats]:
 
     Under forgetting they count the last ones, and are averaged.
     """
-    matrices = apart.over(lambda one: inverse_of(matrix_of(one.extra)))
+    matrices = apart.over(lambda one: symmetric(matrix_of(one.extra)))
     matrix = matrices.averaged() if rule.forgetting < 1.0 else matrices.added()
-    own = apart.over(lambda one: one.theta @ inverse_of(matrix_of(one.extra)))
+    own = apart.over(lambda one: one.theta @ symmetric(matrix_of(one.extra)))
     moments = own.averaged() if rule.forgetting < 1.0 else own.added()
-    inverse, extra = inverse_of(matrix), np.zeros_like(apart.before.extra)
+    inverse, extra = symmetric(matrix), np.zeros_like(apart.before.extra)
     keep(extra, inverse)
     return moments @ inverse, extra
 
 
-def inverse_of(matrix: Floats) -> Floats:
-    """Of a symmetric matrix, symmetric to the last bit."""
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        raise NonFiniteError("merge: the moments of a ridge regression are singular") from None
+def symmetric(matrix: Floats) -> Floats:
+    """The inverse of a symmetric matrix, symmetric to the last bit."""
+    inverse = inverse_of(matrix)
     return np.asarray((inverse + inverse.T) / 2)
