@@ -143,7 +143,7 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
         (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
-        (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "recipes for regression: kernbrook-regression"),
+        (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "for regression: kernbrook-reg"),
         (["friedman", "--model", "m", "--recipe", "mean", "--classes", "1"], 1, "--classes: mean"),
         (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
         (["wdbc", "--model", "m", "--set", "kernels=[1]"], 1, "kernels"),

@@ -247,7 +247,7 @@ def test_recipes_for_another_task(waves, data):
             compare(waves, ["spa"], in_order=in_order)
         with pytest.raises(
             InputError,
-            match=r"numbers as labels, found (yes|no); recipes for classification: omkc-dd, ",
+            match=r"numbers as labels, found (yes|no); recipes for classification: kernbrook-",
         ):
             compare(text, ["mean"], in_order=in_order)
         with pytest.raises(
