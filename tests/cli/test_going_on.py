@@ -166,7 +166,8 @@ def test_options_without_go_on(trained):
 
 
 def test_columns_and_labels_that_are_new(trained):
-    frame = pandas.read_csv("day1.csv").drop(columns="wind").assign(new=1, late="maybe")
+    frame = pandas.read_csv("day1.csv").drop(columns="wind").assign(new=1)
+    frame.loc[:700, "late"] = "maybe"
     frame.to_csv("day1.csv", index=False)
     code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on")
     assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
@@ -184,6 +185,64 @@ def test_columns_and_labels_that_are_new(trained):
     assert code == 0
     assert "day1: no column 'wind': filled as gaps, in 800 rows" in err
     assert "day1: left out 1 column: 'new'" in err
+
+
+@pytest.mark.parametrize("rows", [800, 3])
+def test_a_day_is_first_predicted_whole(trained, rows):
+    """As `predict` does before it is learned, in both forms of the answer."""
+    frame = pandas.read_csv("day1.csv").head(rows)
+    frame.loc[1:1, "late"] = None
+    frame.to_csv("day1.csv", index=False)
+    trained("predict", "m", "day1.csv", "--output", "said", "--json", "p.json")
+    code, out, _ = trained("train", "day1.csv", "--model", "m", "--go-on", "--json", "t.json")
+    expected, found = json.loads(Path("p.json").read_text()), json.loads(Path("t.json").read_text())
+    assert code == 0
+    assert found["ahead"] == expected["measures"]
+    assert found["ahead"]["model"] != found["measures"]["model"]
+    (told,) = [line for line in out.splitlines() if "error before" in line]
+    assert f"{expected['measures']['model']['error']:.2f} %, no label of these rows known" in told
+    assert out.index("error before") < out.index("online error")
+    assert "each label known before the next row" in out
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "named"),
+    [
+        ({"yes": "Yes"}, "the label 'Yes' is new; is it 'yes'? Write it so", "no,yes,Yes"),
+        ({"no": "n o"}, "the label 'n o' is new; is it 'no'?", "'no,yes,n o'"),
+        ({"yes": "YES", "no": "NO"}, "is new; is it '", "yes,no,YES,NO"),
+        ({"yes": "1", "no": "0"}, "is new; is it '", "yes,no,1,0"),
+        ({"yes": "true", "no": "false"}, "is new; is it '", "yes,no,True,False"),
+        ({"yes": "late", "no": "ontime"}, "expected labels such as no, yes, found late, ontime",
+         "no,yes,late,ontime"),
+    ],
+)  # fmt: skip
+def test_labels_in_other_writing_are_asked_about(trained, labels, said, named):
+    frame, before = pandas.read_csv("day1.csv"), Path("m").read_bytes()
+    frame.assign(late=frame["late"].replace(labels)).to_csv("day1.csv", index=False)
+    code, out, err = trained("train", "day1.csv", "--model", "m", "--go-on")
+    assert (code, out, said in err, "(--classes" in err) == (1, "", True, True), err
+    assert Path("m").read_bytes() == before
+    code, _, err = trained(
+        "train", "day1.csv", "--model", "m", "--go-on", "--classes", named.strip("'")
+    )
+    assert (code, "new labels, and the first row of each" in err) == (0, True), err
+    assert load_checkpoint("m")[1].source.classes == sorted(named.strip("'").split(","))
+
+
+def test_classes_that_were_named_are_all_there_are(trained):
+    """Of a new model, and of what goes on from it, until others are named."""
+    options = ["--model", "c", *BPAS, *COLUMNS, "--classes", "no,yes"]
+    assert trained("train", "day0.csv", *options)[0] == 0
+    frame = pandas.read_csv("day1.csv")
+    frame.loc[4, "late"] = "cancelled"
+    frame.to_csv("day1.csv", index=False)
+    code, _, err = trained("train", "day1.csv", "--model", "c", "--go-on")
+    assert (code, "row 5: the label 'cancelled' is none of no, yes" in err) == (1, True)
+    assert "(--classes no,yes,cancelled)" in err
+    go_on = ["train", "day1.csv", "--model", "c", "--go-on", "--classes", "no,yes,cancelled"]
+    assert trained(*go_on)[0] == 0
+    assert trained("train", "day2.csv", "--model", "c", "--go-on")[0] == 0
 
 
 def test_the_same_file_twice(trained):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Classes = Annotated[
     str | None,
     typer.Option(
-        help="The labels, with commas; one with a comma in it in double quotes. Else the data are "
-        "read for them."
+        help="All labels, with commas; one with a comma in it in double quotes. Others are "
+        "refused, with --go-on too. Else the data are read for them."
     ),
 ]
 Every = Annotated[
@@ -96,7 +96,8 @@ def train(
 
     --go-on learns another file with the same model: tomorrow's. The model's file knows the recipe,
     the columns, which come in any order, and how they are encoded. Data that it has learned before
-    are refused.
+    are refused. It first predicts the whole file with the model as it was, no label of it known,
+    and says that error.
 
     Ctrl-C saves a checkpoint and stops. The same data with --resume go on from the last checkpoint,
     after a kill or a power cut too, and come to the very file that they would have without. It also
@@ -142,7 +143,8 @@ def train(
             reading |= {"ignore_extra": True} if ignore_extra else {}
             recipe = chosen.recipe
             result = run_on(
-                data, model, resume=resume, anyway=anyway, written=given.written(),
+                data, model, resume=resume, anyway=anyway, classes=given.classes,
+                written=given.written(),
                 check=partial(given.check, model, rows.label if resume else None),
                 **watched, **reading,
             )  # fmt: skip
@@ -217,14 +219,12 @@ class Given(NamedTuple):
         """
         from kernbrook.estimators.tasks import task_of
         from kernbrook.evaluation.measuring.by_task import OURS, make_online
-        from kernbrook.evaluation.sessions.classes import named_classes
         from kernbrook.evaluation.sessions.session import check_same, check_same_settings
 
         if self.chosen.recipe is not None or self.chosen.settings:
             recipe = self.chosen.recipe or OURS[task_of(model)]
             made = make_online(recipe, **self.chosen.parameters)
             check_same_settings(path, (model, None), (made, None))
-        named_classes(model, self.classes)
         rows, before = self.rows, source.settings()
         given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
         if rows.encoder is not None:

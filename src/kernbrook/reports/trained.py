@@ -50,8 +50,14 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
         rows += f", in all {in_all.rows:,}"
         if in_all.loss is not None and all(one.loss is not None for one in training.past):
             error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
-    lines = [
-        ("rows", rows),
+    lines = [("rows", rows)]
+    if training.ahead is not None and training.ahead.model.rows:
+        before = training.ahead.values()["model"]["error" if task == "classification" else "mse"]
+        lines.append(("error before", f"{error_value(before, task)}, no label of these rows known"))
+        if lost := no_better(training.ahead):
+            lines.append(("", lost))
+        error += ", each label known before the next row"
+    lines += [
         ("online error" if task == "classification" else ERROR_NAMES[task], error),
     ]
     trivial = hasattr(model, "strategy")
@@ -73,11 +79,18 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     told = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(told)
-    measures = training.judge.measures
+    measures, tables = training.judge.measures, list[Any]()
+    if training.ahead is not None and training.ahead.model.rows:
+        whole = replace(
+            measures_table(training.ahead), title="before, no label of these rows known"
+        )
+        tables += ["", rendered(whole, width)]
     table = measures_table(measures)
-    if measures.model.rows == training.judged:  # as said above
+    if tables:
+        table = replace(table, title="each label known before the next row")
+    elif measures.model.rows == training.judged:  # as said above
         table = replace(table, title="")
-    return Group(told, "", rendered(table, width))
+    return Group(told, *tables, "", rendered(table, width))
 
 
 def _kernels(model: Any) -> list[str]:
@@ -135,6 +148,8 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         since = since_json(past, training.judge.windows, training.judge, task)
         values |= {name: since[name] for name in ("windows", "n_changes", "changes", "inputs")}
         values["measures"] = measures_json(training.judge.measures)
+    if training.ahead is not None:
+        values["ahead"] = measures_json(training.ahead)
     values |= {
         "error": 100.0 * training.error if task == "classification" else training.error,
         "n_support_stored": model.n_support_stored_,

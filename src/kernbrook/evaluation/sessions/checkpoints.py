@@ -136,6 +136,7 @@ def _check_source(source: Source) -> None:
         raise InputError(f"n_features: expected an integer from 0, got {shown(source.n_features)}")
     for name in ("positive", "label"):
         expect(name, getattr(source, name), str, NoneType)
+    expect("classes", source.classes, list, NoneType)
     for name in ("features", "aside"):
         expect(name, names := getattr(source, name), list, NoneType)
         for one in names or []:

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from kernbrook.atomic import check_writable
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
 from kernbrook.evaluation.history.windows import Past
-from kernbrook.evaluation.running.warming import Tell
+from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
+from kernbrook.evaluation.measuring.tallying import Tally
+from kernbrook.evaluation.running.warming import Tell, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint
+from kernbrook.evaluation.sessions.classes import (
+    allowed_classes,
+    check_new_labels,
+    check_some_known,
+)
 from kernbrook.evaluation.sessions.locking import locked
-from kernbrook.evaluation.sessions.predicting import load_learned
+from kernbrook.evaluation.sessions.predicting import load_learned, said_of
 from kernbrook.evaluation.sessions.sources import Source, open_like
 from kernbrook.evaluation.sessions.training import Place, Training, learn_all
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import is_frame
-from kernbrook.streams.stream import PositiveView
+from kernbrook.streams.stream import PositiveView, has_label
+from kernbrook.streams.tables.label_spelling import as_classes
+from kernbrook.streams.tables.table_stream import TableStream
 
 
 def go_on(
@@ -30,6 +44,7 @@ def go_on(
     *,
     resume: bool = False,
     anyway: bool = False,
+    classes: Sequence[Any] | None = None,
     check: Callable[[Any, Source], None] | None = None,
     every: float = 60.0,
     progress: Callable[[Training], None] | None = None,
@@ -52,6 +67,9 @@ def go_on(
         or where rows were appended
     anyway : learn the data also where the model has learned them before, or was stopped within
         others
+    classes : all labels that may come, those that the model knows and others: no other label is
+        learned, in later data neither. Where None, and nobody named them before, a new label is
+        learned unless it seems to be a known one in other writing
     check : called with the model, and with what is known of its data, before any are read: to
         refuse them by an InputError
     every, progress, stop, compiling : as `train` has them
@@ -60,13 +78,15 @@ def go_on(
 
     Returns
     -------
-    Training, whose rows and error are those of these data
+    Training, whose rows and error are those of these data, each label known before the next row;
+    `ahead` has the measures of the data as the model predicted them before
 
     Raises
     ------
     InputError
         There is no such file, the model learns from all data at once, it has learned these data
-        before, or was stopped within others, or the data do not go with it; or as `train`.
+        before, or was stopped within others, or the data do not go with it; a label is new that
+        seems to be a known one, or none of the labels is known; or as `train`.
     ModelFileError
         The file is damaged, not a model, or one that has not learned anything; or with `resume`
         it has no place to go on from.
@@ -99,12 +119,45 @@ def go_on(
             place, source = place._replace(begun=begun or None), source.knowing(begun or None)
         if resume and place.past:  # what was left out before is left out again
             options.setdefault("ignore_extra", True)
-        stream = _opened(data, source, options)
+        if classes is not None:
+            source = replace(source, classes=allowed_classes(estimator, classes))
+        opened = _opened(data, source, options)
+        stream = opened if source.positive is None else PositiveView(opened, source.positive, False)
         if not (resume or anyway):
             _check_unknown(stream, path, place.past)
+        ahead = None if resume else _ahead(estimator, source, opened, options, compiling)
         return learn_all(
-            stream, estimator, path, source, place, None, every, progress, stop, compiling
+            stream, estimator, path, source, place, None, every, progress, stop, compiling, ahead
         )
+
+
+def _ahead(
+    model: Any, source: Source, stream: Stream, options: dict[str, Any], compiling: Tell | None
+) -> Measures | None:
+    """Measures of all rows as the model says them before any of their labels is known.
+
+    Labels that are not to be learned are refused here, before anything is.
+    """
+    if isinstance(stream, TableStream):  # what fills gaps is to learn nothing yet
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataFileWarning)
+            stream = open_like(source, stream.records(), **options)
+    coverage = COVERAGE if hasattr(model, "predict_interval") else None
+    tally, known = Tally.of(model, source.positive, coverage), getattr(model, "classes_", None)
+    found, rows = set[Any](), 0
+    for X, y in stream.chunks():
+        if rows == 0:
+            watched(partial(said_of, model, X[:1], coverage), compiling)
+        if known is not None and source.positive is None:
+            labels = as_classes(y, known, rows)
+            new = np.flatnonzero(has_label(labels) & ~np.isin(labels, known))
+            check_new_labels(labels[new], rows + new, known, source.classes)
+            found.update(labels[has_label(labels)].tolist())
+        tally.add(y, said_of(model, X, coverage))
+        rows += len(y)
+    if known is not None and source.classes is None:
+        check_some_known(sorted(found), known, stream.name)
+    return tally.judged
 
 
 def check_there(path: str | PathLike[str]) -> None:
@@ -143,7 +196,7 @@ def _opened(data: Any, source: Source, options: dict[str, Any]) -> Stream:
         label = options.get("label") or source.label
         where = "" if label is None else f" in a column {quoted(label)}"
         raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
-    return stream if source.positive is None else PositiveView(stream, source.positive, False)
+    return stream
 
 
 def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Past]) -> None:

@@ -31,6 +31,7 @@ class Source:
     label : the table's column with the label
     encoder : what `TableEncoder.described` gave; None where the columns were taken as they are
     aside : columns of a table that are neither features nor the label
+    classes : all labels, where somebody has named them: no other is learned
     """
 
     n_features: int | None
@@ -39,6 +40,7 @@ class Source:
     label: str | None = None
     encoder: dict[str, Any] | None = None
     aside: list[str] | None = None
+    classes: list[Any] | None = None
 
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
@@ -75,7 +77,8 @@ class Source:
         if encoder is None and self.features is not None:  # as numbers, each as it is
             encoder = TableEncoder().begin(self.features).described()
         declared = TableEncoder.from_description(encoder).described() if encoder else {}
-        return {**vars(self), "encoder": None, **{name: declared.get(name) for name in names}}
+        own = {name: value for name, value in vars(self).items() if name != "classes"}
+        return {**own, "encoder": None, **{name: declared.get(name) for name in names}}
 
     def check_parts(self) -> None:
         """InputError where rows go in their own order alone, and no part of them by itself."""
@@ -122,7 +125,7 @@ def open_like(
     ----------
     source : of the data that the model learned; None for a new model, whose table has a label
         only in a column that is named here or called "label"
-    data : a path or a name, or a table in memory, see `open_stream`
+    data : a path or a name, or a table in memory, see `open_stream`; or records
     n_features : of a new model's data, see `open_stream`
     label : a table's column with the label; None for the one that the model learned
     aside : a table's columns that are neither features nor the label, besides those that were so
@@ -160,7 +163,10 @@ def open_like(
     place = data
     if isinstance(data, (str, PathLike)) and (file := find_file(str(data), max_bytes)) is not None:
         data = file  # a pipe gives its rows once
-    records = table_records(data, max_bytes, sep, named, _least(known), optional, skips)
+    if isinstance(data, Records):
+        records: Records | None = data
+    else:
+        records = table_records(data, max_bytes, sep, named, _least(known), optional, skips)
     if records is not None:
         options = {
             "aside": aside, "learns": learns, "ignore_extra": ignore_extra, "skips": skips

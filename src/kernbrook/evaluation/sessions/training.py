@@ -30,9 +30,10 @@ from kernbrook.evaluation.measuring.by_task import (
     classes_of,
     task_of_labels,
 )
+from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.sessions.classes import named_classes
+from kernbrook.evaluation.sessions.classes import check_new_labels, named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.session import Session, Stretch, check_same_settings
 from kernbrook.evaluation.sessions.sources import Source
@@ -66,6 +67,8 @@ class Training(Stretch):
     taken : what "auto" has taken columns for, by parameter and column
     told : what has to be said of the columns of a table, a sentence each
     judge : what predictions cost beside trivial rules; None of a training by several workers
+    ahead : measures of these data, all predicted by the model as it was before any of their labels
+        was known; None but for other data, from their beginning on
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them
     """
 
@@ -82,6 +85,7 @@ class Training(Stretch):
     taken: dict[str, Any] = field(default_factory=dict)
     told: Sequence[str] = ()
     judge: Judge | None = None
+    ahead: Measures | None = None
 
     @property
     def in_all(self) -> Past:
@@ -235,6 +239,7 @@ def learn_all(
     progress: Callable[[Training], None] | None,
     stop: Callable[[], bool] | None,
     compiling: Tell | None,
+    ahead: Measures | None = None,
 ) -> Training:
     """Learn the rows from a place on; see `train`. The file is locked."""
     X, y = next(stream.chunks(ROWS))
@@ -243,9 +248,13 @@ def learn_all(
         check_numbers(y)
     elif labels is None:
         labels = classes_of(stream)
+    if classes is not None and labels is not None:
+        source = replace(source, classes=labels.tolist())
+    elif source.classes is None and place.known is not None:
+        source = replace(source, classes=place.known.source.classes)
     watched(partial(warm_up, estimator, X, y, labels), compiling)
     state = Training(
-        estimator, past=place.past, name=stream.name, n_rows=stream.n_rows,
+        estimator, ahead=ahead, past=place.past, name=stream.name, n_rows=stream.n_rows,
         level_counts=stream.level_counts, n_unlabelled=stream.n_unlabelled,
         bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
     )  # fmt: skip
@@ -381,6 +390,7 @@ class _Session(Session):
                 f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
                 f"found {y[new[0]]}"
             )
+        check_new_labels(y[new], state.rows + new, known, self.source.classes)
         for row in new:
             state.new_classes.setdefault(y[[row]].tolist()[0], state.rows + int(row) + 1)
         return y, {} if self.past else {"classes": self.labels}

@@ -97,6 +97,51 @@ def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], be
     )
 
 
+def near_label(label: Any, known: NDArray[Any]) -> Any:
+    """The known label that another seems to be in other writing; None where it is like none.
+
+    Case and blanks, words for yes and no, and one letter of five or more make no other label.
+
+    Examples
+    --------
+    >>> known = np.array(["late", "no", "ontime", "yes"])
+    >>> [near_label(label, known) for label in ("Yes ", "0", "on time", "ontme", "cancelled")]
+    ['yes', 'no', 'ontime', 'ontime', None]
+    >>> near_label(2, np.array([0, 1])), near_label("class2", np.array(["class1"]))
+    (None, None)
+    """
+    if known.dtype.kind not in "UO":
+        return None
+    text = _folded(label)
+    for one in known.tolist():
+        other = _folded(one)
+        if text == other or any({text, other} <= words for words in _SAME):
+            return one
+        if min(len(text), len(other)) >= _LONG and _one_letter(text, other):
+            return one
+    return None
+
+
+_SAME = ({"yes", "y", "true", "t", "1", "1.0"}, {"no", "n", "false", "f", "0", "0.0"})
+_LONG = 5  # letters, from which on one more or less is a slip
+
+
+def _folded(label: Any) -> str:
+    return "".join(str(label).casefold().split())
+
+
+def _one_letter(text: str, other: str) -> bool:
+    """Whether one letter more, less or in another's place makes one of the other."""
+    short, long = sorted((text, other), key=len)
+    if len(long) - len(short) > 1:
+        return False
+    same = next((i for i, pair in enumerate(zip(short, long, strict=False)) if len({*pair}) > 1),
+                len(short))  # fmt: skip
+    rest = short[same + (len(short) == len(long)) :]
+    changed = long[same] + (short[same : same + 1] if len(short) == len(long) else "")
+    return changed.isalpha() and long[same + 1 :] == rest
+
+
 def listed(labels: NDArray[Any]) -> str:
     """The first labels, for a message.
 
