@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy._core._exceptions import _ArrayMemoryError
 
@@ -119,6 +120,8 @@ def test_what_is_said_of_options(kernbrook, tmp_path, arguments, code, said):
         (_ArrayMemoryError((2**40,), np.dtype(float)), "features: Unable to allocate 8.00 TiB"),
         (OverflowError("too large to convert"), "a number is too large: too large to convert\n"),
         (OSError("the disk is gone"), "kernbrook: the disk is gone\n"),
+        (OSError("Could not find/load shared object file 'l.so'"), "not enough memory to load a"),
+        (pa.ArrowException("Unknown error"), "not enough memory, or a fault of pyarrow: Unknown"),
     ],
 )  # fmt: skip
 def test_what_nobody_foresaw(kernbrook, monkeypatch, error, said):

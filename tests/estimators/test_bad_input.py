@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
@@ -309,3 +310,37 @@ def test_choose_kernel_is_for_best_of_prefix_before_the_first_example():
     model = make(selection=kb.BestOfPrefix()).fit(X, Y)
     with pytest.raises(InputError, match="already learned"):
         model.choose_kernel(X, Y)
+
+
+GREAT = 10**400  # no float holds it
+GREAT_ROWS = np.full((60, 2), GREAT, dtype=object)
+NUMBERS = kb.OnlineMKRegressor([kb.Gaussian(sigma=1)], kb.Ridge(), random_state=0)
+TOO_LARGE = {
+    "fit": lambda: make().fit(GREAT_ROWS, Y),
+    "learn": lambda: make().learn(GREAT_ROWS, Y),
+    "predict": lambda: make().fit(X, Y).predict([[GREAT, 0, 0]]),
+    "learn_one": lambda: make().fit(X, Y).learn_one([GREAT, 0, 0], 1),
+    "sample_weight": lambda: make().fit(X, Y, sample_weight=[GREAT] * 60),
+    "class_weight": lambda: make(class_weight=dict.fromkeys(set(Y), GREAT)).fit(X, Y),
+    "y": lambda: clone(NUMBERS).fit(X, [GREAT] * 60),
+    "y of one": lambda: clone(NUMBERS).fit(X, X[:, 0]).learn_one(X[0], GREAT),
+    "missing_label": lambda: clone(NUMBERS).set_params(missing_label=GREAT).fit(X, X[:, 0]),
+    "voted": lambda: kb.VotedKernelClassifier().fit(GREAT_ROWS, Y),
+    "features": lambda: kb.KernelFeatures().fit(GREAT_ROWS),
+    "trivial": lambda: kb.recipes.make("majority").fit(GREAT_ROWS, Y),
+    "late": lambda: kb.LateLabels(make(), classes=[0, 1]).predict(GREAT_ROWS, keys=range(60)),
+}
+
+
+@pytest.mark.parametrize("call", TOO_LARGE)
+def test_numbers_that_no_float_holds(call):
+    with pytest.raises(InputError, match=r"float|expected"):
+        TOO_LARGE[call]()
+
+
+def test_a_row_with_such_a_number_is_skipped():
+    model = make(on_bad_rows="skip").fit(X, Y)
+    rows = np.vstack([X[:3].astype(object), [[GREAT, 0, 0]]])
+    model.partial_fit(rows, Y[:4])
+    assert model.learn_one([GREAT, 0.0, 0.0], Y[0]) is not None
+    assert model.n_rows_skipped_ == 2

@@ -169,9 +169,24 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
     def none_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("kernbrook.estimators.setting_up.make_model", none_left)
-    with pytest.raises(ModelFileError, match="model: it asks for more memory than there is"):
-        kb.load(tmp_path / "model")
+    class PanicException(BaseException):
+        """What safetensors raises, too."""
+
+    def panics(*_, **named):
+        raise PanicException("PyObject pointer is null")
+
+    PanicException.__module__ = "pyo3_runtime"
+    for place, fails in (
+        ("estimators.setting_up.make_model", none_left),
+        ("persistence.saving.safe_open", panics),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"kernbrook.{place}", fails)
+            with pytest.raises(ModelFileError, match="model: it asks for more memory than there"):
+                kb.load(tmp_path / "model")
+    monkeypatch.setattr("kernbrook.persistence.saving.as_bytes", panics)
+    with pytest.raises(MemoryError):
+        kb.save(kb.recipes.make("omkc-dd"), tmp_path / "other")
 
 
 def test_labels_that_take_much(tmp_path):

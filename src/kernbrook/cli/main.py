@@ -138,6 +138,11 @@ def run() -> None:
     except OverflowError as error:
         say(f"kernbrook: a number is too large: {error}")
         sys.exit(1)
+    except Exception as error:
+        if not type(error).__module__.startswith("pyarrow"):
+            raise
+        say(f"kernbrook: not enough memory, or a fault of pyarrow: {error}")
+        sys.exit(1)
 
 
 def _of_system(error: OSError) -> str:
@@ -147,6 +152,8 @@ def _of_system(error: OSError) -> str:
     except OSError:
         return "the folder that this was started in is not there any more: change to another (cd)"
     reason = error.strerror or str(error)
+    if "shared object" in reason:  # llvmlite's, as it is loaded
+        return f"not enough memory to load a library, or its installation is damaged: {reason}"
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {reason}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):

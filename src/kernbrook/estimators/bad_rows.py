@@ -33,7 +33,7 @@ def good_rows(X: Any, most: float = np.inf) -> Flags:
             return np.asarray(np.bincount(rows, sizes**2, X.shape[0]) < most)
     try:
         numbers = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         each = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else X
         return np.array([_is_good(row, most) for row in each], dtype=bool)
     with np.errstate(over="ignore"):
@@ -43,7 +43,7 @@ def good_rows(X: Any, most: float = np.inf) -> Flags:
 def _is_good(row: Any, most: float) -> bool:
     try:
         return bool(good_rows(np.asarray(row, dtype=np.float64)[None], most)[0])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 

@@ -135,7 +135,7 @@ def row_of(x: Any) -> Floats:
         return row.astype(np.float64, copy=False)
     except InputError:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"x: expected numbers, one a feature, found {shown(x)}") from None
 
 
@@ -152,7 +152,7 @@ def importance_of(sample_weight: Any, rows: int) -> Floats:
         weights = np.array(given, dtype=np.float64)  # read-only would be compiled for anew
     except InputError:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"sample_weight: expected numbers, found {shown(sample_weight)}") from None
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (rows,):

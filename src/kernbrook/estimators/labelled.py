@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,7 +106,8 @@ def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
 
 def check_missing(missing: Any) -> None:
     """InputError unless it can stand for a missing label: None, a number or text."""
-    if not (missing is None or isinstance(missing, str) or is_number(missing)):
+    large = isinstance(missing, int) and abs(missing) > sys.float_info.max
+    if large or not (missing is None or isinstance(missing, str) or is_number(missing)):
         raise InputError(f"missing_label: expected a number, text or None, got {shown(missing)}")
 
 

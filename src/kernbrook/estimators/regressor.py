@@ -324,7 +324,10 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             or (self.center and not hasattr(self, "offset_"))
         ):
             return None
-        number = float(y) - self._offset()
+        try:
+            number = float(y) - self._offset()
+        except OverflowError:  # of an int
+            return None
         return number if abs(number) < 1e100 else None
 
     def _check_fitted(self, width: int) -> None:

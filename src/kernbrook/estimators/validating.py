@@ -17,12 +17,17 @@ _MOMENT = re.compile(r"not '(Timestamp|Timedelta|Period|datetime\.\w+)'")
 
 @contextmanager
 def in_words(X: Any) -> Iterator[None]:
-    """InputError with a way out where features, or labels, are text or moments.
+    """InputError with a way out where features, or labels, are text, moments or too large.
 
     X : the features
     """
     try:
         yield
+    except OverflowError:
+        raise InputError(
+            f"{'y' if _are_numbers(X) else 'X'}: expected numbers of size below 1e154, found one "
+            "that is too large for a float"
+        ) from None
     except (TypeError, ValueError) as error:
         kind = "text" if _TEXT.match(str(error)) else "moments"
         if kind == "moments" and not _MOMENT.search(str(error)):
@@ -37,5 +42,5 @@ def in_words(X: Any) -> Iterator[None]:
 def _are_numbers(X: Any) -> bool:
     try:
         return bool(hasattr(X, "tocsr") or np.asarray(X, dtype=np.float64) is not None)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def check_class_weight(class_weight: Any) -> None:
             f"{shown(class_weight)}"
         )
     for label, weight in class_weight.items():
-        if not (is_number(weight) and 0 <= weight < np.inf):
+        if not (is_number(weight) and 0 <= weight <= sys.float_info.max):
             raise InputError(
                 f"class_weight: expected a finite number from 0 for {label!r}, got {shown(weight)}"
             )

@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Mapping
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -130,7 +130,8 @@ def write(
         header["sha256"] = _digest(header, writer.tensors)
         # One entry: safetensors writes several in any order, and the same model is the same bytes.
         metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
-        written = as_bytes(writer.tensors, metadata=metadata)
+        with _panic_in_words():
+            written = as_bytes(writer.tensors, metadata=metadata)
     write_bytes(path, written)
 
 
@@ -226,7 +227,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Header and tensors of a file whose format, version and digest are right."""
     if not path.is_file():
         raise InputError("it is not an ordinary file" if path.exists() else "there is no such file")
-    with safe_open(path, framework="np") as file:
+    with _panic_in_words(), safe_open(path, framework="np") as file:
         text = (file.metadata() or {}).get("kernbrook", "{}")
         header = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
@@ -243,6 +244,17 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     if header.pop("sha256", None) != _digest(header, tensors):
         raise InputError("damaged: the contents do not match their checksum")
     return header, tensors
+
+
+@contextmanager
+def _panic_in_words() -> Iterator[None]:
+    """MemoryError where safetensors has no memory: what it raises then is no `Exception`."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__module__ == "pyo3_runtime":
+            raise MemoryError(str(error)) from error
+        raise
 
 
 def _digest(header: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:
