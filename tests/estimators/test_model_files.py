@@ -99,10 +99,10 @@ WRONG = [
     (lambda m, t, d: d.update(format="other"), "not a model that kernbrook saved"),
     (lambda m, t, d: d.update(format=None), "not a model that kernbrook saved"),
     (
-        lambda m, t, d: d.update(version=4, written_by="9.1"),
-        r"format version 4, written by kernbrook '9\.1'; this is .*, which reads version 3",
+        lambda m, t, d: d.update(version=5, written_by="9.1"),
+        r"format version 5, written by kernbrook '9\.1'; this is .*, which reads versions 3 and 4",
     ),
-    (lambda m, t, d: d.update(version=2), r"format version 2, .*, which reads version 3"),
+    (lambda m, t, d: d.update(version=2), r"format version 2, .*, which reads versions 3 and 4"),
     (lambda m, t, d: m.pop("run") and None, "run is missing"),
     (say("fitted", "n_features_in_", value={"array": "classes_"}), "expected an integer from 0"),
     (lambda m, t, d: d.update(version="zwei"), "expected a format version from 1, got 'zwei'"),
@@ -317,3 +317,52 @@ def test_slots_that_point_outside(tmp_path, field, value):
     rewrite(tmp_path / "model", at(f"stores.0.{field}", 0, value))
     with pytest.raises(ModelFileError, match=f"stores.0.{field}"):
         kb.load(tmp_path / "model")
+
+
+# -- arrays without their zeros --------------------------------------------------------------------
+
+
+@pytest.fixture
+def mostly_zeros(tmp_path):
+    model = kb.OnlineMKClassifier(learner=kb.BoostedTrees(), random_state=0)
+    model.partial_fit(X, Y, classes=[*np.unique(Y), *range(90, 130)])
+    kb.save(model, tmp_path / "model")
+    return model, tmp_path / "model"
+
+
+def test_many_classes_take_the_room_that_they_fill(mostly_zeros):
+    model, path = mostly_zeros
+    loaded, size = kb.load(path), sum(array.nbytes for array in model.state().values())
+    assert size > 4 * path.stat().st_size
+    for _ in "ab":
+        for name, array in model.state().items():
+            assert array.tobytes() == loaded.state()[name].tobytes()
+        for one in (model, loaded):
+            one.partial_fit(X, Y)
+    kb.save(loaded, path)
+    assert kb.load(path).n_rounds_ == 3 * len(Y)
+
+
+SUMS = "stores.0.window.sums"
+NO_BLOCKS = {
+    "a shape of text": lambda m, t, d: d["sparse"].update({SUMS: "long"}),
+    "a shape below 0": lambda m, t, d: d["sparse"].update({SUMS: [-1, 5]}),
+    "another shape": lambda m, t, d: d["sparse"].update({SUMS: [16384, 3]}),
+    "a shape that takes all memory": lambda m, t, d: d["sparse"].update({SUMS: [2**40, 512]}),
+    "an array that is not there": lambda m, t, d: d["sparse"].update({"other": [512]}),
+    "no shapes": lambda m, t, d: d.update(sparse=[]),
+    "no blocks": lambda m, t, d: t.pop(f"{SUMS}/blocks") is None,
+    "a block beyond": at(f"{SUMS}/blocks", 0, 2**40),
+    "a block before": at(f"{SUMS}/blocks", 0, -1),
+    "blocks as floats": put(f"{SUMS}/blocks", lambda blocks: blocks.astype(float)),
+    "fewer blocks": put(f"{SUMS}/blocks", lambda blocks: blocks[1:]),
+    "NaN": at(SUMS, 0, np.nan),
+    "no sparse arrays": lambda m, t, d: d.pop("sparse") and None,
+}
+
+
+@pytest.mark.parametrize("name", NO_BLOCKS)
+def test_blocks_of_no_array_are_refused(mostly_zeros, name):
+    rewrite(mostly_zeros[1], NO_BLOCKS[name])
+    with pytest.raises(ModelFileError):
+        kb.load(mostly_zeros[1])

@@ -7,6 +7,7 @@ one score, positive for class 1; more have one each; numbers have one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,6 @@ class Model:
         self.looks_outside = any(store.looks_outside for store in stores)
         if interleaved and self.looks_outside:
             self.block_rows = 1  # what is learned from depends on a committee that is compiled
-        self.states = tuple(store.begin() for store in stores)
         self.combiner, state_size = combiner, combiner.state_size(self.n_experts)
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
@@ -96,6 +96,11 @@ class Model:
         self.due: Due | None = None
         self.session: Any = None
         self.met_few = 0
+
+    @cached_property
+    def states(self) -> tuple[Any, ...]:
+        """As they begin, where no others were given first: drawing maps takes a while."""
+        return tuple(store.begin() for store in self.stores)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next rows that come one by one."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, check_array
+from kernbrook.gram.arrays import check_array
 
 State = TypeVar("State")
 Array = NDArray[Any]
@@ -131,16 +131,6 @@ class Table:
         }
 
 
-def spread_along(coefficients: Floats) -> Callable[[Array, int], Array]:
-    """Scores become others: a change of `Table.along` for the axis "score". See `Spread`."""
-
-    def change(array: Array, axis: int) -> Array:
-        moved = np.tensordot(array, coefficients, axes=(axis, 0))
-        return np.ascontiguousarray(np.moveaxis(moved, -1, axis))
-
-    return change
-
-
 def padded_to(size: int) -> Callable[[Array, int], Array]:
     """Zeros behind the end up to a length: a change of `Table.along`."""
 
@@ -150,6 +140,8 @@ def padded_to(size: int) -> Callable[[Array, int], Array]:
 
     return change
 
+
+LARGE, FEW = 1 << 20, 256  # bytes of an array; rows of it that are looked at together
 
 # -- arrays in NamedTuples, also in such ones inside -----------------------------------------------
 
@@ -174,7 +166,24 @@ def like(arrays: State, others: Iterator[Array]) -> State:
 def copied(arrays: State) -> State:
     """The same with copies of all arrays, which can be written to."""
     own: Any = arrays
-    return type(own)(*[one.copy() if isinstance(one, np.ndarray) else copied(one) for one in own])
+    return type(own)(*[copy(one) if isinstance(one, np.ndarray) else copied(one) for one in own])
+
+
+def copy(array: Array) -> Array:
+    """A copy, in which rows at the end that hold nothing take no memory before they are written."""
+    if array.nbytes < LARGE:
+        return array.copy()
+    found, n = np.zeros(array.shape, array.dtype), filled(array)
+    found[:n] = array[:n]
+    return found
+
+
+def filled(array: Array) -> int:
+    """How many rows there are up to the last that holds anything, or a few more."""
+    n = len(array)
+    while n > 0 and not array[max(n - FEW, 0) : n].any():
+        n = max(n - FEW, 0)
+    return n
 
 
 # -- arrays in mappings, by names with dots --------------------------------------------------------

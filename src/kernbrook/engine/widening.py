@@ -8,7 +8,6 @@ import numpy as np
 
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import merged
-from kernbrook.engine.state import flat
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -21,9 +20,9 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     positions : of its classes among this one's. InputError where that cannot be done.
     """
     spread = spread_of(old.setting.scores, positions, model.setting.scores)
-    trio = enumerate(zip(model.stores, old.stores, old.states, strict=True))
-    own = {f"{i}": store.goes_on(before, state, spread) for i, (store, before, state) in trio}
-    model.go_on(flat({"progress": old.progress._asdict(), "stores": own}))
+    trio = zip(model.stores, old.stores, old.states, strict=True)
+    model.states = tuple(store.goes_on(before, state, spread) for store, before, state in trio)
+    model.progress = old.progress
     model.scaler = old.scaler
     model.calibration = old.calibration.with_classes(positions, model.setting.scores)
     model.calibration.rounds = model.rounds

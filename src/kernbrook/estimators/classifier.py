@@ -396,8 +396,10 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
             return super()._learn(X, y, sample_weight, given)
-        self._grown(y, unseen)  # refused, if at all, before anything is learned, and so is X
-        self._rows(X)
+        grown: Any = self._grown(y, unseen)  # refused, if at all, before anything is learned
+        self._rows(X)  # and so are these
+        if unseen[0] > 0 or len(grown[0]) > len(self.classes_) + 1:
+            grown = None  # rows come first that the others are to be learned with
         weights = importance_of(sample_weight, X.shape[0])
         parts, at = [], 0
         while at < len(y):  # up to each row of a new class, then that row by itself
@@ -410,7 +412,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
                 own = slice(end, end + 1)
                 looked = given or not self._model.asks or bool(self.should_ask(X[own])[0])
                 if looked:
-                    self._grow(y, unseen[:1])
+                    self._grow(y, unseen[:1], grown)
+                grown = None
                 label = y[own] if looked else np.array([None])
                 with placed([end]):
                     parts.append(super()._learn(X[own], label, weights[own], looked))

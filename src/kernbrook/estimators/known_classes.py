@@ -41,9 +41,12 @@ class KnowsClasses:
         there = np.flatnonzero(present(y))
         return there[class_numbers(self.classes_, y[there]) < 0]
 
-    def _grow(self, y: NDArray[Any], unseen: Labels) -> None:
-        """Learn of classes that appear later; what was learned of the others stays."""
-        found, model = self._grown(y, unseen)
+    def _grow(self, y: NDArray[Any], unseen: Labels, grown: Any = None) -> None:
+        """Learn of classes that appear later; what was learned of the others stays.
+
+        grown : as `_grown` has it, where that is known
+        """
+        found, model = grown or self._grown(y, unseen)
         self.__dict__.update(_model=model, classes_=found)
         self.__dict__.pop("_number", None)
 

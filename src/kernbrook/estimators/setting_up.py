@@ -42,6 +42,7 @@ class SetsUp:
         check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         model = self._new_model(X.shape[1], sp.issparse(X), seed)
+        _ = model.states  # they take the memory that they need, or are refused
         self._model, self.kernels_, self.n_features_in_ = model, model.kernels, X.shape[1]
 
     def _scaling(self, width: int) -> str | None:

@@ -169,14 +169,14 @@ def room_of(d: int, c: int) -> Room:
     return Room(np.zeros(c + 1), np.zeros(c + 1), np.zeros(d, np.int64))
 
 
-def spread(trees: Trees, fresh: Trees, matrix: NDArray[np.float32]) -> Trees:
-    """The same trees with weights of more scores; leaves begin to collect anew.
+def spread(trees: Trees, fresh: Trees, weights: NDArray[np.float32]) -> Trees:
+    """The same trees with weights of more scores, (nodes, k); leaves begin to collect anew.
 
-    fresh : trees of so many scores; matrix : (c, k) what each of the scores gives to each of these
+    fresh : trees of so many scores
     """
     leaves = trees.inputs == NOBODY
     return trees._replace(
-        weights=trees.weights @ matrix,
+        weights=weights,
         links=np.where(leaves, NOBODY, trees.links).astype(np.int32),
         waits=np.where(leaves, AT_ONCE, 0.0).astype(np.float32),
         sums=fresh.sums,

@@ -226,7 +226,7 @@ class Latest:
 
     def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: trees go over, rows do not."""
-        weights = before.trees.weights @ spread.coefficients.astype(np.float32)
+        weights = spread.along(before.trees.weights, 2)
         work = np.array([0, before.work[TURN], before.bins.met[0]])
         trees, old = before.trees._replace(weights=weights), before.window
         window = self.first.window._replace(usual=old.usual, begins=old.begins)

@@ -273,11 +273,12 @@ class Growing:
 
     def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
-        matrix = spread.coefficients.astype(np.float32)
-        table = folded(before.table, self._cells)
-        trees = grown_partitions.spread(before.trees, self.first.trees, matrix)
-        table = np.concatenate([table[:, :-1] @ matrix, table[:, -1:]], axis=1)
-        return before._replace(table=table, trees=trees)
+        d, c = self.setting.width, self.setting.scores
+        old, table = folded(before.table, self._cells), np.zeros((self._cells, c + 1), np.float32)
+        table[:, :-1], table[:, -1] = spread.along(old[:, :-1], 1), old[:, -1]
+        trees, fresh = before.trees, self._trees.begin(d, c)
+        weights = spread.along(trees.weights, 1)
+        return before._replace(table=table, trees=grown_partitions.spread(trees, fresh, weights))
 
 
 def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:

@@ -86,8 +86,7 @@ class LinearContent:
 
     def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes."""
-        matrix = spread.coefficients.astype(np.float32)
-        weights = before.table[:, :-1] @ matrix
+        weights = spread.along(before.table[:, :-1], 1)
         return before._replace(table=np.concatenate([weights, before.table[:, -1:]], axis=1))
 
 

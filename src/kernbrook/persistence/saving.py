@@ -39,6 +39,9 @@ from kernbrook.turns import held
 
 FORMAT = "kernbrook-model"
 VERSION = 3  # of the format; goes up when a file of the new kind means nothing to the old code
+SPARSE = 4  # of files in which arrays stand without their zeros
+LARGE, BLOCK = 1 << 20, 512  # bytes of such an array, at least; numbers that are left out together
+MOST_TIMES = 256  # that a file's arrays are of its own size, and what is large
 
 # With their modules: the solvers of voted classifiers are imported where there is such a model.
 _ESTIMATORS = {
@@ -119,12 +122,15 @@ def write(
             stack.enter_context(held(one))
             one = one.model if getattr(one, "_kept_around", False) else None
         model = writer.model(estimator)
+        sparse = _without_zeros(writer.tensors)
         header = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": SPARSE if sparse else VERSION,
             "written_by": version("kernbrook"),
             "model": model,
         }
+        if sparse:
+            header["sparse"] = sparse
         if training is not None:
             header["training"] = training
         header["sha256"] = _digest(header, writer.tensors)
@@ -235,15 +241,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         found = header.get("version")
         if type(found) is not int or found < 1:
             raise InputError(f"expected a format version from 1, got {shown(found)}")
-        if found != VERSION:
+        if found not in (VERSION, SPARSE):
             raise InputError(
                 f"format version {found}, written by kernbrook {shown(header.get('written_by'))}; "
-                f"this is kernbrook {version('kernbrook')}, which reads version {VERSION}"
+                f"this is kernbrook {version('kernbrook')}, which reads versions {VERSION} and "
+                f"{SPARSE}"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if header.pop("sha256", None) != _digest(header, tensors):
         raise InputError("damaged: the contents do not match their checksum")
-    return header, tensors
+    return header, _with_zeros(header.pop("sparse", {}), tensors)
 
 
 @contextmanager
@@ -255,6 +262,48 @@ def _panic_in_words() -> Iterator[None]:
         if type(error).__module__ == "pyo3_runtime":
             raise MemoryError(str(error)) from error
         raise
+
+
+def _without_zeros(tensors: dict[str, NDArray[Any]]) -> dict[str, list[int]]:
+    """Large arrays most of which is zeros without these, in place, and their shapes.
+
+    Of each the blocks that hold something stay, and `NAME/blocks` says which these are.
+    """
+    shapes = {}
+    for name, tensor in list(tensors.items()):
+        flat = tensor.reshape(-1)
+        if flat.nbytes < LARGE:
+            continue
+        whole = len(flat) // BLOCK * BLOCK
+        bits = flat[:whole].view(f"u{flat.itemsize}").reshape(-1, BLOCK)
+        there = np.flatnonzero(bits.any(axis=1))  # by bits: -0.0 stays
+        if 2 * len(there) < len(bits):
+            shapes[name] = list(tensor.shape)
+            blocks = flat[:whole].reshape(-1, BLOCK)[there]
+            tensors[name] = np.concatenate([blocks.reshape(-1), flat[whole:]])
+            tensors[f"{name}/blocks"] = there
+    return shapes
+
+
+def _with_zeros(shapes: Any, tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays as they were; those that nobody writes to take no memory where they hold zeros."""
+    expect("sparse", shapes, dict)
+    most = MOST_TIMES * (LARGE + sum(tensor.nbytes for tensor in tensors.values()))
+    for name, shape in shapes.items():
+        there, kept = tensors.pop(f"{name}/blocks", None), tensors.get(name)
+        known = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
+        if not (known and there is not None and kept is not None and there.dtype == np.int64):
+            raise InputError(f"sparse: {name}: expected a shape, blocks and their numbers")
+        size, rest = math.prod(shape), math.prod(shape) % BLOCK
+        most -= size * kept.itemsize
+        fits = there.ndim == 1 and kept.shape == (len(there) * BLOCK + rest,)
+        if not fits or most < 0 or ((there < 0) | (there >= size // BLOCK)).any():
+            raise InputError(f"sparse: {name}: these are no blocks of an array of shape {shape}")
+        array = np.zeros(size, kept.dtype)
+        array[: size - rest].reshape(-1, BLOCK)[there] = kept[: len(kept) - rest].reshape(-1, BLOCK)
+        array[size - rest :] = kept[len(kept) - rest :]
+        tensors[name] = array.reshape(shape)
+    return tensors
 
 
 def _digest(header: dict[str, Any], tensors: Mapping[str, NDArray[Any]]) -> str:

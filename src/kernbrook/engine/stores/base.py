@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.state import filled
 from kernbrook.engine.store_verbs import score
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
@@ -19,6 +20,8 @@ from kernbrook.gram.rows import Rows
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.scores_of_classes import margin_of
 from kernbrook.numerics.zero import zero_or
+
+Array = NDArray[Any]
 
 
 class Setting(NamedTuple):
@@ -72,6 +75,30 @@ class Spread(NamedTuple):
 
     coefficients: Floats
     origin: Labels
+
+    def along(self, array: Array, axis: int) -> Array:
+        """An array of which an axis has the scores, as one of more classes.
+
+        Numbers are moved, many at a time: a product of matrices would take as long as learning from
+        a hundred rows. Rows at the end that hold nothing are left out.
+        """
+        shape, axis = list(array.shape), axis % array.ndim
+        shape[axis] = len(self.origin)
+        found, n = np.zeros(shape, array.dtype), filled(array) if axis > 0 else None
+        if len(self.coefficients) == 1:
+            each = np.moveaxis(found[:n], axis, -1)
+            own = np.moveaxis(array[:n], axis, -1)
+            np.multiply(own, self.coefficients[0].astype(array.dtype), out=each)
+            each += 0.0  # no zero of the other sign
+            return found
+        there = np.flatnonzero(self.origin >= 0)
+        steps = (np.diff(there) != 1) | (np.diff(self.origin[there]) != 1)
+        for run in np.split(there, np.flatnonzero(steps) + 1):
+            new, first = slice(run[0], run[-1] + 1), self.origin[run[0]]
+            old, before = slice(first, first + len(run)), (slice(None),) * (axis - 1)
+            rows = () if axis == 0 else (slice(n), *before)
+            found[(*rows, new)] = array[(*rows, old)]
+        return found
 
 
 def spread_of(scores: int, positions: Labels, classes: int) -> Spread:
@@ -161,9 +188,9 @@ class Store:
         """
         raise InputError("not every part of this model can learn of a class that appears later")
 
-    def goes_on(self, before: Store, state: Any, spread: Spread) -> dict[str, NDArray[Any]]:
-        """As `with_classes`, of the store before and its state."""
-        return self.with_classes(before.arrays(state), spread)
+    def goes_on(self, before: Any, state: Any, spread: Spread) -> Any:
+        """The state of the store before, as one of more scores; see `with_classes`."""
+        return self.restored(self.with_classes(before.arrays(state), spread))
 
     def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""

@@ -286,7 +286,7 @@ class Expansion(Store):
     ) -> dict[str, NDArray[Any]]:
         stored = arrays["coefficients"]
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
-        each = stored.reshape(n, m, c) @ spread.coefficients
+        each = spread.along(stored.reshape(n, m, c), 2)
         return {**arrays, "coefficients": each.reshape(n, m * k)}
 
     def merged(self, apart: Apart) -> ExpansionState:

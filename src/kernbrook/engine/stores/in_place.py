@@ -310,8 +310,8 @@ class InPlace(Store):
     def check(self, state: State, progress: Progress) -> None:
         self.content.check(self.now(state))
 
-    def goes_on(self, before: Any, state: State, spread: Spread) -> dict[str, NDArray[Any]]:
-        return dict(named(self.content.with_classes(before.now(state), spread)))
+    def goes_on(self, before: Any, state: State, spread: Spread) -> State:
+        return State(self.content.with_classes(before.now(state), spread))
 
     def with_features(self, before: Any, state: State) -> State:
         """What was drawn for fewer features is another: it begins anew."""
@@ -353,15 +353,15 @@ class InPlaceInRows(InRows):
     """The same, row by row, on arrays of its own."""
 
     def __init__(self, store: InPlace, state: State, row: Row):
-        self.store, self.row = store, row
+        self.store, self.row, self.now = store, row, store.now(state)
 
     def changing(self, state: State) -> list[Floats]:
         return []
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Expert, RowInPlace]:
-        first = self.store.content.first
-        live, (own,) = together([[array for _, array in named(first)]])
-        held = like(first, iter(own))
+        live, (own,) = together([[array for _, array in named(self.now)]])
+        held = like(self.now, iter(own))
+        del self.now
         self.state = State(None, (), Table(held))
         given, d = self.row.given, self.row.given.shape[1]
         rows: Any = Dense(given)

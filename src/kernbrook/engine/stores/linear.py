@@ -275,7 +275,7 @@ class Linear(Store):
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
             own = arrays["theta"][at : at + c * d].reshape(c, d)
-            theta.append(spread.coefficients.T @ own)
+            theta.append(spread.along(own, 0))
             rows = self.learners[e].extra_rows(d, c)
             kept = arrays["extra"][more : more + rows * d].reshape(rows, d)
             if rows != self.rows[e]:  # a row for each score
@@ -288,6 +288,10 @@ class Linear(Store):
             for name, parts in (("theta", theta), ("extra", extra))
         }
         return {**arrays, **joined}
+
+    def goes_on(self, before: Linear, state: LinearState, spread: Spread) -> LinearState:
+        learned = self.with_classes({"theta": state.theta, "extra": state.extra}, spread)
+        return LinearState(**learned, pool=state.pool)
 
     def merged(self, apart: Apart) -> LinearState:
         first, *others = (self._drawn(state) for state in apart.each)

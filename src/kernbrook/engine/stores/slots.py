@@ -13,7 +13,7 @@ from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
-from kernbrook.engine.state import Field, Table, copied, padded_to, spread_along
+from kernbrook.engine.state import Field, Table, copied, padded_to
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
 from kernbrook.engine.stores.meetings import (
     DenseMeeting,
@@ -272,7 +272,7 @@ class SlotStore(Store):
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
-        found = SLOTS.along("score", arrays, spread_along(spread.coefficients))
+        found = SLOTS.along("score", arrays, spread.along)
         room = np.shape(found["alpha"])[2]
         if self.budget is None or room >= self.budget:
             return found
