@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
 import kernbrook as kb
+from kernbrook.engine.stores.base import spread_of
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
 
@@ -195,3 +196,19 @@ def test_a_label_moves_the_old_classes_as_before(inputs):
     ]
     assert moved[0] < -0.005
     assert moved[1] == pytest.approx(moved[0], rel=0.3)
+
+
+@pytest.mark.parametrize("scores", [1, 3, 5])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_scores_are_moved_as_by_a_product(scores, axis, kind):
+    positions = np.array([0, 2]) if scores == 1 else np.delete(np.arange(scores + 2), [1, 4])
+    spread = spread_of(scores, positions, len(positions) + 2 - (scores == 1))
+    array = np.random.default_rng(0).normal(size=(300, 4, 3)).astype(kind)
+    array = np.resize(array, [scores if i == axis % 3 else n for i, n in enumerate((600, 4, 3))])
+    array[310:] = 0.0
+    found = spread.along(array, axis)
+    product = np.tensordot(array, spread.coefficients.astype(kind), axes=(axis, 0))
+    np.testing.assert_array_equal(found, np.moveaxis(product, -1, axis))
+    assert found.dtype == kind
+    assert found.flags.c_contiguous
