@@ -38,6 +38,17 @@ def test_the_same_as_the_definition(n):
         np.testing.assert_array_equal(chunks.arrays()[name], array)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_more_coverage_is_never_narrower(seed):
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=1100) * (rng.random(1100) > 0.2 * seed)  # up to 80 % are zeros
+    for n in (7, 19, 100, 1100):
+        residuals = told(drawn[:n])
+        widths = [residuals.half_width(coverage) for coverage in np.linspace(0.01, 0.99, 99)]
+        assert (np.diff(widths[: sum(np.isfinite(widths))]) >= 0).all()
+        assert np.isfinite(widths[: int(99 * n / (n + 1))]).all()
+
+
 def test_errors_of_no_size():
     assert told(np.zeros(50)).half_width(0.9) == told(np.zeros(50)).deviation() == 0
     assert told(np.full(50, 1e300)).deviation() == pytest.approx(1e300)

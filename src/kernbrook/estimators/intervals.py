@@ -16,10 +16,12 @@ from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels
-from kernbrook.numerics.interval_widths import deviation, half_width
+from kernbrook.numerics.interval_widths import deviation, follow
 
 WINDOW = 1000  # errors that are kept
+FOLLOWED = 0.9  # the coverage whose half width follows the errors
 FADING = 0.99  # weight of an error, beside that of the next one
+LARGEST = math.log(np.finfo(float).max)
 
 # What share of the labels intervals are to cover, where learning is to say some; said by who asks.
 covering: ContextVar[float | None] = ContextVar("covering", default=None)
@@ -62,11 +64,20 @@ ERRORS = Table(
 
 def next_width(errors: Floats, coverage: float) -> float:
     """The half width after these errors, (n,), sizes in the order of their coming."""
-    rank = math.ceil((len(errors) + 1) * coverage)
-    if rank > len(errors):
+    n = len(errors)
+    rank = math.ceil((n + 1) * coverage)
+    if rank > n:
         return math.inf
-    width = float(np.partition(errors, rank - 1)[rank - 1])  # the quantile of all: where it begins
-    return float(half_width(errors, width, coverage)) if width else 0.0
+    place, followed = rank - 1, min(math.ceil((n + 1) * FOLLOWED), n) - 1
+    width = float(np.partition(errors, followed)[followed])  # the quantile of all: where it begins
+    if not width:
+        return float(np.partition(errors, place)[place])
+    beside = np.empty(n)
+    at = follow(errors, width, FOLLOWED, beside)
+    if place != followed:  # one path for all coverages: more of it is never narrower
+        quantiles = np.partition(beside, (place, followed))
+        at += quantiles[place] - quantiles[followed]
+    return math.exp(at) if at < LARGEST else math.inf
 
 
 class Residuals:
@@ -74,10 +85,11 @@ class Residuals:
 
     And how many labels there were, their sum and the sum of their squares.
 
-    The half width of an interval follows the errors as online conformal prediction does, for any
-    coverage: it grows by a factor of exp(0.2 coverage) at an error outside of it, and shrinks by
-    exp(-0.2 (1 - coverage)) at one inside. Whatever the stream is, the share of errors outside
-    then comes to 1 - coverage, as long as their size stays within bounds.
+    The half width of the interval that covers 90 % follows the errors as online conformal
+    prediction does: it grows by a factor of exp(0.18) at an error outside of it, and shrinks by
+    exp(-0.02) at one inside. Whatever the stream is, the share of errors outside then comes to a
+    tenth, as long as their size stays within bounds. That of another coverage stands to it as the
+    quantiles of the errors, each over the half width before it: more coverage is never narrower.
 
     References
     ----------

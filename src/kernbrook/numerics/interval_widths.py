@@ -10,17 +10,19 @@ STEP = 0.2  # of the logarithm of a half width, at an error outside of it
 
 
 @njit(cache=True, nogil=True)
-def half_width(errors, width, coverage):
-    """The half width to take next for a coverage in (0, 1), from `width` above 0 on.
+def follow(errors, width, coverage, beside):
+    """The logarithm of the half width to take next for a coverage in (0, 1), from `width` above 0.
 
     It follows the errors, (n,), sizes in the order of their coming: each outside makes it wider,
     each inside narrower, so that the share outside is right in the long run, whatever comes.
+
+    beside : (n,) becomes the logarithm of each error over the half width before it
     """
     at = math.log(width)
     for t in range(errors.shape[0]):
-        outside = errors[t] > 0.0 and math.log(errors[t]) > at
-        at += STEP * (coverage if outside else coverage - 1.0)
-    return math.exp(at)
+        beside[t] = math.log(errors[t]) - at if errors[t] > 0.0 else -np.inf
+        at += STEP * (coverage if beside[t] > 0.0 else coverage - 1.0)
+    return at
 
 
 @njit(cache=True, nogil=True)

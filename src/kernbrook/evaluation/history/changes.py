@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -85,9 +86,10 @@ class Changes:
     be cut between two buckets so that the means on both sides differ by more than chance allows,
     there was a change, and the older side is forgotten; of several such cuts it is the one that is
     the farthest beyond chance. Of classes the means are those of mistakes. Squared errors have no
-    bound, which the method needs: there the means are those of |e| / (|e| + s), where s is the mean
-    of |e| over 256 rows at the beginning and after each change, which are not looked at. So the
-    scale of the labels does not matter, and a few great errors are no change.
+    bound, which the method needs: there the means are those of e² / (e² + s²), where s² is the mean
+    of e² over 256 rows at the beginning and after each change, which are not looked at. So the
+    scale of the labels does not matter, a few great errors are no change, and neither is it where
+    errors that are small beside s move together, as where most labels are 0.
 
     Parameters
     ----------
@@ -117,8 +119,8 @@ class Changes:
         self.numbers, self.kept = numbers, kept
         self.n_changes = 0
         self.found: list[Change] = []
-        self.scale = 0.0  # of |e|; 0 where it is not known yet
-        self.settling = 0.0  # sum of |e| of the rows that are not looked at
+        self.scale = 0.0  # the root of the mean of e²; 0 where it is not known yet
+        self.settling = 0.0  # the root of the sum of e² of the rows that are not looked at
         self.buckets: list[Bucket] = []  # the last one may not be full
 
     def add(
@@ -143,16 +145,16 @@ class Changes:
             return losses.astype(np.float64)
         sizes = np.sqrt(losses)
         if self.scale == 0.0:
-            self.settling = added(self.settling, sizes)
+            self.settling = reduce(math.hypot, sizes.tolist(), self.settling)
             return np.zeros(len(sizes))
-        return np.asarray(sizes / (sizes + self.scale))
+        return np.asarray((sizes / np.hypot(sizes, self.scale)) ** 2)
 
     def _look(self, row: int) -> None:
         """Once a bucket is full at a row: can the window be cut? Then its buckets are merged."""
         if self.numbers and self.scale == 0.0:
             if len(self.buckets) < SETTLING:
                 return
-            self.scale = self.settling / (SETTLING * UNIT) or 1.0
+            self.scale = self.settling / math.sqrt(SETTLING * UNIT) or 1.0
             self.settling, self.buckets = 0.0, []
             return
         while (cut := self._cut()) is not None:
@@ -178,6 +180,9 @@ class Changes:
         first, sums = np.cumsum(rows)[:-1], np.cumsum(totals)[:-1]
         apart = np.abs(sums / first - (total - sums) / (n - first))
         share = 1 / first + 1 / (n - first)
+        if self.numbers:  # errors that follow each other: means of buckets differ by more than rows
+            within = (totals**2 / rows).sum() - sums**2 / first - (total - sums) ** 2 / (n - first)
+            variance = np.maximum(variance, within / max(len(rows) - 2, 1))
         sure = math.log(2 * math.log(n) / DOUBT)
         beyond = apart - np.sqrt(2 * share * variance * sure) - 2 / 3 * share * sure
         best = int(beyond.argmax())
