@@ -113,7 +113,6 @@ def rare(names: list[str], rows: int) -> list[list[str]]:
             "OnlineMKClassifier()": {},
             'class_weight="balanced"': weighed,
             'threshold="f1"': sought,
-            "both": {**weighed, **sought},
         }
         ours = {title: kb.OnlineMKClassifier(random_state=0, **one) for title, one in own.items()}
         for title, model in {**ours, **dict(list(models().items())[1:])}.items():

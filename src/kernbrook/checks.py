@@ -38,6 +38,7 @@ SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and
 LEARNED = 1e120  # sizes of sums of losses, and of what is learned from scores, are below it
 MOST = 10**8  # of what is counted or kept in memory: more than any has room for
 COUNTED = 2**62  # rows that can be counted: no stream has so many, and sums stay in 64 bits
+HEAVIEST = 1000.0  # how many rows a row counts as, at most
 _MOMENTS = datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64
 _OF_MOMENTS = re.compile(r"date|time|duration|period", re.IGNORECASE)  # types of columns
 

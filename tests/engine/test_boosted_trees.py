@@ -19,6 +19,7 @@ from engine.test_cells import machine as machine_of
 from estimators.test_model_files import at, put
 from inside import store_of
 from naive import boosted_trees as naive
+from naive.weights import relative
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -40,7 +41,7 @@ def assert_equals_its_twin(C, X, y, weights=None, size=50, **sizes):
     sizes = SIZES | sizes
     model, weights = machine_of(C, kb.BoostedTrees(**sizes)), weights
     weights = np.ones(len(y)) if weights is None else weights
-    twin = None
+    twin, counted = None, relative(weights, len(y))
     for lo in range(0, len(y), size):
         if twin is not None:
             found, wanted = scores(model, X[lo : lo + 1])[0], twin.scores(X[lo])
@@ -52,7 +53,7 @@ def assert_equals_its_twin(C, X, y, weights=None, size=50, **sizes):
             twin = naive.BoostedTrees(setting.width, C, setting.seed, **sizes)
         for t in range(lo, min(lo + size, len(y))):
             if weights[t] > 0:
-                twin.learn(X[t], y[t], weights[t])
+                twin.learn(X[t], y[t], counted[t])
     compare(held(model), twin)
     return twin
 

@@ -15,6 +15,7 @@ from driving import learn
 from estimators.test_model_files import assert_lives, at, put, rewrite
 from inside import store_of
 from naive import cells as naive
+from naive.weights import relative
 
 import kernbrook as kb
 from kernbrook.engine.deciding import read
@@ -101,7 +102,7 @@ def assert_equals_its_twin(C, maps, X, y, weights=None, size=50):
     """In the scores along the way, and in all that is kept at the end; the naive one."""
     model, maps = machine(C, kb.Cells(maps)), maps if isinstance(maps, list) else [maps]
     weights = np.ones(len(y)) if weights is None else weights
-    twin = None
+    twin, counted = None, relative(weights, len(y))
     for lo in range(0, len(y), size):
         if twin is not None:
             found, wanted = scores(model, X[lo : lo + 1])[0], twin.scores(X[lo])
@@ -111,7 +112,7 @@ def assert_equals_its_twin(C, maps, X, y, weights=None, size=50):
         twin = twin_of(model, C, maps) if twin is None else twin
         for t in range(lo, min(lo + size, len(y))):
             if weights[t] > 0:
-                twin.learn(X[t], y[t], weights[t])
+                twin.learn(X[t], y[t], counted[t])
     compare_bins(held(model).bins, twin.sample)
     compare_grids(held(model).table, twin)
     compare_trees(held(model).trees, twin)

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from inside import store_of
 from naive import cells as naive
+from naive.weights import relative
 
 import kernbrook as kb
 from kernbrook.engine.deciding import read
@@ -55,14 +56,15 @@ def test_naive_twin(C, cells):
     X, y = words(C)
     model = machine(C, kb.Cells(kb.HashedInputs(cells)))
     twin = naive.Hashed(WORDS, C, cells or WORDS)
-    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.5], len(y))
+    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.5], len(y)) + 1e-9
+    counted = relative(weights, len(y))
     for t in range(len(y)):
         if t > 1 and t % 25 == 0:
             found, wanted = scores(model, X[t : t + 1])[0], twin.scores(X[t].toarray()[0])
             np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
         named = {} if C is None else {"classes": np.arange(C)}
-        model.partial_fit(X[t], y[t : t + 1], sample_weight=weights[t : t + 1] + 1e-9, **named)
-        twin.learn(X[t].toarray()[0], y[t], weights[t] + 1e-9)
+        model.partial_fit(X[t], y[t : t + 1], sample_weight=weights[t : t + 1], **named)
+        twin.learn(X[t].toarray()[0], y[t], counted[t])
     table = store_of(model)[0].now(store_of(model)[1]).table
     for cell in range(len(table)):
         np.testing.assert_allclose(table[cell, :-1], twin.weights[cell], rtol=1e-5, atol=1e-7)

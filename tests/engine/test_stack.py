@@ -6,6 +6,7 @@ import pytest
 from driving import says
 from inside import progress_of
 from naive import combiners, regression, stack
+from naive.weights import relative
 from scipy.optimize import minimize
 
 import kernbrook as kb
@@ -55,7 +56,7 @@ def base_vote(weights, scores, C):
 def test_naive_twin(C):
     X, y = stream(C)
     weights = np.where(np.arange(len(y)) % 5 == 3, 0.0, 1.0 + (np.arange(len(y)) % 3))
-    model = machine(C, kb.Stack(regularization=3.0))
+    model, counted = machine(C, kb.Stack(regularization=3.0)), relative(weights, len(y))
     m = 7 if C else 4
     twin = stack.Numbers(m, 3.0) if C is None else stack.Classes(m, 3.0)
     base = regression.MLPoly(m) if C is None else combiners.FixedShare(m, 0.9, 0.003)
@@ -81,15 +82,15 @@ def test_naive_twin(C):
                 getattr(model, "offset_", 0.0),
             )
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
-        if weights[t] == 0:
+        if counted[t] == 0:
             continue
         if C is None:
-            twin.learn(B, scores[:, 0], y[t] - offset, weights[t])
-            base.learn(weights[t] * 2 * (B - (y[t] - offset)) * scores[:, 0])
+            twin.learn(B, scores[:, 0], y[t] - offset, counted[t])
+            base.learn(counted[t] * 2 * (B - (y[t] - offset)) * scores[:, 0])
         else:
-            twin.learn(B, scores, y[t], weights[t])
+            twin.learn(B, scores, y[t], counted[t])
             named = scores[:, 0] >= 0 if C == 2 else scores.argmax(axis=1)
-            base.learn(weights[t] * (named != y[t]))
+            base.learn(counted[t] * (named != y[t]))
 
 
 @pytest.mark.parametrize("C", [2, 4, None])

@@ -233,21 +233,18 @@ def test_unseen_labels(wrong, message):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_sample_weights(name):
-    """Weight 1 is none; what has weight 0 is predicted, and teaches nothing."""
+    """One weight for all is none; what has weight 0 is predicted, and teaches nothing."""
     usual, ones = (MODELS[name]().set_params(random_state=7) for _ in range(2))
-    assert state(ones.fit(X, Y, np.ones(200))) == state(usual.fit(X, Y))
+    assert state(ones.fit(X, Y, np.full(200, 1e-3))) == state(usual.fit(X, Y))
     weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], size=200)
-    weighted, heavy = (MODELS[name]().set_params(random_state=7) for _ in range(2))
+    weighted = MODELS[name]().set_params(random_state=7)
     weighted.learn(X, Y, sample_weight=weights)
     zero = weights == 0
     held = {tuple(row) for row in weighted.support_vectors_}
     if not name.startswith("pegasos, m"):  # merged ones are no rows
         assert held <= {tuple(row) for row in X[~zero]}
     assert state(weighted) != state(usual)
-    heavy.learn(X, Y, sample_weight=np.full(200, 2.0))
-    assert weighted.labels_asked_ == heavy.labels_asked_ == 200
-    if name not in ("GroupNorm", "prefix"):
-        assert (heavy.expert_mistakes_ % 2 == 0).all()
+    assert weighted.labels_asked_ == 200
 
 
 @pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
@@ -262,13 +259,14 @@ def test_read_only_arrays_are_not_compiled_for_anew(name):
     assert compiled() == before
 
 
-def test_a_weight_of_2_doubles_the_step():
+def test_a_weight_scales_the_step():
+    """Over the mean weight: 1.5 over 1.25."""
     for learner, unit in ((kb.Perceptron(), 1.0), (kb.RBP(50), 1.0), (kb.BOGD(50, 0.1, 0.0), 0.1)):
         model = plain.classifier([kb.Gaussian(gamma=0.01)], learner)
-        model.learn(X[:1], Y[:1], np.arange(10), sample_weight=[2.0])
+        model.learn(X[:2], [3, 5], np.arange(10), sample_weight=[1.0, 1.5])
         expected = np.zeros(10)
-        expected[Y[0]], expected[0 if Y[0] else 1] = 2 * unit, -2 * unit
-        np.testing.assert_array_equal(model.dual_coef_[0, 0], expected)
+        expected[5], expected[3] = 1.2 * unit, -1.2 * unit
+        np.testing.assert_allclose(model.dual_coef_[1, 0], expected, rtol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["default", "PA", "GroupNorm", "pegasos", "pegasos, merge"])

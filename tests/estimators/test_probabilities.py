@@ -55,10 +55,11 @@ def test_the_same_as_the_definition(classes, inputs):
     weights, judged = rng.choice([0, 1, 3.0], size=n), rng.random(n) < 0.9
     labels[rng.random(n) < 0.1] = np.nan
     fast, slow = Calibration(c, inputs), naive.Probabilities(c, inputs)
-    said, cuts = fast.learn(scores, labels, weights, judged)
+    said, cuts, usual = fast.learn(scores, labels, weights, judged)
     for t in range(n):
         np.testing.assert_allclose(said[t], slow.said(scores[t]), rtol=1e-7, atol=1e-9)
         assert cuts[t] == pytest.approx(slow.cut())
+        np.testing.assert_allclose(usual[t], slow.usual(), rtol=1e-7, atol=1e-9)
         if labels[t] == labels[t]:
             slow.learn(scores[t], int(labels[t]), weights[t], judged[t])
     np.testing.assert_array_equal(fast.counts, slow.counts)
@@ -84,7 +85,7 @@ def test_before_each_label_they_are_what_is_predicted():
     twin.restore(model._model.calibration.arrays())
     for i in range(100, 160):
         before = model._lean(X[i : i + 1])[1]
-        said, _ = twin.learn(
+        said, *_ = twin.learn(
             before, np.array([y[i] > 0], dtype=float), np.ones(1), np.ones(1, dtype=bool)
         )
         mine = model._model.calibration.probabilities(before)
@@ -128,7 +129,7 @@ def test_extremes_stay_probabilities():
         calibration = Calibration(1, scores.shape[1])
         many = np.tile(scores, (50, 1))
         labels = np.arange(200) % 2.0
-        said, _ = calibration.learn(many, labels, np.full(200, 1e99), np.ones(200, dtype=bool))
+        said, *_ = calibration.learn(many, labels, np.full(200, 1e99), np.ones(200, dtype=bool))
         assert ((said >= 0) & (said <= 1)).all()
         np.testing.assert_allclose(said.sum(axis=1), 1)
         calibration.check()

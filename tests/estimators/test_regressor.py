@@ -204,17 +204,17 @@ def test_what_was_learned_adds_up():
     assert model.memory_bytes_ == before
 
 
-def test_a_weight_of_two_is_half_the_regularization():
-    """For one example: theta = (2 z z' + lambda I)^-1 2 y z; the loss counts twice."""
-    twice = make(kb.Ridge(0.4, features=WAVES), combiner=kb.Uniform())
-    twice.learn(X[:1], Y[:1], sample_weight=[2.0])
-    half = make(kb.Ridge(0.2, features=WAVES), combiner=kb.Uniform())
-    half.learn(X[:1], Y[:1])
-    usual = make(kb.Ridge(0.4, features=WAVES), combiner=kb.Uniform())
-    usual.learn(X[:1], Y[:1])
-    np.testing.assert_allclose(theta_of(twice), theta_of(half), rtol=1e-12)
-    assert not np.allclose(theta_of(twice), theta_of(usual))
-    np.testing.assert_allclose(twice.expert_errors_, 2 * Y[0] ** 2)
+def test_weights_that_are_equal_are_none():
+    """And of two weights each counts over the mean so far: 1, and 2 over 3/2."""
+    ridge = kb.Ridge(0.4, features=WAVES)
+    usual, equal, other = (make(ridge, combiner=kb.Uniform()) for _ in "abc")
+    usual.learn(X[:2], Y[:2])
+    equal.learn(X[:2], Y[:2], sample_weight=[2.0, 2.0])
+    other.learn(X[:2], Y[:2], sample_weight=[1.0, 2.0])
+    np.testing.assert_array_equal(theta_of(equal), theta_of(usual))
+    np.testing.assert_array_equal(equal.expert_errors_, usual.expert_errors_)
+    more = usual.expert_errors_ - Y[0] ** 2
+    np.testing.assert_allclose(other.expert_errors_, Y[0] ** 2 + 4 / 3 * more, rtol=1e-12)
 
 
 def test_fit_forgets_and_partial_fit_goes_on():

@@ -278,16 +278,17 @@ def test_a_uniform_vote_leaves_weights_alone(learner):
 
 @pytest.mark.parametrize("factor", [0.5, 3.0])
 def test_a_sample_weight_scales_step_and_loss(factor):
-    """A weight on the only example: that multiple of the step; a loss of 1 becomes the weight."""
+    """Over the mean weight so far: that multiple of the loss, and of the step up to the loss."""
     model = plain.classifier(
         [kb.Linear(), kb.Gaussian(sigma=1)], PassiveAggressive("PA"), kb.Hedge(0.9, "hinge")
     )
-    model.learn([[2.0]], [1], classes=[-1, 1], sample_weight=[factor])
-    np.testing.assert_allclose(model.dual_coef_, [[factor / 4, factor]], rtol=1e-12)
-    # Scores of [1.0] are factor / 2 and factor * exp(-1/2).
-    model.learn([[1.0]], [-1], sample_weight=[factor])
-    losses = 1 + factor * np.array([1 / 2, np.exp(-1 / 2)])
-    ratio = 0.9 ** (factor * (losses[1] - losses[0]))
+    model.learn([[2.0]], [1], classes=[-1, 1], sample_weight=[2.0])
+    np.testing.assert_allclose(model.dual_coef_, [[1 / 4, 1.0]], rtol=1e-12)
+    # Scores of [1.0] are 1 / 2 and exp(-1/2).
+    model.learn([[1.0]], [-1], sample_weight=[2.0 * factor])
+    relative, losses = 2 * factor / (1 + factor), 1 + np.array([1 / 2, np.exp(-1 / 2)])
+    np.testing.assert_allclose(model.dual_coef_[1], -min(relative, 1.0) * losses, rtol=1e-12)
+    ratio = 0.9 ** (relative * (losses[1] - losses[0]))
     assert model.kernel_weights_[1] / model.kernel_weights_[0] == pytest.approx(ratio, rel=1e-9)
     model.learn([[5.0]], [-1], sample_weight=[0.0])
     assert model.n_support_stored_ == 4

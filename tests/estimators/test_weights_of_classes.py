@@ -5,12 +5,10 @@ import pytest
 from naive import calibration as naive
 from sklearn.base import clone
 from sklearn.metrics import f1_score
-from sklearn.utils.class_weight import compute_class_weight
 
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.thresholds import agreeing
-from kernbrook.estimators.weighting import factors
 
 POOL = [kb.Gaussian(sigma=s) for s in (1, 4)]
 
@@ -29,51 +27,36 @@ def machine(**parameters):
     return kb.OnlineMKClassifier(POOL, random_state=0, **parameters)
 
 
-def test_balanced_as_scikit_learn_has_it_label_by_label():
-    rng = np.random.default_rng(0)
-    numbers = rng.choice([-1, 0, 0, 0, 1, 2], size=60)
-    weights = rng.choice([0.0, 1.0, 2.0], size=60)
-    classes, found = (
-        np.array(["a", "b", "c"]),
-        factors("balanced", np.array(["a", "b", "c"]), np.array([2, 1, 1]), numbers, weights),
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.5, 1: 20.0}])
+def test_the_greatest_weight_times_probability(class_weight, classes, tmp_path):
+    """Whatever the chunks. Decisions are as without weights, and probabilities calibrated."""
+    labels = y if classes == 2 else np.digitize(X[:, 0], [0, 1.5])
+    named, model = {"classes": range(classes)}, machine(class_weight=class_weight)
+
+    def leading(p, usual):
+        if class_weight == "balanced":
+            return int(np.argmax(p / usual * np.where(np.arange(classes) == p.argmax(), 1.1, 1)))
+        return int(np.argmax(p * [0.5, 20.0, 1.0][:classes]))
+
+    learned = model._learn_scored(X, labels, **named)
+    p, _, usual = model._model.calibration.said
+    expected = [leading(*own) for own in zip(p, usual, strict=True)]
+    np.testing.assert_array_equal(learned.predictions[-len(p) :], expected)
+    expected = learned.predictions
+    np.testing.assert_array_equal(
+        learned.scores, machine()._learn_scored(X, labels, **named).scores
     )
-    past = [0, 0, 1, 2]
-    for number, weight, factor in zip(numbers, weights, found, strict=True):
-        if number < 0 or weight == 0:
-            assert factor == 1
-            continue
-        past.append(number)
-        expected = compute_class_weight("balanced", classes=np.arange(3), y=past)
-        assert factor == pytest.approx(expected[number])
-    assert len(classes) == 3
-
-
-@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.5, 1: 20}])
-def test_the_same_as_sample_weights(class_weight):
-    """Chunks of any size, rows, and the weights given outright."""
-    given = factors(class_weight, np.arange(2), np.zeros(2, dtype=int), y, np.ones(len(y)))
-    plain = machine().partial_fit(X, y, sample_weight=given)
-    for size in (1, 7, 400):
-        model = machine(class_weight=class_weight)
-        for i in range(0, len(X), size):
-            model.learn(X[i : i + size], y[i : i + size], classes=[0, 1])
-        np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
-    rows = machine(class_weight=class_weight).partial_fit(X[:1], y[:1], classes=[0, 1])
-    for i in range(1, len(X)):
-        rows.learn_one(X[i], y[i])
-    np.testing.assert_array_equal(rows.decision_function(X), plain.decision_function(X))
-
-
-def test_balanced_by_the_labels_that_were_asked_for():
-    told = machine(class_weight="balanced", labels=kb.LabelBudget(0.3))
-    _, asked = told.learn(X, y, classes=[0, 1])
-    assert 0 < asked.sum() < len(X)
-    hidden = np.where(asked, y, -1)
-    rows = machine(class_weight="balanced", labels=kb.LabelBudget(0.3))
-    for i in range(len(X)):
-        rows.learn(X[i : i + 1], [y[i]], classes=[0, 1])
-    np.testing.assert_array_equal(rows.decision_function(X), told.decision_function(X))
-    assert told._model.calibration.counts.tolist() == [np.sum(hidden == 0), np.sum(hidden == 1)]
+    rows = machine(class_weight=class_weight)
+    said = list(rows.learn(X[:7], labels[:7], **named)[0])
+    said += [rows.learn_one(X[i], labels[i]) for i in range(7, len(X))]
+    np.testing.assert_array_equal(said, expected)
+    kb.save(model, tmp_path / "model")
+    for one in (model, kb.load(tmp_path / "model")):
+        p = one.predict_proba(X)
+        expected = [leading(own, one._model.calibration.usual) for own in p]
+        np.testing.assert_array_equal(one.predict(X), expected)
+        assert one.predict_one(X[3]) == expected[3]
 
 
 @pytest.mark.parametrize("threshold", [0.2, "f1", [[0, 1], [10, 0]]])
@@ -109,6 +92,28 @@ def test_costs_of_three_classes():
     expected = (model.predict_proba(X) @ costs).argmin(axis=1)
     np.testing.assert_array_equal(model.predict(X), expected)
     assert np.mean(model.predict(X) == 2) > np.mean(machine().fit(X, three).predict(X) == 2)
+
+
+@pytest.mark.parametrize("signal", ["clear", "weak"])
+def test_balanced_finds_more_at_each_horizon(signal):
+    """And never says the rare class of all rows. Probabilities and their order are as without."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    y = X[:, 0] > 2.2 if signal == "clear" else rng.random(4000) < 0.006 + 0.2 * (X[:, 0] > 1.5)
+    usual, weighed = (
+        kb.OnlineMKClassifier(random_state=0, class_weight=weights).fit(X[:2500], y[:2500])
+        for weights in (None, "balanced")
+    )
+    there = y[2500:]
+    for delay in (0, None, float("inf")):
+        weighed.delay = usual.delay = delay
+        before, said = (model.predict(X[2500:]) for model in (usual, weighed))
+        assert said[there].mean() > max(before[there].mean(), 0.5)
+        assert said[~there].mean() < 0.25
+        p = weighed.predict_proba(X[2500:])[:, 1]
+        assert np.mean(np.isclose(p, 0.5, atol=1e-5)) < 0.01
+        decisions = (model.decision_function(X[2500:]) for model in (usual, weighed))
+        np.testing.assert_array_equal(*decisions)
 
 
 def test_one_in_a_hundred():
@@ -174,7 +179,7 @@ def test_of_two_classes_the_order_of_the_scores_stays():
             "class_weight: label '0' has a weight but has not come",
         ),
         ({"class_weight": {2: 3.0}}, "label 2 has a weight but has not come, and label 0 has come"),
-        ({"class_weight": {0: 1e99}}, "class_weight: together with sample_weight it reaches"),
+        ({"class_weight": "balanced", "threshold": 0.2}, "each says what predict goes by"),
         ({"threshold": 2}, "threshold: expected None, a number from 0 to 1, 'f1' or a matrix"),
         ({"threshold": "f2"}, "threshold: expected None, a number"),
         ({"threshold": [[0, 1]]}, r"threshold: expected finite costs, \(2, 2\)"),
@@ -185,7 +190,7 @@ def test_of_two_classes_the_order_of_the_scores_stays():
 )
 def test_what_is_refused(parameters, message):
     with pytest.raises(InputError, match=message):
-        machine(**parameters).fit(X, y, sample_weight=np.full(400, 50.0))
+        machine(**parameters).fit(X, y)
     with pytest.raises(InputError, match="threshold: 'f1' is for two classes, found 3"):
         machine(threshold="f1").fit(X, np.arange(400) % 3)
 
@@ -196,7 +201,7 @@ def test_a_file_keeps_weights_by_label(tmp_path):
         kb.save(model, tmp_path / "model")
         loaded = kb.load(tmp_path / "model")
         assert loaded.class_weight == class_weight
-        one, other = (m.partial_fit(X, 1 - y).decision_function(X) for m in (model, loaded))
+        one, other = (m.partial_fit(X, 1 - y).predict(X) for m in (model, loaded))
         np.testing.assert_array_equal(one, other)
 
 
@@ -204,7 +209,7 @@ def test_a_weight_may_wait_for_its_class():
     """And a class may do without a weight; but not both at once, as in scikit-learn."""
     waiting = machine(class_weight={0: 1, 1: 2.0, 2: 3.0}).fit(X, y)
     plain = machine(class_weight={1: 2.0}).fit(X, y)
-    np.testing.assert_array_equal(waiting.decision_function(X), plain.decision_function(X))
+    np.testing.assert_array_equal(waiting.predict(X), plain.predict(X))
     waiting.partial_fit(X[:2], [2, 2])
     assert waiting.classes_.tolist() == [0, 1, 2]
     waiting = machine(class_weight={0: 1, 1: 2.0, 2: 3.0}).fit(X, y)

@@ -12,6 +12,7 @@ import numpy as np
 from . import draws, subsets
 from .regression import OnFeatures
 from .rounds import loss_of, vote
+from .weights import relative
 
 EXACT = np.longdouble
 
@@ -51,7 +52,7 @@ def run(
     ratio : of the adaptive selection; drawn : smoothing of drawn updates, or None
     """
     T, m, numbers = len(labels), len(features), C is None
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     rates = [min(0.5, step / math.sqrt(2**j)) for j in range(levels)]
     instances = [Instance([learner(rate, Z.shape[1]) for Z in features], rate) for rate in rates]
     predictions, losses = [], np.zeros(levels * m)

@@ -14,6 +14,7 @@ import numpy as np
 from . import draws
 from .kernels import Values
 from .omkc import errs, sign, zero_or
+from .weights import relative, weighed
 
 ADMISSION, REMOVAL = 2, 3
 SMALLEST_DIAGONAL = 1e-12
@@ -55,14 +56,21 @@ def drawn_slot(expert, seed, round_):
     return int(u * expert.budget)
 
 
+def mistaken(expert, t, f, y, weight):
+    """The step of a mistake: 1, and for more than one example in a row until it is none."""
+    own = expert.k(t, t)
+    return weighed(weight, 1.0, own - y * f, own)
+
+
 def rbp(expert, t, f, y, weight, seed, tie="margin"):
     """Algorithm 3: a mistake is added; when full, a random support vector goes first."""
     if not errs(f, y, tie):
         return
+    step = mistaken(expert, t, f, y, weight)
     if expert.full():
-        expert.replace(drawn_slot(expert, seed, t), t, weight * y)
+        expert.replace(drawn_slot(expert, seed, t), t, step * y)
     else:
-        expert.add(t, weight * y)
+        expert.add(t, step * y)
 
 
 def damage(s, mu, phi):
@@ -90,38 +98,40 @@ def forgetron(expert, t, f, y, weight, seed, tie="margin"):
     """Figure 5 with the phi of section 6: shrink all, then remove the oldest."""
     if not errs(f, y, tie):
         return
+    step = mistaken(expert, t, f, y, weight)
     expert.mistakes += 1
     if not expert.full():
-        expert.add(t, weight * y)
+        expert.add(t, step * y)
         return
     slot = expert.rows.index(min(expert.rows))
     oldest, alpha = expert.rows[slot], expert.alphas[slot]
     after = sum(a * expert.k(r, oldest) for r, a in zip(expert.rows, expert.alphas, strict=True))
-    after += weight * y * expert.k(t, oldest)
+    after += step * y * expert.k(t, oldest)
     s, mu = abs(alpha), np.sign(alpha) * after
     # Q <= 15/32 (M - 1) held before, but for the rounding of huge terms.
     room = max(15 / 32 * expert.mistakes - expert.damage, 15 / 32)
     phi = greatest_phi(s, mu, room)
     expert.damage += damage(s, mu, phi)
     expert.shrink(phi)
-    expert.replace(slot, t, phi * weight * y)
+    expert.replace(slot, t, phi * step * y)
 
 
 def bogd(expert, t, f, y, weight, seed, step=0.1, regularization=0.01, uniform=False):
     """Algorithm 1, with uniform sampling; else the oldest goes, and nothing is rescaled."""
     if 1 - y * f <= 0:
         return
+    new = weighed(weight, step, 1 - y * f, expert.k(t, t)) * y
     expert.shrink(1 - step * regularization)
     if not expert.full():
-        expert.add(t, weight * step * y)
+        expert.add(t, new)
         return
     if not uniform:
-        expert.replace(expert.rows.index(min(expert.rows)), t, weight * step * y)
+        expert.replace(expert.rows.index(min(expert.rows)), t, new)
         return
     slot = drawn_slot(expert, seed, t)
     if expert.budget > 1:
         expert.shrink(expert.budget / (expert.budget - 1))
-    expert.replace(slot, t, weight * step * y)
+    expert.replace(slot, t, new)
 
 
 def best_coefficient(alpha, own, between, square, f, y, cap):
@@ -206,7 +216,8 @@ def sparse_pa(expert, t, f, y, weight, seed, step=0.1, cap=1.0, divisor=3.0, uni
     rho = min(cap, loss) / divisor
     if draws.uniform(seed, t, ADMISSION * 2**20 + expert.number) >= rho:
         return
-    tau = weight * min(step / rho, loss / (1.0 if unit_diagonal else square))
+    own = 1.0 if unit_diagonal else square
+    tau = weighed(weight, min(step / rho, loss / own), loss, own)
     if not expert.full():
         expert.add(t, tau * y)
         return
@@ -244,7 +255,7 @@ def run(
     discount : 1 is Uniform
     """
     T, m = len(y), len(kernels)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     experts = [Expert(i, kernel, X, budget) for i, kernel in enumerate(kernels)]
     log_weights, mistakes = np.zeros(m), np.zeros(m)
     predictions, used = np.zeros(T), np.ones(m, dtype=bool)

@@ -31,6 +31,8 @@ class Probabilities:
         self.sizes = []  # of all scores so far, each with its weight
         self.past = [(79, 1, 1.0)]  # of two classes: (bin of the logit, label, weight)
         self.counts = [0] * max(2, scores)
+        self.means = np.full(max(2, scores), 1 / max(2, scores))
+        self.middle = np.zeros(inputs * scores)
         self.errors = []  # of two classes: (probability, label, weight)
 
     def scaled(self, s, sizes):
@@ -71,6 +73,10 @@ class Probabilities:
         p = self.probabilities(s)
         return self.mended(p) if self.scores == 1 else p
 
+    def usual(self):
+        """The mean probabilities, but at least what is said of the mean row."""
+        return np.maximum(self.means, self.said(self.middle))
+
     def cut(self):
         """Half of the best F1 = 2 found / (positive + called), of all bins to call from."""
         positive = sum(w for _, label, w in self.past if label)
@@ -90,6 +96,9 @@ class Probabilities:
         self.counts[label] += 1
         if not judged:
             return
+        rate = max(0.001, 4 / (sum(self.counts) + 3))
+        self.means = self.means + (self.said(s) - self.means) * rate
+        self.middle = self.middle + (np.asarray(s, float) - self.middle) * rate
         if len(p) == 2:
             if label == 1:
                 self.past = [(at, known, 0.99 * w) for at, known, w in self.past]
@@ -97,6 +106,12 @@ class Probabilities:
             at = math.floor((math.log(mended[1] / mended[0]) + 10) * 4)
             self.past.append((min(max(at, 0), 79), label, weight))
             self.errors.append((p[1], label, weight))
+        while weight > 0:  # as many steps in a row, the last one a part of one
+            self.step(s, label, min(weight, 1.0))
+            weight -= 1.0
+
+    def step(self, s, label, weight):
+        p = self.probabilities(s)
         kept = 1 - 0.02 * (1 - np.sum(p**2))
         self.sizes = [(size, kept * w) for size, w in self.sizes]
         self.sizes.append((np.max(np.abs(s)), 1.0))

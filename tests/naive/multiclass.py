@@ -19,6 +19,7 @@ from .om2 import group_weights
 from .omkc import zero_or
 from .passive_aggressive import pa_step
 from .projecting import IN_SPAN, solve
+from .weights import relative, weighed
 
 
 def winner(totals, sizes, order):
@@ -98,35 +99,43 @@ class Expert:
         return max(float(np.sum(self.alphas * (self.gram(self.rows, self.rows) @ self.alphas))), 0)
 
 
+def mistaken_among_many(expert, seen):
+    """The step of a mistake: 1, and for more than one example in a row until it is none."""
+    own = 2.0 * expert.k(seen.t, seen.t)
+    return weighed(seen.weight, 1.0, own - seen.margin, own)
+
+
 def perceptron(expert, seen, tie="margin"):
     """RBP with a budget: a random support vector goes first."""
     if not seen.errs(tie):
         return
+    step = mistaken_among_many(expert, seen)
     if expert.full():
-        change = seen.weight * expert.difference(seen)
-        expert.replace(expert.drawn_slot(seen), seen.t, change)
+        expert.replace(expert.drawn_slot(seen), seen.t, step * expert.difference(seen))
     else:
-        expert.add(seen, seen.weight)
+        expert.add(seen, step)
 
 
 def passive_aggressive(expert, seen, variant="PA-I", aggressiveness=1.0, unit_diagonal=False):
     """The length of what is added stands for ||x||: 2 k(x, x)."""
     square = 2.0 * (1.0 if unit_diagonal else expert.k(seen.t, seen.t))
     if seen.loss > 0 and square > SMALLEST_DIAGONAL:
-        expert.add(seen, seen.weight * pa_step(variant, aggressiveness, seen.loss, square))
+        step = pa_step(variant, aggressiveness, seen.loss, square)
+        expert.add(seen, weighed(seen.weight, step, seen.loss, square))
 
 
 def forgetron(expert, seen, tie="margin"):
     """On vectors of length 1: what is added, and so f, is measured in units of sqrt(2)."""
     if not seen.errs(tie):
         return
+    step = mistaken_among_many(expert, seen)
     expert.mistakes += 1
     if not expert.full():
-        expert.add(seen, seen.weight)
+        expert.add(seen, step)
         return
     slot = expert.rows.index(min(expert.rows))
     oldest, alpha = expert.rows[slot], expert.alphas[slot]
-    new = seen.weight * expert.difference(seen)
+    new = step * expert.difference(seen)
     after = expert.terms(oldest).sum(axis=0) + new * expert.k(seen.t, oldest)
     length = np.sqrt(alpha @ alpha)
     s, mu = length / np.sqrt(2), (alpha / length) @ after / np.sqrt(2)
@@ -141,14 +150,15 @@ def bogd(expert, seen, step=0.1, regularization=0.01, uniform=False):
     """The gradient of the loss is Phi(x, r) - Phi(x, y). Upkeep as in `budget.bogd`."""
     if seen.loss <= 0:
         return
+    new = weighed(seen.weight, step, seen.loss, 2 * expert.k(seen.t, seen.t))
     expert.alphas = (1 - step * regularization) * expert.alphas
     if not expert.full():
-        expert.add(seen, seen.weight * step)
+        expert.add(seen, new)
         return
     slot = expert.drawn_slot(seen) if uniform else expert.rows.index(min(expert.rows))
     if uniform and expert.budget > 1:
         expert.alphas = expert.budget / (expert.budget - 1) * expert.alphas
-    expert.replace(slot, seen.t, seen.weight * step * expert.difference(seen))
+    expert.replace(slot, seen.t, new * expert.difference(seen))
 
 
 def bpas_objective(alpha, own, between, square, beta, margin, difference, cap):
@@ -216,7 +226,7 @@ def sparse_pa(expert, seen, step=0.1, cap=1.0, divisor=3.0, unit_diagonal=False)
     rho = min(cap, seen.loss) / divisor
     if draws.uniform(seen.seed, seen.t, ADMISSION * 2**20 + expert.number) >= rho:
         return
-    tau = seen.weight * min(step / rho, seen.loss / length)
+    tau = weighed(seen.weight, min(step / rho, seen.loss / length), seen.loss, length)
     if not expert.full():
         expert.add(seen, tau)
         return
@@ -245,6 +255,7 @@ def projectron(expert, seen, tie="margin", threshold=0.3, margin_errors=False):
     distance = max(square - inside, 0.0) / square
     step = seen.weight
     if seen.errs(tie):
+        step = mistaken_among_many(expert, seen)
         if distance > max(threshold**2, IN_SPAN) and not expert.full():
             expert.add(seen, step)
             return
@@ -278,7 +289,9 @@ def ahpatron(expert, seen, margin=0.5, radius=None, ridge=0.0005):
             expert.alphas = alphas[stay] + np.array([solve(K, column) for column in right.T]).T
             after = expert.squared_norm()
             expert.alphas = (np.sqrt(before / after) if after > 0 else 1.0) * expert.alphas
-    expert.add(seen, seen.weight * radius / np.sqrt(4 * expert.budget))
+    first = radius / np.sqrt(4 * expert.budget)
+    square = 2 * expert.k(seen.t, seen.t)
+    expert.add(seen, weighed(seen.weight, first, margin - seen.margin, square))
     norm = np.sqrt(expert.squared_norm())
     if norm > radius:
         expert.alphas = radius / norm * expert.alphas
@@ -355,7 +368,7 @@ def run(
     make : (number, kernel, X, C, budget) -> expert
     """
     T, m = len(y), len(kernels)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     order = range(C) if order is None else order
     experts = [make(i, kernel, X, C, budget) for i, kernel in enumerate(kernels)]
     log_weights, mistakes = np.zeros(m), np.zeros(m)
@@ -408,7 +421,7 @@ def best_of_prefix(X, y, kernels, C, rounds):
 def om2(X, y, kernels, C, q, importance=None, order=None):
     """Jie et al. (2010), algorithm 1: predictions and (T, C) coefficients, which kernels share."""
     T = len(y)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     order = range(C) if order is None else order
     coefficients, predictions = np.zeros((T, C)), np.zeros(T, dtype=int)
     grams = [np.array([kernel(X, x) for x in X]) for kernel in kernels]

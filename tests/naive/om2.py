@@ -7,6 +7,7 @@ learning algorithm, algorithm 1, for two classes.
 import numpy as np
 
 from .omkc import sign
+from .weights import relative
 
 
 def group_weights(squared_norms, q):
@@ -21,7 +22,7 @@ def group_weights(squared_norms, q):
 def om2(X, y, kernels, q, importance=None):
     """Predictions, decisions and coefficients; norms from scratch in every round."""
     T = len(y)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     coefficients, decisions = np.zeros(T), np.zeros(T)
     grams = [np.array([kernel(X, x) for x in X]) for kernel in kernels]
     for t in range(T):

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import draws
 from .kernels import Values
+from .weights import relative, weighed
 
 
 class Result(NamedTuple):
@@ -61,7 +62,7 @@ def omkc(
     Algorithm 2 prints an unweighted vote drawn with q_i: weighted=False and smoothing=0.
     """
     T, m = len(y), len(kernels)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     log_weights = np.zeros(m)
     values = [Values(kernel, X) for kernel in kernels]
     coefficients = np.zeros((T, m))
@@ -88,7 +89,9 @@ def omkc(
             if errs(f[i], y[t], tie):
                 mistakes[i] += importance[t]
                 if updated[i]:
-                    coefficients[t, i] = importance[t] * y[t]
+                    lacks = values[i][t][t] - y[t] * f[i]
+                    step = weighed(importance[t], 1.0, lacks, values[i][t][t])
+                    coefficients[t, i] = step * y[t]
                     log_weights[i] += importance[t] * np.log(discount)
         log_weights -= log_weights.max()
     return Result(predictions, votes, coefficients, log_weights, mistakes, used)

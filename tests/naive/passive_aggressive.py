@@ -11,6 +11,7 @@ import numpy as np
 from . import draws
 from .kernels import Values
 from .omkc import sign
+from .weights import relative, weighed
 
 ADMISSION = 2  # the purpose of the draw Z
 
@@ -86,7 +87,7 @@ def run(
     example with k(x, x) <= 1e-12 is not added. `importance` scales each step and each loss.
     """
     T, m = len(y), len(kernels)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     log_weights, mistakes = np.zeros(m), np.zeros(m)
     values = [Values(kernel, X) for kernel in kernels]
     coefficients, rounding = np.zeros((T, m)), np.ones((T, m))
@@ -127,7 +128,8 @@ def run(
             loud = l > 1e-12 * (1.0 + sizes[i])  # or it is the rounding of the score
             if c[i] and loud and square > 1e-12:
                 drawn = draws.uniform(seed, t, ADMISSION * 2**20 + i)
-                coefficients[t, i] = importance[t] * y[t] * component(l, square, drawn)
+                step = weighed(importance[t], component(l, square, drawn), l, square)
+                coefficients[t, i] = step * y[t]
             # w_i <- w_i gamma^l, all i, with the loss before the update; a mistake of Hoi et al.
             # counts where i is updated.
             counted = l if loss == "hinge" else float(wrong and c[i])

@@ -12,6 +12,7 @@ from . import draws
 from .budget import REMOVAL, SMALLEST_DIAGONAL
 from .omkc import zero_or
 from .projecting import IN_SPAN, solve
+from .weights import relative, weighed
 
 EQUAL = 1e-9  # costs within this share of the least are equal: the oldest support vector goes
 ROUNDING = 1e-12  # of the greatest, or of the lightest squared norm: what counts as rounding
@@ -308,14 +309,15 @@ def learn(
     """One round of algorithm 1, from the rival and the loss of w: ||Delta w||, and ||w|| after it.
 
     ball : project on ||w|| <= 1 / sqrt(lambda), line 8
-    weight : of the example, a factor of the step
+    weight : of the example, see `weighed`
     """
     model.seen += 1
     model.alphas *= 1 - 1 / model.seen
     degradation = 0.0
     if loss > 0 and model.kernel(x[None], x)[0] > SMALLEST_DIAGONAL:
         alpha = np.zeros(model.alphas.shape[1])
-        alpha[label] = weight / (regularization * model.seen)
+        lacks, own = 1 - (1 - 1 / model.seen) * (1 - loss), model.kernel(x[None], x)[0]
+        alpha[label] = weighed(weight, 1 / (regularization * model.seen), lacks, 2 * own)
         alpha[rival] = -alpha[label]
         model.add(x, alpha, t)
         before = model.points.copy(), model.alphas.copy()
@@ -351,7 +353,7 @@ def run(
     order : the classes, those that win ties first
     """
     T = len(y)
-    importance = np.ones(T) if importance is None else importance
+    importance = relative(importance, T)
     order = range(n_classes) if order is None else order
     model = Model(kernel, X.shape[1], n_classes)
     predictions, losses = np.zeros(T, dtype=int), np.zeros(T)

@@ -7,8 +7,9 @@ algorithms 2 and 3, with a budget: an expert that is full always projects. Ahpat
 
 import numpy as np
 
-from .budget import SMALLEST_DIAGONAL
+from .budget import SMALLEST_DIAGONAL, mistaken
 from .omkc import errs
+from .weights import weighed
 
 IN_SPAN = 1e-8  # of k(x, x): a squared distance below it is none
 
@@ -49,11 +50,12 @@ def projectron(expert, t, f, y, weight, seed, tie="margin", threshold=0.3, margi
         return
     if errs(f, y, tie):
         shares, _, distance = projection(expert, t)
+        step = mistaken(expert, t, f, y, weight) * y
         near = distance / square <= max(threshold**2, IN_SPAN)
         if near or expert.full():
-            add_projection(expert, t, weight * y, shares)
+            add_projection(expert, t, step, shares)
         else:
-            expert.add(t, weight * y)
+            expert.add(t, step)
     elif margin_errors and y * f < 1:
         loss = 1 - y * f
         shares, inside, distance = projection(expert, t)
@@ -95,7 +97,8 @@ def ahpatron(expert, t, f, y, weight, seed, margin=0.5, radius=None, ridge=0.000
             expert.alphas = list(alphas[stay] + theta)
             after = squared_norm(expert)
             expert.shrink(np.sqrt(before / after) if after > 0 else 1.0)
-    expert.add(t, weight * radius / np.sqrt(4 * expert.budget) * y)
+    step = weighed(weight, radius / np.sqrt(4 * expert.budget), margin - y * f, square)
+    expert.add(t, step * y)
     norm = np.sqrt(squared_norm(expert))
     if norm > radius:
         expert.shrink(radius / norm)

@@ -93,9 +93,17 @@ class Descent:
         return 0.0
 
     def learn(self, z, label, weight, t):
-        gradient = weight * np.outer(
-            slopes(self.loss, self.scores(z), label, self.C, self.epsilon), z
-        )
+        """As many steps in a row as it weighs, the last a part, while the slope leads on."""
+        first = None
+        while weight > 0:
+            slope = slopes(self.loss, self.scores(z), label, self.C, self.epsilon)
+            first = slope if first is None else first
+            if slope is not first and not first @ slope > 0:
+                return
+            self.descend(min(weight, 1.0) * np.outer(slope, z), z, t)
+            weight -= 1.0
+
+    def descend(self, gradient, z, t):
         gradient = gradient + 2 * self.regularization * self.theta
         if self.schedule == "adagrad":
             self.squares += gradient**2
@@ -213,7 +221,13 @@ class Expansion:
         self.alphas = (1 - 2 * step * self.regularization) * self.alphas
         if slope.any() or self.budget is not None:
             self.rows.append(t)
-            self.alphas = np.vstack([self.alphas, -step * weight * slope])
+            change, first = np.zeros(len(slope)), slope
+            while weight > 0 and (slope is first or first @ slope > 0):
+                change -= step * min(weight, 1.0) * slope
+                weight -= 1.0
+                after = scores + change * own
+                slope = slopes(self.loss, after, label, self.C, self.epsilon, sizes)
+            self.alphas = np.vstack([self.alphas, change])
         if self.budget is not None:
             self.rows, self.alphas = self.rows[-self.budget :], self.alphas[-self.budget :]
 

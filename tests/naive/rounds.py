@@ -157,7 +157,7 @@ def run(
     rows : (T, d) or None; the combiner does not learn from a row that an expert holds one equal to
     """
     T, m = len(labels), len(experts)
-    importance = np.ones(T) if importance is None else importance
+    importance, mean = np.ones(T) if importance is None else np.array(importance, float), 0.0
     predictions, asked, decisions = [], np.zeros(T, dtype=bool), []
     losses, count, skipped, weighed = np.zeros(m), 0, 0, 0
     subset = used = np.ones(m, dtype=bool)
@@ -201,6 +201,8 @@ def run(
         if importance[t] == 0:
             continue
         weighed += 1
+        mean += (importance[t] - mean) / min(weighed, 1000)
+        importance[t] /= mean
         if hasattr(policy, "note"):
             error = predictions[t] - labels[t] if numbers else predictions[t] != labels[t]
             policy.note(count, float(error) ** 2)

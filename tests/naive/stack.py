@@ -20,17 +20,19 @@ class Classes:
         return base + self.v @ inputs
 
     def learn(self, base, scores, label, weight=1.0):
-        if weight == 0:
-            return
+        """As many steps in a row as the example weighs, the last one a part of one."""
         inputs, z = np.vstack([base[None], cut(scores, 1.0)]), self.decide(base, scores)
         if len(z) == 1:
-            sign = 1.0 if label == 1 else -1.0
-            x, margin = sign * inputs[:, 0], sign * z[0]
+            x = (1.0 if label == 1 else -1.0) * inputs[:, 0]
         else:
             others = np.where(np.arange(len(z)) == label, -np.inf, z)
-            rival = int(np.argmax(others))
-            x, margin = inputs[:, label] - inputs[:, rival], z[label] - z[rival]
-        p = 1 / (1 + np.exp(cut(2 * margin, 50.0)))
+            x = inputs[:, label] - inputs[:, int(np.argmax(others))]
+        while weight > 0:
+            self.step(x, min(weight, 1.0))
+            weight -= 1.0
+
+    def step(self, x, weight):
+        p = 1 / (1 + np.exp(cut(2 * (x[0] + self.v @ x), 50.0)))
         slope, curvature = -2 * weight * p, weight * max(4 * p * (1 - p), 1e-3)
         self.A += curvature * np.outer(x, x)
         reach = x @ np.linalg.solve(self.A, x)

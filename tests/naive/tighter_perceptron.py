@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .budget import mistaken
+from .multiclass import mistaken_among_many
 from .omkc import errs
 
 
@@ -10,7 +12,7 @@ def two_classes(expert, t, f, y, weight, seed, tie="margin"):
     if not errs(f, y, tie):
         return
     full = expert.full()
-    expert.add(t, weight * y)
+    expert.add(t, mistaken(expert, t, f, y, weight) * y)
     if not full:
         return
     n = len(expert.rows)
@@ -38,7 +40,7 @@ def many_classes(expert, seen, tie="margin"):
     if not seen.errs(tie):
         return
     full = expert.full()
-    expert.add(seen, seen.weight)
+    expert.add(seen, mistaken_among_many(expert, seen))
     if not full:
         return
     n = len(expert.rows)

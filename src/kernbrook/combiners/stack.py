@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Part, or_none, refusal
+from kernbrook.checks import HEAVIEST, POSITIVE, Part, or_none, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
@@ -260,7 +260,11 @@ def _regress(told, base, measured, coefficients, matrix):
 
 @njit(cache=True, nogil=True)
 def _tell_apart(told, base, coefficients, matrix):
-    """Of classes: a Newton step on log(1 + exp(-2 margin)), of the label and the best other one."""
+    """Of classes: a Newton step on log(1 + exp(-2 margin)), of the label and the best other one.
+
+    As many in a row as the example weighs, the last one a part of a step: one step of all the
+    weight goes farther than the curvature tells.
+    """
     m, classes = told.scores.shape
     label, rival, inputs = int(told.target), -1, np.empty(m + 1)
     if classes == 1:
@@ -280,12 +284,15 @@ def _tell_apart(told, base, coefficients, matrix):
         for e in range(m):
             own, other = told.scores[e, label], told.scores[e, rival]
             inputs[e + 1] = cut(own, SURE) - cut(other, SURE)
-    margin = inputs[0]
-    for i in range(m + 1):
-        margin += coefficients[i] * inputs[i]
-    wrong = 1.0 / (1.0 + math.exp(cut(2.0 * margin, 50.0)))
-    curvature = max(4.0 * wrong * (1.0 - wrong), FLATTEST)
-    newton_step(matrix, inputs, -2.0 * told.weight * wrong, told.weight * curvature, coefficients)
+    left = min(told.weight, HEAVIEST)
+    while left > 0.0:
+        part, margin = min(left, 1.0), inputs[0]
+        for i in range(m + 1):
+            margin += coefficients[i] * inputs[i]
+        wrong = 1.0 / (1.0 + math.exp(cut(2.0 * margin, 50.0)))
+        curvature = max(4.0 * wrong * (1.0 - wrong), FLATTEST)
+        newton_step(matrix, inputs, -2.0 * part * wrong, part * curvature, coefficients)
+        left -= part
 
 
 @weigh_together.register(StackRule)

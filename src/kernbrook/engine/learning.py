@@ -17,8 +17,9 @@ from kernbrook.engine.blocks import (
     clock_of,
     warn_of_growth,
 )
+from kernbrook.engine.importance import relative
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import Board, check_progress, empty_board
+from kernbrook.engine.progress import WEIGHED, Board, check_progress, empty_board
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.state import copied
 from kernbrook.engine.store_verbs import parts_of
@@ -34,7 +35,7 @@ class Told(NamedTuple):
 
     views : the rows as the experts see them; X : as they were given
     labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
-    weights, given : (n,) of the rows, as they are learned with, and as they were given
+    weights : (n,) of the rows, as they were given
     always : whether every label that is there is looked at, whatever the policy
     calibrating : what the calibration is asked for, by name
     """
@@ -43,7 +44,6 @@ class Told(NamedTuple):
     X: Any
     labels: Any
     weights: Floats
-    given: Floats
     always: bool
     calibrating: dict[str, Any]
 
@@ -74,7 +74,9 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
     passes = [
         store.prepare(state, told.views[store.view], progress, told.X) for store, state in pairs
     ]
-    board = board_of(model, n, as_targets(told.labels), told.weights)
+    targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
+    weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
+    board = board_of(model, n, targets, weights)
     for own in passes:
         if own.look is not None and own.go is not None:
             (own.look if model.interleaved else own.go)(board)
@@ -97,13 +99,13 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
         raise NonFiniteError(f"{COMBINED} ({error})") from error
     calibration, labels = model.calibration.copy(), np.where(asked, board.labels, np.nan)
     calibration.said = calibration.learn(
-        board.leanings, labels, told.given, board.judged, **told.calibrating
+        board.leanings, labels, weights, board.judged, **told.calibrating
     )
     calibration.rounds = model.rounds + n
     warn_of_growth(model.held(model.states), model.held(states))  # an error to some: before it
     if model.horizons is not None:
-        model.horizons.note(model.rounds, told.X, labels, told.weights, told.given)
-    model.take(progress, states, scaler, calibration)
+        model.horizons.note(model.rounds, told.X, labels, weights)
+    model.take(progress, states, scaler, calibration, usual if asked.any() else model.usual)
     return Answer(decisions, asked, board.leanings)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.committee import relative_weights
+from kernbrook.engine.importance import LEAST
 from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
@@ -30,7 +31,8 @@ from kernbrook.engine.same import same
 from kernbrook.engine.state import copied, flat, under
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.verbs import expect
-from kernbrook.gram.arrays import Floats, Labels, within
+from kernbrook.errors import InputError
+from kernbrook.gram.arrays import Floats, Labels, check_array, within
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import in_memory
 
@@ -57,6 +59,7 @@ class Model:
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
     horizons : of predictions far from the last label, or None
+    usual : the mean weight of rows of late, to which weights are relative
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     block_rows : of one block
     inputs : of the calibration, for each score: what the experts lean to; then their vote, where
@@ -93,6 +96,7 @@ class Model:
         self.scaler: Any = None
         self.calibration = None
         self.horizons: Any = None
+        self.usual = 1.0
         self.due: Due | None = None
         self.session: Any = None
         self.met_few = 0
@@ -157,14 +161,15 @@ class Model:
     # -- what was learned -------------------------------------------------------------------
 
     def take(
-        self, progress: Progress, states: tuple[Any, ...], scaler: Any, calibration: Any
-    ) -> None:
+        self, progress: Progress, states: tuple[Any, ...], scaler: Any, calibration: Any,
+        usual: float,
+    ) -> None:  # fmt: skip
         """From now on the model is what it has become with a block."""
         chosen = int(progress.counters[CHOSEN])
         if self.chosen < 0 <= chosen:
             states = self._only(states, chosen)
         self.__dict__.update(  # no interruption between
-            progress=progress, states=states, scaler=scaler, calibration=calibration
+            progress=progress, states=states, scaler=scaler, calibration=calibration, usual=usual
         )
 
     def held(self, states: tuple[Any, ...]) -> int:
@@ -295,6 +300,7 @@ class Model:
         pairs = enumerate(zip(self.stores, self.states, strict=True))
         tree: dict[str, Any] = {
             "progress": self.progress._asdict(),
+            "usual": np.array([self.usual]),
             "stores": {f"{i}": store.arrays(state) for i, (store, state) in pairs},
         }
         if self.horizons is not None:
@@ -311,6 +317,10 @@ class Model:
         """
         self.go_on(arrays)
         self.scaler = self.scaler.restored(arrays)
+        usual = check_array("usual", arrays.get("usual", np.ones(1)), (1,), np.float64)
+        if not LEAST <= usual[0] <= 1.0 / LEAST:
+            raise InputError(f"usual: expected a mean weight, got {usual[0]:g}")
+        self.usual = float(usual[0])
         with within("calibration."):
             self.calibration.restore(under(arrays, "calibration"))
         self.calibration.rounds = self.rounds

@@ -57,7 +57,7 @@ PROGRESS = Table(
 class Due(NamedTuple):
     """The last rows that were learned one by one: round t at t modulo their number.
 
-    leanings, labels, judged : as on a board; weights : (n,) of the rows, as they were given
+    leanings, labels, judged : as on a board; weights : (n,) of the rows, as they count
     """
 
     leanings: Matrix
@@ -97,7 +97,7 @@ class Board(NamedTuple):
     variances : (b, e) out, of experts that have one; else 0
     known : (b, e) bool out, whether an expert holds a row that is equal to the example
     labels : (b,) targets, or numbers of classes; NaN where the label cannot be had
-    importance : (b,) sample weights
+    importance : (b,) sample weights, as they count
     numbers : whether labels are numbers
     updates : (b, e) bool, which experts may be updated: all, until a selection says so
     leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the

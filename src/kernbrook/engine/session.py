@@ -21,9 +21,10 @@ from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import LINK, naming, new_link
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds
 from kernbrook.engine.deciding import Leant
+from kernbrook.engine.importance import relative
 from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import MOST_ROUNDS, ROUND, Due, Progress, empty_board
+from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, link_pass, link_store, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
@@ -203,10 +204,10 @@ class RowSession:
         assert model is not None
         return model
 
-    def learn(self, x: Floats, label: float, weight: float, given: float) -> Floats | None:
+    def learn(self, x: Floats, label: float, weight: float) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
 
-        weight, given : of the row, as it is learned with, and as it was given
+        weight : of the row, as it was given
         None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
         """
         if x.shape != (self.width,):
@@ -215,9 +216,16 @@ class RowSession:
         out = np.empty(self.scores)
         end = self._fill(x) if self.by_parts else DONE
         if end == DONE:
-            last = self._expect(x[None], label, weight, given)
+            usual = self.model.usual
+            if weight == usual:  # as most are: there is nothing to do
+                weight = 1.0
+            else:
+                (weight,), usual = self._relative(np.array([label]), np.array([weight]))
+            last = self._expect(x[None], label, weight)
             end = learn_row(self.link, x, label, weight, out)
             self.leapt = end == LEAPT
+            if end <= LEAPT:
+                self.model.usual = usual
             if last:
                 self.model.settle()
         if end <= LEAPT:
@@ -225,7 +233,7 @@ class RowSession:
         self._refused(end)
         return None
 
-    def learn_few(self, X: Floats, labels: Floats, weights: Floats, given: Floats) -> Floats | None:
+    def learn_few(self, X: Floats, labels: Floats, weights: Floats) -> Floats | None:
         """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
         if len(X) > len(self.journal.X) or X.shape[1] != self.width:
             return None
@@ -233,18 +241,26 @@ class RowSession:
         if horizons is not None and self.model.rounds + len(X) > horizons.end:
             return None  # a lap ends among them
         self._look()
-        last = self._expect(X, labels, weights, given)
+        weights, usual = self._relative(labels, weights)
+        last = self._expect(X, labels, weights)
         out = np.empty((len(X), self.scores))
         end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
         self.leapt = end == LEAPT
+        if end <= LEAPT:
+            self.model.usual = usual
         if last:
             self.model.settle()
         return out if end <= LEAPT else None
 
-    def _expect(self, X: Floats, labels: Any, weights: Any, given: Any) -> bool:
+    def _relative(self, labels: Floats, weights: Floats) -> tuple[Floats, float]:
+        """Weights of the next rows as they count, and the mean weight after them."""
+        before = int(self.progress.counters[WEIGHED])
+        return relative(weights, ~np.isnan(labels), self.model.usual, before)
+
+    def _expect(self, X: Floats, labels: Any, weights: Any) -> bool:
         """The calibration and the lap will learn from the next rows later.
 
-        weights, given : of the rows, as they are learned with, and as they were given
+        weights : of the rows, as they count
         Returns whether a lap ends with them.
         """
         n, at, held = len(X), int(self.progress.counters[ROUND]), self._model().__dict__
@@ -255,14 +271,14 @@ class RowSession:
             _ = self.model.calibration  # it learns what is due
         several = isinstance(labels, np.ndarray)
         where = np.arange(at, at + n) % MOST_DUE if several else at % MOST_DUE
-        self.due.labels[where], self.due.weights[where] = labels, given
+        self.due.labels[where], self.due.weights[where] = labels, weights
         horizons = held["horizons"]
         if horizons is None:
             return False
         if at >= horizons.end:  # an interruption left a lap open
             self.model.settle()
             horizons = held["horizons"]
-        horizons.note(at, X, labels, weights, given)
+        horizons.note(at, X, labels, weights)
         return bool(at + n == horizons.end)
 
     def decide(self, x: Floats) -> Leant | None:

@@ -23,7 +23,7 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     trio = zip(model.stores, old.stores, old.states, strict=True)
     model.states = tuple(store.goes_on(before, state, spread) for store, before, state in trio)
     model.progress = old.progress
-    model.scaler = old.scaler
+    model.scaler, model.usual = old.scaler, old.usual
     model.calibration = old.calibration.with_classes(positions, model.setting.scores)
     model.calibration.rounds = model.rounds
     begin_horizons(model)
@@ -47,6 +47,8 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
         for i, store in enumerate(model.stores)
     )
     model.progress = progress
+    means = np.array([one.usual - before.usual for one in models])
+    model.usual = before.usual + float(shares @ means)
     model.scaler.unite(apart.of("scaler"))
     model.calibration.unite(apart.of("calibration"))
     model.calibration.rounds = model.rounds
@@ -62,7 +64,7 @@ def widen(model: Model, old: Model) -> None:
     """
     trio = zip(model.stores, old.stores, old.states, strict=True)
     model.states = tuple(store.with_features(before, state) for store, before, state in trio)
-    model.progress = old.progress
+    model.progress, model.usual = old.progress, old.usual
     model.scaler = old.scaler.with_features(model.setting.width)
     model.calibration = old.calibration
     begin_horizons(model)

@@ -24,6 +24,7 @@ from kernbrook.numerics.calibration_steps import (
     all_probabilities,
     best_cut,
     learn_scores,
+    usual_probabilities,
 )
 
 CALIBRATED = Table(
@@ -33,10 +34,14 @@ CALIBRATED = Table(
     cross=Field(("score",), merged="averaged"),
     curvatures=Field(("score",), start=RIDGE, least=RIDGE / 2, merged="averaged"),
     counts=Field(("label",), int, least=0, most=COUNTED, merged="added"),
+    means=Field(("label",), least=0.0, merged="averaged"),
+    middle=Field(("lean",), merged="averaged"),
     errors=Field((2, CELLS), merged="averaged"),
     hits=Field((2, BINS), least=0.0, merged="averaged"),
     vote=Field(("vote",), merged="averaged"),
 )
+
+RECENT, RECENT_FAR = 0.001, 0.01  # by how much the mean probability follows each one, or more
 
 
 class Calibration:
@@ -70,17 +75,32 @@ class Calibration:
     """
 
     rounds = 0  # of the model, so far
+    _recent = RECENT
     said: Any = None  # before the labels that it has learned from last
 
     def __init__(self, scores: int, inputs: int = 1):
         vote = 3 + scores if inputs == 2 else 0
-        known = self._known = CALIBRATED.begun(score=scores, label=max(scores, 2), vote=vote)
+        known = self._known = CALIBRATED.begun(
+            score=scores, label=max(scores, 2), lean=inputs * scores, vote=vote
+        )
         known.slope[:2], known.vote[1:2], known.hits[:, -1] = (1.0, RIDGE), RIDGE, FOUND
+        known.means[:] = 1.0 / len(known.means)
 
     @property
     def counts(self) -> Labels:
         """(k,) labels seen of each class."""
         return self._known.counts
+
+    @property
+    def usual(self) -> Floats:
+        """(k,) from which each class is more probable than usual."""
+        found = np.empty(len(self.counts))
+        usual_probabilities(self._known, found)
+        return found
+
+    def centre(self, scores: Floats) -> None:
+        """These rows of scores, (n, c), are usual ones."""
+        self._known.middle[:] = scores.mean(axis=0)
 
     @property
     def cut(self) -> float:
@@ -89,11 +109,11 @@ class Calibration:
 
     def learn(
         self, scores: Floats, labels: Floats, weights: Floats, judged: Flags, cutting: bool = True
-    ) -> tuple[Floats, Floats]:
-        """(n, k) probabilities and (n,) cuts, each before its label; see `learn_scores`."""
-        probabilities, cuts = self._room(len(scores)), np.empty(cutting * len(scores))
-        learn_scores(self._known, scores, labels, weights, judged, probabilities, cuts)
-        return probabilities, cuts
+    ) -> tuple[Floats, Floats, Floats]:
+        """(n, k) probabilities, (n,) cuts, (n, k) usual ones, before labels: `learn_scores`."""
+        found = self._room(len(scores)), np.empty(cutting * len(scores)), self._room(len(scores))
+        learn_scores(self._known, self._recent, scores, labels, weights, judged, *found)
+        return found
 
     def probabilities(self, scores: Floats) -> Floats:
         """(n, k) probabilities for scores, (n, c)."""
@@ -108,10 +128,17 @@ class Calibration:
         """One that goes on from here by itself."""
         other = Calibration.__new__(Calibration)
         other._known = copied(self._known)
-        other.rounds = self.rounds
+        other.rounds, other._recent = self.rounds, self._recent
         return other
 
-    begun_far = copy  # rows farther from the last label: it goes on from what is known of the next
+    def begun_far(self) -> Calibration:
+        """That of rows farther from the last label, few of which are judged.
+
+        It goes on from what is known of the next.
+        """
+        other = self.copy()
+        other._recent = RECENT_FAR
+        return other
 
     def with_classes(self, positions: Labels, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
@@ -129,6 +156,14 @@ class Calibration:
         if not two:
             known.cross[positions] = old.cross
         known.counts[positions] = old.counts
+        known.means[:] = 1.0 / (1.0 + old.counts.sum())
+        known.means[positions] = old.means
+        for own, before in zip(
+            known.middle.reshape(-1, classes),
+            old.middle.reshape(-1, len(old.intercepts)),
+            strict=True,
+        ):
+            own[positions] = before * ([-0.5, 0.5] if two else 1.0)
         if len(old.vote):
             known.vote[:3] = old.vote[:3] * ([0.5, 4.0, 4.0] if two else 1.0)
             known.vote[3:][positions] = 0.0 if two else old.vote[3:]
@@ -146,8 +181,13 @@ class Calibration:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where their shapes or types are others."""
         # Files of before there were votes have none, nor have models without: these begin.
-        without = ("vote",) if not len(self._known.vote) or arrays.get("vote") is None else ()
-        self._known = copied(CALIBRATED.restored(self._known, arrays, without))
+        older = "means" not in arrays
+        without = ["means", "middle"] if older else []
+        if not len(self._known.vote) or arrays.get("vote") is None:
+            without.append("vote")
+        known = self._known = copied(CALIBRATED.restored(self._known, arrays, tuple(without)))
+        if older:
+            known.means[:] = (known.counts + 1) / (known.counts + 1).sum()
 
     def check(self) -> None:
         """Raise InputError where numbers are beyond their ranges."""

@@ -13,7 +13,7 @@ from kernbrook.checks import Or, Other, placed
 from kernbrook.engine.deciding import Leant
 from kernbrook.errors import InputError
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.input_checks import LARGEST_WEIGHT, importance_of
+from kernbrook.estimators.input_checks import importance_of
 from kernbrook.estimators.known_classes import KnowsClasses
 from kernbrook.estimators.labelled import (
     as_labels,
@@ -23,7 +23,7 @@ from kernbrook.estimators.labelled import (
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, factors
+from kernbrook.estimators.weighting import check_class_weight, leading
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
@@ -68,9 +68,10 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         expert holds as a support vector: on those narrow kernels err never, so that a second pass
         over the same rows would leave the weight to them. The papers judge on each.
     class_weight : dict, "balanced" or None
-        What the weight of an example is multiplied by: by its label, 1 for labels that are not
-        named; "balanced" is n / (c n_label), of the n labels so far. Probabilities are of the
-        stream as it is, whatever the weights.
+        How much rows of each label weigh where they are said wrong; 1 for labels that are not
+        named. `predict` says the class of the greatest weight times probability, instead of going
+        by the decision; "balanced" is one over the usual probability of a class, about n / n_label.
+        What is learned, decisions and probabilities are the same without weights.
     threshold : number, "f1", (c, c) array or None
         What `predict` goes by instead of the decision: of two classes the second, if it is at least
         so probable; "f1", if its probability is at least half of the best F score of late, which
@@ -175,7 +176,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         ----------
         X : (n, d) array, frame or sparse matrix
         y : (n,) labels, two classes or more
-        sample_weight : (n,) or None; scales each example's step and loss
+        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
+            "How sure a model is"
 
         Raises
         ------
@@ -198,7 +200,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         X : (n, d) array, frame or sparse matrix
         y : (n,) labels
         classes : all labels; needed on the first call unless y has them
-        sample_weight : (n,) or None; scales each example's step and loss
+        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
+            "How sure a model is"
 
         Raises
         ------
@@ -315,11 +318,10 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         """The label of each row of X, (n, d).
 
         Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first. With
-        a `threshold` the probabilities decide.
+        a `threshold`, or weights of classes, the probabilities decide.
         """
         leant = self._lean(X)
-        chances = None if self.threshold is None else self._probable(leant)
-        return self._calls(leant, chances)
+        return self._calls(leant, self._probable(leant) if self._by_chance else None)
 
     @in_turn
     def _read(self, X: Any) -> Learned:
@@ -330,16 +332,23 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     def _calls(self, leant: Leant, probabilities: Floats | None) -> NDArray[Any]:
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
-        if self.threshold is None or probabilities is None:
+        if not self._by_chance or probabilities is None:
             return self._predictions(leant.decisions)
-        cuts = np.full(len(leant.decisions), self._model.calibration.cut)
+        known = self._model.calibration
+        cuts, usual = np.full(len(probabilities), known.cut), np.empty(probabilities.shape)
+        usual[:] = known.usual
         for own, calibration in self._by_horizon(leant):
-            cuts[own] = calibration.cut
-        return self._called(probabilities, cuts)
+            cuts[own], usual[own] = calibration.cut, calibration.usual
+        return self._called(probabilities, cuts, usual)
+
+    @property
+    def _by_chance(self) -> bool:
+        """Whether probabilities decide what is said."""
+        return self.threshold is not None or self.class_weight is not None
 
     def predict_one(self, x: Any) -> Any:
         """The label of one row, given as (d,) numbers; see `learn_one`."""
-        if self.threshold is None:
+        if not self._by_chance:
             return super().predict_one(x)
         return self.predict(np.array(x, dtype=np.float64, ndmin=2))[0]
 
@@ -348,7 +357,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         """Probabilities of the classes, learned from the experts' scores and the labels so far.
 
         They follow the log loss on each label, before it is learned from; see `Calibration`. The
-        class that `predict` gives is the most probable, unless there is a `threshold`.
+        class that `predict` gives is the most probable, unless there is a `threshold` or there are
+        weights of classes.
 
         Parameters
         ----------
@@ -374,7 +384,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     def _agreed(self, probabilities: Floats, decisions: Floats, leanings: Floats) -> Floats:
         """The same, with the class that `predict` gives as the most probable."""
-        if self.threshold is not None:
+        if self._by_chance:
             return probabilities
         return agreeing(probabilities, _leading(decisions), leanings)
 
@@ -425,12 +435,11 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         return self.classes_[_leading(decisions)]
 
     def _prediction(self, decision: Floats) -> Any:
-        if self.threshold is None:
+        if not self._by_chance:
             # As `_leading`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
-        probabilities, cuts = self._model.calibration.said
-        return self._called(probabilities[-1:], cuts[-1:])[0]
+        return self._called(*(array[-1:] for array in self._model.calibration.said))[0]
 
     def _kept_check(self) -> None:
         super()._kept_check()
@@ -446,33 +455,15 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         return {"probabilities": self._agreed(probabilities, decisions, leanings)}
 
     def _met(self, decisions: Floats) -> NDArray[Any]:
-        if self.threshold is None:
+        if not self._by_chance:
             return self._predictions(decisions)
-        probabilities, cuts = self._model.calibration.said
-        n = len(decisions)
-        return self._called(probabilities[-n:], cuts[-n:])
+        return self._called(*(array[-len(decisions) :] for array in self._model.calibration.said))
 
-    def _called(self, probabilities: Floats, cuts: Floats) -> NDArray[Any]:
-        rule = checked(self.threshold, len(self.classes_))
-        return self.classes_[said(rule, probabilities, cuts)]
-
-    @property
-    def _weighs(self) -> bool:
-        return self.class_weight is not None
-
-    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
-        if not self._weighs:
-            return weights
-        numbers = np.where(labels >= 0, labels, -1).astype(np.int64)
-        counts = self._model.calibration.counts
-        weights = weights * factors(self.class_weight, self.classes_, counts, numbers, weights)
-        if not weights.max() < LARGEST_WEIGHT:
-            raise InputError("class_weight: together with sample_weight it reaches 1e100")
-        return weights
-
-    @property
-    def _by_what_was_asked(self) -> bool:
-        return isinstance(self.class_weight, str)
+    def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
+        known = self.classes_
+        if self.threshold is not None:  # in older files beside weights
+            return known[said(checked(self.threshold, len(known)), probabilities, cuts)]
+        return known[leading(self.class_weight, known, probabilities, usual)]
 
     def _calibrating(self) -> dict[str, Any]:
         return {"cutting": isinstance(self.threshold, str)}  # which takes as long as all else

@@ -186,20 +186,6 @@ class OnlineMachine(
         """What the calibration is asked for, by name."""
         return {}
 
-    @property
-    def _weighs(self) -> bool:
-        """Whether labels have weights of their own."""
-        return False
-
-    def _weighed(self, labels: NDArray[Any], weights: Floats) -> Floats:
-        """The weights that rows are learned from with."""
-        return weights
-
-    @property
-    def _by_what_was_asked(self) -> bool:
-        """Whether weights depend on the labels that were asked for before."""
-        return False
-
     # -- learning ---------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -226,7 +212,9 @@ class OnlineMachine(
             self._start(X)
         model = self._model
         model.settle()
-        alone = labels is None or (model.asks and not given and self._by_what_was_asked)
+        # Weights are relative to those of the labels that were asked for before.
+        several = (importance[importance > 0] != model.usual).any()
+        alone = labels is None or (model.asks and not given and several)
         if not alone and (given or not model.asks):
             learned = self._learn_few(X, labels, importance, given)
             if learned is not None:
@@ -243,7 +231,8 @@ class OnlineMachine(
                 warn_of_leap(X[where], self._model.scaler.leap, where.start)
             except NonFiniteError as error:
                 refused = self._refused(X, rows, told, importance, given, where)
-                raise NonFiniteError(f"{refused}: {error}") from error
+                also = "; or give no sample_weight: the rows weigh differently" if several else ""
+                raise NonFiniteError(f"{refused}: {error}{also}") from error
         return joined(parts)
 
     def _learn_few(self, X: Any, labels: Any, importance: Floats, given: bool) -> Learned | None:
@@ -252,8 +241,7 @@ class OnlineMachine(
         if quick is None:
             return None
         targets = as_targets(labels)
-        weights = self._weighed(labels, importance)
-        decisions = quick.learn_few(X, targets, weights, importance)
+        decisions = quick.learn_few(X, targets, importance)
         if decisions is None:
             return None
         warn_of_leap(X, quick.leap(len(X)), 0)
@@ -272,12 +260,9 @@ class OnlineMachine(
             model = self._model  # an answer may be of a new class
         else:
             told = y[where]
-        given_weights = importance[where]
-        weights, always = self._weighed(told, given_weights), given or oracle
-        answer = learn_block(
-            model, Told(views, X[where], told, weights, given_weights, always, self._calibrating()),
-            scaler,
-        )  # fmt: skip
+        always, asked_for = given or oracle, self._calibrating()
+        block = Told(views, X[where], told, importance[where], always, asked_for)
+        answer = learn_block(model, block, scaler)
         model.settle()
         sure = {} if given else self._sure(answer.decisions, answer.leanings)
         return Learned(self._met(answer.decisions), answer.asked, answer.decisions, **sure)
@@ -345,10 +330,7 @@ class OnlineMachine(
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
-                own = weight
-                if self._weighs:
-                    own = float(self._weighed(np.array([label]), np.array([weight]))[0])
-                decision = quick.learn(row, label, own, weight)
+                decision = quick.learn(row, label, weight)
                 if decision is not None:
                     if quick.leapt:
                         warn_of_leap(row[None], quick.leap(1), 0)

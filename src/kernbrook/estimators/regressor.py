@@ -143,7 +143,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         ----------
         X : (n, d) array, frame or sparse matrix
         y : (n,) numbers
-        sample_weight : (n,) or None; scales each example's loss
+        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
+            "How sure a model is"
 
         Raises
         ------
@@ -163,7 +164,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         ----------
         X : (n, d) array, frame or sparse matrix
         y : (n,) numbers
-        sample_weight : (n,) or None; scales each example's loss
+        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
+            "How sure a model is"
         """
         return self if self._is_nothing(X, y) else self._learn_all(X, y, None, sample_weight)
 

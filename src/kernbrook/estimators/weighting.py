@@ -1,4 +1,4 @@
-"""Weights of classes, as scikit-learn has them, for labels that come one by one."""
+"""Weights of classes: what is said is the class of the greatest weight times probability."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, named
 from kernbrook.gram.arrays import Floats, Labels
+
+TINY = 1e-200
+BETTER = 1.1  # or probabilities that are nearly constant would make all rows of one class
 
 
 def check_class_weight(class_weight: Any) -> None:
@@ -53,29 +56,24 @@ def check_keys(class_weight: Any, classes: NDArray[Any]) -> None:
         )
 
 
-def factors(
-    class_weight: Any, classes: NDArray[Any], counts: Labels, numbers: Labels, weights: Floats
-) -> Floats:
-    """(n,) what sample weights are multiplied by, each by the labels up to its own.
+def leading(
+    class_weight: Any, classes: NDArray[Any], probabilities: Floats, usual: Floats
+) -> Labels:
+    """(n,) numbers of the classes of the greatest weight times probability.
+
+    So the rows that are said wrong weigh least in all, where the probabilities are right.
 
     Parameters
     ----------
-    class_weight : "balanced", or {label: weight}, 1 for what is not in it
+    class_weight : {label: weight}, 1 for what is not in it; or "balanced": one over the usual
+        probability, as if all classes were as frequent; the most probable class gives way to one
+        that is better by a tenth
     classes : (k,) labels
-    counts : (k,) labels of each class before
-    numbers : (n,) of the classes of the labels; negative where there is none
-    weights : (n,) sample weights: labels of weight 0 are not counted
+    probabilities, usual : (n, k), of the classes; see `numerics.calibration_steps`
     """
-    there = numbers >= 0
-    out = np.ones(len(numbers))
     if isinstance(class_weight, dict):
-        each = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
-        out[there] = each[numbers[there]]
-        return out
-    counted = there & (weights > 0)
-    met = np.zeros((len(numbers), len(classes)), dtype=np.int64)
-    met[counted, numbers[counted]] = 1
-    so_far = counts + np.cumsum(met, axis=0)
-    own = so_far[counted, numbers[counted]]
-    out[counted] = so_far[counted].sum(axis=1) / (len(classes) * own)
-    return out
+        each = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+        return (probabilities * (each / max(each.max(), TINY))).argmax(axis=1)
+    lifts = probabilities / np.maximum(usual, TINY)
+    lifts[np.arange(len(lifts)), probabilities.argmax(axis=1)] *= BETTER
+    return lifts.argmax(axis=1)

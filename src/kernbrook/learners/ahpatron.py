@@ -14,7 +14,7 @@ from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.gram.arrays import Floats
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.steps import SMALLEST_DIAGONAL
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, weighed
 from kernbrook.numerics.projection import gather, project, reduce
 from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.upkeep import keep, scale, square_of
@@ -97,7 +97,8 @@ def _fit_in(rule, slots, seen, rows):
         return Change(-1, 0.0, 0.0)
     alpha = slots.alpha
     change = np.zeros(alpha.shape[0])
-    new = seen.weight * rule.step
+    reach = copies(len(change)) * seen.diagonal
+    new = weighed(seen.weight, rule.step, rule.margin - seen.margin, reach)
     add_step(change, seen.label, seen.rival, new)
     if slots.filled[0] == alpha.shape[1]:
         halve(slots, rule.ridge, rows)

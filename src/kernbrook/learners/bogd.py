@@ -8,7 +8,8 @@ from kernbrook.checks import NON_NEGATIVE, POSITIVE, OneOf
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.steps import hinge_loss
+from kernbrook.learners.steps import hinge_loss, weighed
+from kernbrook.numerics.scores_of_classes import copies
 from kernbrook.numerics.upkeep import oldest, random_slot, scale
 
 
@@ -75,7 +76,8 @@ class BOGDRule(NamedTuple):
 
 @fit_in.of(BOGDRule)
 def _fit_in(rule, slots, seen, rows):
-    if hinge_loss(seen) == 0.0:
+    loss = hinge_loss(seen)
+    if loss == 0.0:
         return Change(-1, 0.0, 0.0)
     filled, budget = slots.filled[0], slots.alpha.shape[1]
     scale(slots.alpha, filled, 1.0 - rule.step * rule.regularization)
@@ -85,4 +87,5 @@ def _fit_in(rule, slots, seen, rows):
     elif filled == budget:
         slot = random_slot(filled, seen.expert, seen.clock)
         scale(slots.alpha, filled, budget / (budget - 1.0) if budget > 1 else 1.0)
-    return Change(slot, 0.0, seen.weight * rule.step)
+    reach = copies(slots.alpha.shape[0]) * seen.diagonal
+    return Change(slot, 0.0, weighed(seen.weight, rule.step, loss, reach))

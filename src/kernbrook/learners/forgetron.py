@@ -10,7 +10,7 @@ import numpy as np
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
-from kernbrook.learners.steps import errs
+from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.upkeep import oldest, scale, square_of
 
@@ -53,20 +53,20 @@ class ForgetronRule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def tuned_scale(slots, old, seen, row):
+def tuned_scale(slots, old, seen, row, step):
     """The self-tuned shrinking of the Forgetron; learns Q.
 
     Dekel, Shalev-Shwartz, Singer (2008), section 6: the largest phi in (0, 1] with
     Q + Psi <= (15/32) M, Psi = (s phi)^2 + 2 s phi (1 - phi mu), s = |coefficient| of the
     oldest and mu its margin after the update, by which the example, with kernel values
-    `row`, was added; memory = (Q, M). With more than two classes s is the length
+    `row`, was added by `step`; memory = (Q, M). With more than two classes s is the length
     of the coefficients, mu the score along them, in units of the length of an update by 1.
     """
     alpha, filled = slots.alpha, slots.filled[0]
     unit = copies(alpha.shape[0])
     s = math.sqrt(square_of(alpha, old) / unit)
     change = np.zeros(alpha.shape[0])
-    add_step(change, seen.label, seen.rival, seen.weight)
+    add_step(change, seen.label, seen.rival, step)
     total = 0.0
     for c in range(alpha.shape[0]):
         score = change[c] * row[old]
@@ -88,11 +88,11 @@ def tuned_scale(slots, old, seen, row):
 def _fit_in(rule, slots, seen, rows):
     if not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)
-    filled = slots.filled[0]
+    filled, step = slots.filled[0], mistaken_step(seen, slots.alpha.shape[0])
     slots.memory[1] += 1.0
     if filled < slots.alpha.shape[1]:
-        return Change(filled, 0.0, seen.weight)
+        return Change(filled, 0.0, step)
     old = oldest(slots.born, filled)
-    phi = tuned_scale(slots, old, seen, rows[0])
+    phi = tuned_scale(slots, old, seen, rows[0], step)
     scale(slots.alpha, filled, phi)
-    return Change(old, 0.0, phi * seen.weight)
+    return Change(old, 0.0, phi * step)

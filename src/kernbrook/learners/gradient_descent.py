@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
+from kernbrook.checks import HEAVIEST, NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
-from kernbrook.engine.verbs import Change, after_label, descend, expand, fit_in, predict
+from kernbrook.engine.verbs import Change, Seen, after_label, descend, expand, fit_in, predict
 from kernbrook.errors import InputError
 from kernbrook.features.base import MAP, Floats
 from kernbrook.learners.steps import product, sign_of
-from kernbrook.numerics.scores_of_classes import log_loss
+from kernbrook.numerics.scores_of_classes import log_loss, margin_of
 from kernbrook.numerics.upkeep import oldest, scale, score_slots
 from kernbrook.numerics.zero import ZERO
 
@@ -70,6 +70,7 @@ class GradientDescent(BaseEstimator):
 
     choice = "learner"
     of_numbers = True
+    needs_diagonal = True
     parameter_ranges: ClassVar = {
         "step": POSITIVE,
         "schedule": OneOf(SCHEDULES),
@@ -138,11 +139,6 @@ class GradientDescent(BaseEstimator):
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
         """What it begins with in these rows: zeros."""
-
-    @property
-    def needs_diagonal(self) -> bool:
-        """Whether it looks at k(x, x)."""
-        return self.rule().schedule == BY_ROOT
 
     def rule(self) -> GradientRule:
         """The parameters as compiled code reads them."""
@@ -239,10 +235,44 @@ def gradient_change(rule, seen, scores, sizes, change):
     if rule.schedule == BY_ROOT:
         step = root_step(rule, seen.diagonal, seen.clock.number)
     loss_gradient(rule, seen, scores, sizes, change)
-    for c in range(change.shape[0]):
+    classes, left = change.shape[0], min(seen.weight, HEAVIEST)
+    first = change.copy()
+    for c in range(classes):
         if change[c] != 0.0:
-            change[c] = -step * seen.weight * change[c]
+            change[c] = -step * min(left, 1.0) * change[c]
+    if left > 1.0:
+        now, gradient = np.empty(classes), np.empty(classes)
+        while left > 1.0:
+            left -= 1.0
+            for c in range(classes):
+                now[c] = scores[c] + change[c] * seen.diagonal
+            loss_gradient(rule, seen_again(seen, now), now, sizes, gradient)
+            if not goes_on(first, gradient):
+                break
+            for c in range(classes):
+                change[c] -= step * min(left, 1.0) * gradient[c]
     return 1.0 - 2.0 * step * rule.regularization
+
+
+@njit(cache=True, nogil=True)
+def seen_again(seen, scores):
+    """What is seen of an example once a step has changed its scores; of numbers nothing changes."""
+    if seen.numbers:
+        return seen
+    margin, _, rival, wrong = margin_of(scores, np.zeros(scores.shape[0]), seen.label)
+    return Seen(
+        seen.label, seen.target, seen.weight, margin, seen.size, rival, wrong, seen.diagonal, False,
+        seen.clock, seen.expert,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def goes_on(first, gradient):
+    """Whether a gradient, (c,), still leads where the first one did: not past the least loss."""
+    along = 0.0
+    for c in range(first.shape[0]):
+        along += first[c] * gradient[c]
+    return along > 0.0
 
 
 @expand.of(GradientRule)
@@ -277,23 +307,37 @@ def _predict(rule, held, z, t, out):
 
 @descend.of(GradientRule)
 def _descend(rule, held, z, t, seen, scores, variance):
-    gradient, sizes = np.empty(scores.shape[0]), np.zeros(scores.shape[0])
+    """As many steps in a row as the example weighs, the last one a part of a step."""
+    classes, left = scores.shape[0], min(seen.weight, HEAVIEST)
+    gradient, sizes = np.empty(classes), np.zeros(classes)
     loss_gradient(rule, seen, scores, sizes, gradient)
     number = seen.clock.number
     if rule.restart > 0:
         number = (number - 1) % rule.restart + 1
-    gradient_step(rule, held, z, t, seen, gradient, number)
+    gradient_step(rule, held, z, t, min(left, 1.0), gradient, number)
+    if not left > 1.0:
+        return
+    first, now = gradient.copy(), np.empty(classes)
+    while left > 1.0:
+        left -= 1.0
+        for c in range(classes):
+            now[c] = product(held.theta, c, z, t)
+        loss_gradient(rule, seen_again(seen, now), now, sizes, gradient)
+        if not goes_on(first, gradient):
+            return
+        gradient_step(rule, held, z, t, min(left, 1.0), gradient, number)
 
 
 @njit(cache=True, nogil=True)
-def gradient_step(rule, held, z, t, seen, gradient, number):
+def gradient_step(rule, held, z, t, weight, gradient, number):
     """One step of online gradient descent on loss + regularization |theta|^2.
 
     held : theta, (c, d), changed; extra, (c, d) sums of squared gradients for ADAGRAD, changed
+    weight : of the step, at most 1
     number : of this step, from 1 after a restart
     """
     step, schedule, regularization = rule.step, rule.schedule, rule.regularization
-    theta, sums, weight = held.theta, held.extra, seen.weight
+    theta, sums = held.theta, held.extra
     d = np.uintp(theta.shape[1])
     if schedule == ADAGRAD:  # Duchi, Hazan, Singer (2011), figure 1, diagonal
         for c in range(theta.shape[0]):

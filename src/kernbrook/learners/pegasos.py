@@ -16,7 +16,7 @@ from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.merged_slots import choose_partner, lost, smallest
-from kernbrook.learners.steps import SMALLEST_DIAGONAL
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, weighed
 from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import NEAR_DOUBLE, dense_squared
@@ -160,7 +160,8 @@ def _fit_in(rule, slots, seen, rows):
     memory[1] *= shrink * shrink
     if 1.0 - margin <= ZERO * (1.0 + size) or seen.diagonal <= SMALLEST_DIAGONAL:
         return Change(-1, 0.0, 0.0)
-    step = seen.weight / (rule.regularization * t)
+    first, lacks = 1.0 / (rule.regularization * t), 1.0 - shrink * margin
+    step = weighed(seen.weight, first, lacks, 2.0 * seen.diagonal)
     if rule.ball:
         memory[1] += 2.0 * step * (shrink * margin + step * seen.diagonal)
     return Change(slots.filled[0], 0.0, step / slots.scale[0])

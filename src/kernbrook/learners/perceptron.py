@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import OneOf
 from kernbrook.engine.verbs import expand
-from kernbrook.learners.steps import errs
+from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.scores_of_classes import add_step
 
 TIES = ("margin", "label")
@@ -39,7 +39,7 @@ class Perceptron(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    needs_diagonal = False
+    needs_diagonal = True  # for weights
     parameter_ranges: ClassVar = {"tie": OneOf(TIES)}
 
     def __init__(self, tie: str = "margin"):
@@ -64,5 +64,5 @@ class PerceptronRule(NamedTuple):
 @expand.of(PerceptronRule)
 def _expand(rule, seen, scores, sizes, change):
     if errs(rule.strict, seen):
-        add_step(change, seen.label, seen.rival, seen.weight)
+        add_step(change, seen.label, seen.rival, mistaken_step(seen, len(change)))
     return 1.0

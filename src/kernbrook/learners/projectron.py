@@ -11,7 +11,7 @@ from kernbrook.checks import Number
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
-from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss, mistaken_step
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.zero import zero_or
@@ -132,7 +132,7 @@ def _fit_in(rule, slots, seen, rows):
     reduced, shares = np.empty(filled), np.empty(filled)
     inside = reduce(factor, order, filled, rows[0], reduced)
     square = diagonal - inside
-    step = seen.weight
+    step = mistaken_step(seen, alphas.shape[0])
     if mistake:
         far = square > max(threshold * threshold, SMALLEST_PIVOT) * diagonal
         if far and filled < budget:

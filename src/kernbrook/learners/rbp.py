@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
-from kernbrook.learners.steps import errs
+from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.upkeep import random_slot
 
 
@@ -49,4 +49,4 @@ def _fit_in(rule, slots, seen, rows):
     slot = slots.filled[0]
     if slot == slots.alpha.shape[1]:
         slot = random_slot(slot, seen.expert, seen.clock)
-    return Change(slot, 0.0, seen.weight)
+    return Change(slot, 0.0, mistaken_step(seen, slots.alpha.shape[0]))

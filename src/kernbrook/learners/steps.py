@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbrook.compiler.compiling import njit
+from kernbrook.numerics.scores_of_classes import copies
 from kernbrook.numerics.zero import ZERO
 
 SMALLEST_DIAGONAL = 1e-12  # an example with k(x, x) below it is a zero vector: nothing to add
@@ -16,6 +17,28 @@ def hinge_loss(seen):
     """
     loss = 1.0 - seen.margin
     return loss if loss > ZERO * (1.0 + seen.size) else 0.0
+
+
+@njit(cache=True, nogil=True)
+def weighed(weight, step, lacks, reach):
+    """The step of an example of a weight, `step` with weight 1: as many as it weighs in a row.
+
+    But, beyond the first, none goes past the margin that it lacks; reach : what 1 adds to it.
+    """
+    whole = weight * step
+    if not weight > 1.0 or lacks >= whole * reach:
+        return whole
+    return max(step, lacks / reach) if reach > 0.0 else step
+
+
+@njit(cache=True, nogil=True)
+def mistaken_step(seen, scores):
+    """The step of an example that was a mistake: 1 with weight 1.
+
+    scores : how many there are
+    """
+    reach = copies(scores) * seen.diagonal
+    return weighed(seen.weight, 1.0, reach - seen.margin, reach)
 
 
 @njit(cache=True, nogil=True)

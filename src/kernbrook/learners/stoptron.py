@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
-from kernbrook.learners.steps import errs
+from kernbrook.learners.steps import errs, mistaken_step
 
 
 class Stoptron(BudgetPerceptron):
@@ -46,4 +46,4 @@ def _fit_in(rule, slots, seen, rows):
     filled = slots.filled[0]
     if filled == slots.alpha.shape[1] or not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)
-    return Change(filled, 0.0, seen.weight)
+    return Change(filled, 0.0, mistaken_step(seen, slots.alpha.shape[0]))

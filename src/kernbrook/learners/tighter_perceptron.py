@@ -9,7 +9,7 @@ import numpy as np
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
-from kernbrook.learners.steps import errs
+from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.zero import ZERO
 
@@ -60,17 +60,17 @@ class TighterRule(NamedTuple):
 def _fit_in(rule, slots, seen, rows):
     if not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)
-    filled = slots.filled[0]
+    filled, step = slots.filled[0], mistaken_step(seen, slots.alpha.shape[0])
     if filled < slots.alpha.shape[1]:
-        return Change(filled, 0.0, seen.weight)
-    return Change(least_missed(slots, seen, rows[0]), 0.0, seen.weight)
+        return Change(filled, 0.0, step)
+    return Change(least_missed(slots, seen, rows[0], step), 0.0, step)
 
 
 @njit(cache=True, nogil=True)
-def least_missed(slots, seen, row):
+def least_missed(slots, seen, row, step):
     """The slot whose removal leaves the fewest mistakes; -1: the example's own.
 
-    row : (B,) kernel values of the slots with the example
+    row : (B,) kernel values of the slots with the example; step : by which it is added
     """
     n, classes = slots.filled[0], slots.alpha.shape[0]
     gram, alpha = np.empty((n + 1, n + 1)), np.zeros((classes, n + 1))  # the example comes last
@@ -81,7 +81,7 @@ def least_missed(slots, seen, row):
         for c in range(classes):
             alpha[c, s] = slots.alpha[c, s]
     gram[n, n] = seen.diagonal
-    add_step(alpha[:, n], seen.label, seen.rival, seen.weight)
+    add_step(alpha[:, n], seen.label, seen.rival, step)
     scores, sizes = np.zeros((n + 1, classes)), np.zeros((n + 1, classes))
     for s in range(n + 1):
         for c in range(classes):

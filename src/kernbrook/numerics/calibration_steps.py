@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import COUNTED
+from kernbrook.checks import COUNTED, HEAVIEST
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 
@@ -30,6 +30,8 @@ class Calibrated(NamedTuple):
     slope : (4,) the slope, its curvature, the sum of the sizes of rows of scores, and their number
     intercepts, cross, curvatures : (c,) intercepts; second derivatives with the slope, and own
     counts : (k,) labels of each class, those of weight 0 left out
+    means : (k,) the mean probability of each class of late
+    middle : (c,) or (2 c,) the mean row of scores of late
     errors : (2, CELLS) of two classes: sums of label less probability, and of weights
     vote : (3 + c,) of the votes, (0,) where there are none: their slope, its curvature, and second
         derivatives with the other slope and with the intercepts
@@ -42,6 +44,8 @@ class Calibrated(NamedTuple):
     cross: np.ndarray
     curvatures: np.ndarray
     counts: np.ndarray
+    means: np.ndarray
+    middle: np.ndarray
     errors: np.ndarray
     hits: np.ndarray
     vote: np.ndarray
@@ -137,6 +141,20 @@ def note_error(errors, p, label, weight):
 
 
 @njit(cache=True, nogil=True)
+def usual_probabilities(known, out):
+    """From which each class is more probable than usual, (k,) out.
+
+    The mean of late, and what is said now of the mean row: where scores tell nothing, probabilities
+    are nearly the same for all rows, and go up and down with the labels.
+    """
+    probabilities_of(known, known.middle, out)
+    if known.intercepts.shape[0] == 1:
+        mend(known, out)
+    for k in range(out.shape[0]):
+        out[k] = max(out[k], known.means[k])
+
+
+@njit(cache=True, nogil=True)
 def all_probabilities(known, scores, out):
     """Of rows of scores, (n, k) out."""
     for t in range(scores.shape[0]):
@@ -174,30 +192,36 @@ def note_label(hits, odds, positive, weight):
 
 
 @njit(cache=True, nogil=True)
-def learn_scores(known, scores, labels, weights, judged, probabilities, cuts):
+def learn_scores(known, recent, scores, labels, weights, judged, probabilities, cuts, usual):
     """Rows in turn: their probabilities, then what their labels say.
 
     Parameters
     ----------
+    recent : by how much what is usual follows each row, or more
     scores, labels, weights : n rows, (n,) numbers of classes, NaN where none was seen, and (n,)
     judged : (n,) bool, which labels tell how good the scores are
-    probabilities, cuts : (n, k) and (n,) out, each before the label was seen; no cuts where (0,)
+    probabilities, cuts, usual : (n, k), (n,) and (n, k) out, each before the label was seen; no
+        cuts where (0,)
     """
     c = known.intercepts.shape[0]
     spare = np.zeros(3 + c)  # as of votes of 0, which change nothing
     spare[1] = RIDGE
     rooms = np.zeros((4, c)), np.empty(probabilities.shape[1]), spare
-    _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms)
+    found = probabilities, cuts, usual
+    _learn_rows(known, recent, scores, labels, weights, judged, found, rooms)
 
 
 @njit(cache=True, nogil=True)
-def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, rooms):
-    """See `learn_scores`; rooms : (4, c) zeros, (k,) scratch, and what is known of no votes."""
+def _learn_rows(known, recent, scores, labels, weights, judged, found, rooms):
+    """See `learn_scores`, of which `found` is all that is out.
+
+    rooms : (4, c) zeros, (k,) scratch, and what is known of no votes
+    """
     known, scores, labels = borrowed(known), borrowed(scores), borrowed(labels)
     weights, judged = borrowed(weights), borrowed(judged)
-    probabilities, cuts = borrowed(probabilities), borrowed(cuts)
+    probabilities, cuts, usual = borrowed(found)
     each, p, spare = borrowed(rooms)
-    scaled, voted, steps, curves, c = each[0], each[1], each[2], each[3], each.shape[1]
+    c = each.shape[1]
     vote = known.vote if known.vote.shape[0] > 0 else spare
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], p)
@@ -206,6 +230,7 @@ def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, roo
             said[k] = p[k]
         if c == 1:
             mend(known, said)
+        usual_probabilities(known, usual[t])
         if cuts.shape[0] > 0:
             cuts[t] = best_cut(known.hits) if c == 1 else 0.5
         if not (labels[t] == labels[t] and weights[t] > 0.0):
@@ -214,29 +239,49 @@ def _learn_rows(known, scores, labels, weights, judged, probabilities, cuts, roo
         known.counts[label] = min(known.counts[label] + 1, COUNTED)
         if not judged[t]:
             continue
+        met = 0.0
+        for k in range(p.shape[0]):
+            met += known.counts[k]
+        for k in range(p.shape[0]):
+            known.means[k] += (said[k] - known.means[k]) * max(recent, 4.0 / (met + 3.0))
+        for i in range(known.middle.shape[0]):
+            known.middle[i] += (scores[t, i] - known.middle[i]) * max(recent, 4.0 / (met + 3.0))
         if c == 1:
             note_label(known.hits, said[1] / said[0], label == 1, weights[t])
             note_error(known.errors, p[1], float(label), weights[t])
-        doubt = 1.0
-        for k in range(p.shape[0]):
-            doubt -= p[k] * p[k]
-        kept, slope = 1.0 - FORGET * max(doubt, 0.0), known.slope
-        slope[2], slope[3] = kept * slope[2] + size_of(scores[t]), kept * slope[3] + 1.0
-        unit = unit_of(slope[2], slope[3])
-        mean, mean_voted = 0.0, 0.0
-        for i in range(c):
-            scaled[i] = scores[t, i] / unit
-            if known.vote.shape[0] > 0:
-                voted[i] = scores[t, c + i] / unit
-            if c == 1:
-                steps[0], curves[0] = (label == 1) - p[1], p[0] * p[1]
-            else:
-                steps[i], curves[i] = (label == i) - p[i], p[i]
-                mean += p[i] * scaled[i]
-                mean_voted += p[i] * voted[i]
-            steps[i] *= weights[t]
-            curves[i] = weights[t] * max(curves[i], LEAST)
-        newton(known, vote, kept, (scaled, mean), (voted, mean_voted), steps, curves)
+        left = min(weights[t], HEAVIEST)
+        while left > 0.0:  # as many steps in a row as the row weighs, the last one a part of one
+            part = min(left, 1.0)
+            take_step(known, vote, scores[t], label, part, p, each)
+            left -= part
+            if left > 0.0:
+                probabilities_of(known, scores[t], p)
+
+
+@njit(cache=True, nogil=True)
+def take_step(known, vote, scores, label, weight, p, rooms):
+    """One step for a row of scores; p : (k,) their probabilities; rooms : as of `_learn_rows`."""
+    scaled, voted, steps, curves, c = rooms[0], rooms[1], rooms[2], rooms[3], rooms.shape[1]
+    doubt = 1.0
+    for k in range(p.shape[0]):
+        doubt -= p[k] * p[k]
+    kept, slope = 1.0 - FORGET * max(doubt, 0.0), known.slope
+    slope[2], slope[3] = kept * slope[2] + size_of(scores), kept * slope[3] + 1.0
+    unit = unit_of(slope[2], slope[3])
+    mean, mean_voted = 0.0, 0.0
+    for i in range(c):
+        scaled[i] = scores[i] / unit
+        if known.vote.shape[0] > 0:
+            voted[i] = scores[c + i] / unit
+        if c == 1:
+            steps[0], curves[0] = (label == 1) - p[1], p[0] * p[1]
+        else:
+            steps[i], curves[i] = (label == i) - p[i], p[i]
+            mean += p[i] * scaled[i]
+            mean_voted += p[i] * voted[i]
+        steps[i] *= weight
+        curves[i] = weight * max(curves[i], LEAST)
+    newton(known, vote, kept, (scaled, mean), (voted, mean_voted), steps, curves)
 
 
 @njit(cache=True, nogil=True, forceinline=True)

@@ -184,9 +184,9 @@ class Committees:
         self.now = self.old = None
         self.begin_lap(model)
 
-    def note(self, rounds: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
+    def note(self, rounds: int, X: Any, labels: Any, weights: Any) -> None:
         """Rows that are learned next, after so many. They count once they have been learned."""
-        self.lap.put(rounds - self.start, X, labels, weights, given)
+        self.lap.put(rounds - self.start, X, labels, weights)
 
     # -- the end of a lap -------------------------------------------------------------------
 
@@ -245,12 +245,18 @@ class Committees:
         calibration = None if one.calibration is None else one.calibration.copy()
         if own.any():
             calibration = calibration or model.calibration.begun_far()
-            calibration.learn(leanings[own], board.labels[own], lap.given[which][own], own[own])
+            calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
         losses = one.losses * KEPT_LOSS ** own.sum()
         for i, said in enumerate((before, board.scores[:, -N_LINES])):
             losses[i] += loss_on(said[own], board.labels[own], board.numbers)
         losses = np.minimum(losses, MOST_LOSS)
-        return Distant(progress, calibration, np.minimum(one.rows + own.sum(), COUNTED), losses)
+        rows = np.minimum(one.rows + own.sum(), COUNTED)
+        after = Distant(progress, calibration, rows, losses)
+        if calibration is not None and own.any() and not board.numbers:
+            # What is usual, of the committee as it is now.
+            leanings = self._guarded(after, board, *self._voted(model, after, board))[1]
+            calibration.centre(leanings[own])
+        return after
 
     def _kept(self, model: Model, after: Committees) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""

@@ -32,7 +32,7 @@ class Lap:
 
     X : (n, d) as they were given; of many features a list, in which rows are that may be judged
     labels : (n,) NaN where none was seen
-    weights, given : (n,) of the rows, as they are learned with, and as they were given
+    weights : (n,) of the rows, as they count
     """
 
     def __init__(self, wanted: Flags, width: int, sparse: bool):
@@ -40,12 +40,12 @@ class Lap:
         self.all = width <= MOST_FEATURES
         self.X: Any = np.zeros((n, width)) if self.all else [None] * n
         self.labels = np.full(n, np.nan)
-        self.weights, self.given = np.ones(n), np.ones(n)
+        self.weights = np.ones(n)
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def put(self, at: int, X: Any, labels: Any, weights: Any, given: Any) -> None:
+    def put(self, at: int, X: Any, labels: Any, weights: Any) -> None:
         """Rows from a place on."""
         n = X.shape[0]
         where = slice(at, at + n)
@@ -56,7 +56,7 @@ class Lap:
                 row = X[i : i + 1]
                 dense = row.toarray() if sp.issparse(row) else row.copy()
                 self.X[at + i] = sp.csr_matrix(row) if self.sparse else dense
-        self.labels[where], self.weights[where], self.given[where] = labels, weights, given
+        self.labels[where], self.weights[where] = labels, weights
 
     @property
     def tells(self) -> Flags:
@@ -72,7 +72,7 @@ class Lap:
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
         """The first n rows."""
-        tells, blank = self.tells, {"labels": np.nan, "weights": 1.0, "given": 1.0}
+        tells, blank = self.tells, {"labels": np.nan, "weights": 1.0}
         own = {name: np.where(tells, getattr(self, name), no)[:n] for name, no in blank.items()}
         if self.all:
             return {"X": self.X[:n], **own}
@@ -87,7 +87,7 @@ class Lap:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], n: int) -> None:
         """The first n rows from these arrays; InputError where there can be none such."""
-        for name in ("labels", "weights", "given"):
+        for name in ("labels", "weights"):
             array = check_array(name, arrays.get(name), (n,), np.float64)
             if np.isinf(array).any() or (name != "labels" and not (array >= 0).all()):
                 raise InputError(f"{name}: expected finite numbers, and no weight below 0")
