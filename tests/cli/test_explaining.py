@@ -154,6 +154,17 @@ def test_one_label_against_the_rest(kernbrook, tmp_path):
     assert cells(out, "late")[1] == lines[3].split(",")[3]
 
 
+def test_rows_without_a_label_are_not_the_rest(kernbrook, tmp_path):
+    """Of a model of one label against the rest: half of these have none."""
+    lines = [f"{i % 7},{i % 5},{'' if i % 2 else 'AB'[i % 7 > 3]}" for i in range(60)]
+    (tmp_path / "half.csv").write_text("\n".join(["a,b,label", *lines, ""]))
+    call = "train", "half.csv", "--model", "h.kb", "--positive", "B", "--recipe", "bpas"
+    assert kernbrook(*call)[0] == 0
+    kernbrook("explain", "h.kb", "half.csv", "--json", "h.json")
+    found = json.loads((tmp_path / "h.json").read_text())
+    assert found["importance"]["rows"] == 30
+
+
 REFUSED = [
     (["new.csv", "--row", "121"], "--row: expected 1 to 120, the rows of new, got 121"),
     (["bare.csv"], "bare: there are no labels, with which importance compares what the model"),

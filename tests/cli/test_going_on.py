@@ -156,7 +156,7 @@ def test_options_without_go_on(trained):
     assert "--anyway: goes with --go-on" in trained(
         "train", "day1.csv", "--model", "new", "--anyway", *BPAS
     )[2]  # fmt: skip
-    assert "--ignore-extra: goes with --go-on or --resume" in trained(
+    assert "--ignore-extra: goes with --go-on, or --resume of a model that is there" in trained(
         "train", "day1.csv", "--model", "new", "--ignore-extra", *BPAS
     )[2]  # fmt: skip
     assert "new does not exist: train it first, without go_on (--go-on)" in trained(

@@ -388,9 +388,25 @@ TOKEN = "a" * 32
 def test_what_is_no_address(tmp_path, text):
     kept = PageAddress(tmp_path / "m")
     kept.path.write_bytes(text.encode(errors="surrogateescape"))
+    kept.path.chmod(0o600)
     assert kept.known() is None
     with page_at(tmp_path) as page:
         assert page.address
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
+@pytest.mark.parametrize("mode", [0o666, 0o644, 0o400])
+def test_an_address_that_others_may_know_is_not_taken(tmp_path, mode):
+    kept = PageAddress(tmp_path / "m")
+    kept.path.write_text(f'{{"port": {free_port()}, "token": "{TOKEN}"}}')
+    kept.path.chmod(mode)
+    assert kept.known() is None
+    kept.keep(Place(80, TOKEN[::-1]))
+    assert kept.path.stat().st_mode & 0o777 == 0o600
+    assert kept.known() == Place(80, TOKEN[::-1])
+    kept.path.rename(tmp_path / "elsewhere")
+    kept.path.symlink_to(tmp_path / "elsewhere")
+    assert kept.known() is None
 
 
 def test_no_address_can_be_kept(tmp_path):

@@ -83,6 +83,7 @@ def label_data(
     """
     from kernbrook.evaluation.measuring.by_task import OURS
     from kernbrook.evaluation.sessions.classes import named_classes
+    from kernbrook.evaluation.sessions.session import check_same_columns, check_seed
 
     if text is not None and rows.encoder is not None and text in (rows.encoder.words or ()):
         raise InputError(f"--text: {text!r} is a column of --words, which is shown by itself")
@@ -97,6 +98,10 @@ def label_data(
     stopping, left = Stopping(), ExitStack()
     with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
         found, names = _model(model, recipe, chosen.parameters), labels(classes)
+        if found[1] is not None:  # it knows how columns are encoded
+            check_same_columns(model, found[1], rows.encoder, {}, written=True)
+        if found[2] is not None and recipe is None and chosen.seed:
+            check_seed(model, found[0], chosen.seed)
         known = named_classes(found[0], names) if asks else None
         opened = Opened.of(
             model, data, found, (names, known),

@@ -222,11 +222,16 @@ class _Asked(NamedTuple):
 
 def _files(folder: str) -> list[Path]:
     """The Parquet files of a folder."""
+    from kernbrook.streams.formats.arrow_records import parquet_file
     from kernbrook.streams.opening import open_folder
 
     if (records := open_folder(folder)) is None:
         raise InputError(f"--scheduler: expected a folder of Parquet files, got {folder}")
-    return records.paths
+    full = []
+    for path in records.paths:
+        with parquet_file(path) as file:
+            full += [path] if file.metadata.num_rows else []
+    return full or records.paths
 
 
 def _of_workers(calls: list[tuple[Any, ...]], scheduler: str, tally: Tally) -> Iterator[Piece]:

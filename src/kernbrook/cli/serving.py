@@ -68,6 +68,8 @@ class Server(ThreadingHTTPServer):
         The port cannot be had.
     """
 
+    request_queue_size = 128  # of connections that wait for a thread
+
     daemon_threads = True
 
     def __init__(

@@ -67,6 +67,7 @@ Rounds = Annotated[
     typer.Option(min=1, help="How often models are merged; once by default. With --scheduler."),
 ]
 
+EVERY = 60.0
 AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 
 
@@ -78,7 +79,7 @@ def train(
     classes: Classes = None,
     rows: Any = None,
     on_bad_rows: OnBadRows = "error",
-    checkpoint_every: Every = 60.0,
+    checkpoint_every: Every = EVERY,
     go_on: GoOn = False,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -111,14 +112,15 @@ def train(
 
     check_outputs({"--model": model, "--json": json}, [data])
     _check(model, go_on, resume, overwrite, anyway)
-    if ignore_extra and not (go_on or resume):
-        raise InputError("--ignore-extra: goes with --go-on or --resume")
+    if ignore_extra and not (go_on or (resume and model.exists())):
+        raise InputError("--ignore-extra: goes with --go-on, or --resume of a model that is there")
     given = Given(chosen, labels(classes), rows)
     if scheduler is not None:
         alone = {
             "--go-on": go_on, "--resume": resume, "--positive": rows.positive,
             "--n-features": rows.n_features, "--sep": rows.sep, "--max-bytes": rows.max_bytes,
             "--on-bad-rows": on_bad_rows != "error",
+            "--checkpoint-every": checkpoint_every != EVERY,
         }  # fmt: skip
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
@@ -141,11 +143,11 @@ def train(
         }  # fmt: skip
         if go_on or (resume and model.exists()):
             reading |= {"ignore_extra": True} if ignore_extra else {}
-            recipe = chosen.recipe
+            recipe, drawn = chosen.recipe, data != "-" and not Path(data).exists()
             result = run_on(
                 data, model, resume=resume, anyway=anyway, classes=given.classes,
                 written=given.written(),
-                check=partial(given.check, model, rows.label if resume else None),
+                check=partial(given.check, model, rows.label if resume else None, drawn),
                 **watched, **reading,
             )  # fmt: skip
         else:
@@ -201,54 +203,45 @@ class Given(NamedTuple):
 
     def written(self) -> dict[str, Any] | None:
         """How values are written, as `TableEncoder.rewritten` takes it; None where nothing is."""
+        from kernbrook.streams.tables.declarations import AUTO
+
         encoder = self.rows.encoder
         if encoder is None:
             return None
         decimal = encoder.decimal if encoder.decimal != "." else None
-        formats = {name: p for name, own in encoder.dates.items() for p in own if "%" in p}
+        formats = {
+            name: part for name, own in encoder.dates.items() if own != AUTO for part in own
+            if "%" in part
+        }  # fmt: skip
         found = {
             "decimal": decimal, "thousands": encoder.thousands, "units": encoder.units,
             "dates": formats,
         }  # fmt: skip
         return found if any(found.values()) else None
 
-    def check(self, path: Path, label: str | None, model: Any, source: Source) -> None:
+    def check(self, path: Path, label: str | None, drawn: bool, model: Any, source: Source) -> None:
         """InputError where the model, or what is known of its data, is not as given.
 
         label : the column that must be that of the labels, or None
+        drawn : whether the seed is that of data which are drawn
         """
         from kernbrook.estimators.tasks import task_of
         from kernbrook.evaluation.measuring.by_task import OURS, make_online
-        from kernbrook.evaluation.sessions.session import check_same, check_same_settings
+        from kernbrook.evaluation.sessions.session import (
+            check_same_columns,
+            check_same_settings,
+            check_seed,
+        )
 
         if self.chosen.recipe is not None or self.chosen.settings:
             recipe = self.chosen.recipe or OURS[task_of(model)]
             made = make_online(recipe, **self.chosen.parameters)
             check_same_settings(path, (model, None), (made, None))
-        rows, before = self.rows, source.settings()
+        elif self.chosen.seed and not drawn:
+            check_seed(path, model, self.chosen.seed)
+        rows = self.rows
         given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
-        if rows.encoder is not None:
-            before["dates"] = _parts(before["dates"])
-            given |= self._columns(before)
-        check_same(path, before, {name: one for name, one in given.items() if one is not None})
-
-    def _columns(self, before: dict[str, Any]) -> dict[str, Any]:
-        """What columns become: as before, but for those of which something else is given."""
-        encoder = self.rows.encoder
-        parts = {name: own for name, own in _parts(encoder.dates).items() if own}
-        dates = {**{name: [] for name in encoder.dates}, **(before["dates"] or {}), **parts}
-        dropped = before["drop"] or []
-        return {
-            "categorical": {**(before["categorical"] or {}), **encoder.categorical},
-            "dates": dates,
-            "drop": dropped + [name for name in encoder.drop if name not in dropped],
-            "missing": None if encoder.missing == "error" else encoder.missing,
-        }
-
-
-def _parts(dates: dict[str, list[str]] | None) -> dict[str, list[str]]:
-    """The parts of each column of dates, without the format."""
-    return {name: [p for p in own if "%" not in p] for name, own in (dates or {}).items()}
+        check_same_columns(path, source, rows.encoder, given)
 
 
 def _anew(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
+from stat import S_IFREG
 from threading import Condition
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,8 +64,15 @@ class PageAddress:
         self.path = Path(f"{model}.page.json")
 
     def known(self) -> Place | None:
-        """What is kept; None where that is nothing, or nothing that this class writes."""
+        """What is kept; None where that is nothing, or nothing that this class writes.
+
+        Who else may write to the file could have set the address, and so knows it.
+        """
         try:
+            if os.name == "posix":
+                own = os.lstat(self.path)
+                if own.st_uid != os.geteuid() or own.st_mode != S_IFREG | 0o600:
+                    return None
             found = Place(**json.loads(self.path.read_text("utf-8")))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
@@ -77,6 +85,8 @@ class PageAddress:
         from kernbrook.atomic import write_text
 
         with suppress(OSError, InputError):
+            if self.known() is None:  # by somebody else, or for others to read
+                self.path.unlink(missing_ok=True)
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))  # its rights are kept
             write_text(self.path, json.dumps(place._asdict()))
 

@@ -98,7 +98,7 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
     X = _as_asked(asked, stream, stack([part for part, _ in held])[-LATEST:])
     labels = np.concatenate([labels for _, labels in held])[-LATEST:]
     if asked.source is not None and asked.source.positive is not None:
-        labels = np.where(PositiveView(stream, asked.source.positive).is_positive(labels), 1, -1)
+        labels = PositiveView(stream, asked.source.positive).signs(labels)
     return Latest(X, labels if stream.labelled else None, rows, found)
 
 

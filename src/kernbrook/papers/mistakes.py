@@ -30,7 +30,7 @@ def run(job: Job) -> Iterator[Cell]:
     for name in job.present:
         wanted = job.of(name)
         rows = _rows(job, Runs(job, name, len(wanted)), wanted)
-        best = best_rows(rows)
+        best = best_rows(rows, paired=False)
         for row, ours in zip(wanted, rows, strict=True):
             marked = row.values.get("best")
             facts = {

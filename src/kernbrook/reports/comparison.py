@@ -146,8 +146,8 @@ def verdict(comparison: Comparison) -> str:
     text = _praised(comparison, how, best.title, means[best.recipe], len(real) == 1)
     alike = [row.title for row in real if row is not best and row.recipe in comparison.best]
     if alike and best.recipe in comparison.best and comparison.permutations > 1:
-        test = "t-test of the logarithms" if how.measure in OF_SIZES else "t-test"
-        text += f"; a Student {test} at 5 % does not tell it from {listed(alike, 'or')}"
+        test = "paired t-test" + (" of the logarithms" if how.measure in OF_SIZES else "")
+        text += f"; a {test} at 5 % does not tell it from {listed(alike, 'or')}"
     text += "."
     share = float(np.mean(best.values("labels_asked"))) / comparison.n_rows
     if share < 1:

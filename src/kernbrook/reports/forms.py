@@ -137,4 +137,4 @@ def star_note(measure: str, permutations: int) -> str:
         what = "error" if measure in OF_SIZES else NAMES[measure]
         return f"* {best} {what}; one permutation allows no test"
     of = " of the logarithms" if measure in OF_SIZES else ""
-    return f"* not told from the {best} mean by a Student t-test{of} at 5 %"
+    return f"* not told from the {best} mean by a paired t-test{of} at 5 %"

@@ -209,14 +209,18 @@ class PositiveView(View):
             found = found or bool(here.any())
             if not found and len(others) < 20:
                 others.update(dict.fromkeys(np.unique(y[has_label(y)]).tolist()))
-            signs = np.where(here, 1, -1)
-            yield X, np.where(has_label(y), signs, np.nan) if self.n_unlabelled else signs
+            yield X, self.signs(y)
         if not found and self._needed:
             listed = ", ".join(map(repr, islice(others, 20)))
             more = ", ..." if len(others) >= 20 else ""
             raise InputError(
                 f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
             )
+
+    def signs(self, y: Labels) -> Labels:
+        """(n,) +1 and -1; NaN where a row has no label."""
+        signs = np.where(self.is_positive(y), 1, -1)
+        return np.where(has_label(y), signs, np.nan) if self.n_unlabelled else signs
 
     def is_positive(self, y: Labels) -> NDArray[np.bool_]:
         """(n,) where a label is the positive one."""

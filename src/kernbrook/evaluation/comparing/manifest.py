@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import sys
@@ -10,20 +9,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.evaluation.comparing.choosing import Plan, said_of
+from kernbrook.evaluation.history.row_digests import RowDigest
 from kernbrook.evaluation.runs.lateness import Lateness
 
 
 def digest_of(X: Any, y: NDArray[Any]) -> str:
-    """SHA-256 of all rows and labels."""
-    digest = hashlib.sha256()
-    arrays = (X.data, X.indices, X.indptr, y) if sp.issparse(X) else (X, y)
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
+    """SHA-256 of all rows and labels, by value."""
+    digest = RowDigest()
+    digest.update(X, y)
     return digest.hexdigest()
 
 

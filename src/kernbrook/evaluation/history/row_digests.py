@@ -34,13 +34,15 @@ class RowDigest:
         if not X.data.all():
             X = X.copy()
             X.eliminate_zeros()
+        values = X.data.astype("<f8")
+        values[np.isnan(values)] = np.nan  # whatever bits it had
         if y.dtype.kind in "UO":
             labels = b"".join(map(_in_a_line, y.tolist()))
         else:
             labels = y.astype("<f8").tobytes()
         lengths, indices = np.diff(X.indptr).astype("<i8"), X.indices.astype("<i8")
         for part, data in zip(
-            self._parts, (X.data.tobytes(), indices.tobytes(), lengths.tobytes(), labels),
+            self._parts, (values.tobytes(), indices.tobytes(), lengths.tobytes(), labels),
             strict=True,
         ):  # fmt: skip
             part.update(data)
@@ -76,8 +78,6 @@ class Content:
 
     def update(self, X: Features, y: Labels) -> None:
         """Take in more rows, (n, d) with NaN for gaps, and their labels."""
-        if isinstance(X, np.ndarray) and (gaps := np.isnan(X)).any():
-            X = np.where(gaps, np.nan, X)  # whatever bits it had
         ends = (mark - self._rows for mark in sorted(self._marks) if mark > self._rows)
         start = 0
         for end in (*(end for end in ends if end <= len(y)), len(y)):

@@ -263,7 +263,7 @@ class Comparison:
     n_rows, n_features : its shape
     permutations : number of orders, one run of every recipe each
     rows : one a recipe
-    best : recipes that a Student t-test (5 %, two-sided) does not tell from the best mean, see
+    best : recipes that a paired t-test (5 %, two-sided) does not tell from the best mean, see
         `best_rows`
     manifest : versions, seed, data hash, command: what it takes to run it again
     left_out : recipes without a row, because a run of theirs overflowed, and what it said

@@ -68,8 +68,12 @@ def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike
     write(estimator, path, checkpoint.described())
 
 
-def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
+def load_checkpoint(
+    path: str | PathLike[str], history: bool = True
+) -> tuple[Any, Checkpoint | None]:
     """The model, and its checkpoint or None where `kb.save` wrote the file.
+
+    history : False leaves out what rows cost over time, which who predicts does not need
 
     Raises
     ------
@@ -77,6 +81,8 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[Any, Checkpoint | None]:
         As `kb.load`, or the checkpoint is not one of this model.
     """
     estimator, header = read(path)
+    if not history and isinstance(header.get("training"), dict):
+        header["training"] |= {"windows": None, "judge": None}
     return estimator, checkpoint_of(estimator, header, path)
 
 

@@ -109,7 +109,7 @@ def go_on(
     """
     with locked(path):
         check_there(path)
-        estimator, source, known = load_learned(path, tables=False)
+        estimator, source, known = load_learned(path, tables=False, history=True)
         online(estimator)
         if check is not None:
             check(estimator, source)

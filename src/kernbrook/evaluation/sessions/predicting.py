@@ -32,18 +32,19 @@ from kernbrook.streams.tables.levels import warn_of
 
 
 def load_learned(
-    path: str | PathLike[str], tables: bool = True
+    path: str | PathLike[str], tables: bool = True, history: bool = False
 ) -> tuple[Any, Source, Checkpoint | None]:
     """A model that can predict, where its data came from, and its checkpoint if it has one.
 
     tables : whether a `TableModel` is taken, for the model in it
+    history : as `load_checkpoint` has it
 
     Raises
     ------
     ModelFileError
         As `kb.load`, or the model has not learned anything.
     """
-    model, checkpoint = load_checkpoint(path)
+    model, checkpoint = load_checkpoint(path, history)
     if isinstance(model, TableModel):
         if not tables:
             raise ModelFileError(path, "a TableModel: it goes on by partial_fit in Python")
@@ -305,7 +306,11 @@ def predict_table(
 
 def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
     """As `load_learned`, read once in a process, as long as the file stays the same."""
-    return _kept(os.fspath(path), os.stat(path).st_mtime_ns)
+    try:
+        changed = os.stat(path).st_mtime_ns
+    except OSError:
+        return load_learned(path)[:2]  # which says what is wrong
+    return _kept(os.fspath(path), changed)
 
 
 @lru_cache(maxsize=2)
