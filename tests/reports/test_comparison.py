@@ -39,7 +39,7 @@ def test_the_best_rows_have_a_star_without_colour_and_are_bold_with_it():
     assert "\x1b" not in plain
     starred = [line.split()[0] for line in plain.splitlines() if "* " in line and "±" in line]
     assert starred == ["OMKC(S,D)", "OM-2"]
-    assert "* not told from the least mean by a Student t-test at 5 %" in plain
+    assert "* not told from the least mean by a paired t-test at 5 %" in plain
     coloured = shown(comparison, force_terminal=True, color_system="standard").splitlines()
     assert ["\x1b[1m" in line for line in coloured if "omkc-sd" in line or "omkc-dd" in line] == [
         False,
@@ -116,7 +116,7 @@ def test_numbers(width, permutations):
         assert f"{errors.mean():.2f}{std}" in line
         assert f"{100 * row.values('labels_asked').mean() / 3185:.1f}" in line
         assert ("*" in line) == (row.recipe == "kernbrook-active")
-    assert ("Student t-test of the logarithms" in text) == (permutations > 1)
+    assert ("paired t-test of the logarithms" in text) == (permutations > 1)
     assert ("least error; one permutation allows no test" in text) == (permutations == 1)
 
 
@@ -197,7 +197,7 @@ def test_the_verdict_on_numbers():
     assert text.startswith("Raker has a mean squared error over 5 permutations of energy: 0.13")
     assert "asked" not in text
     both = verdict(make_numbers(("raker", "kernbrook-active"), best=("raker", "kernbrook-active")))
-    assert "; a Student t-test of the logarithms at 5 % does not tell it from Raker." in both
+    assert "; a paired t-test of the logarithms at 5 % does not tell it from Raker." in both
     poor = verdict(make_numbers(("kl-poly", "last-value"), best=("last-value",)))
     assert poor.endswith("so nothing here beats the trivial rules.")
 

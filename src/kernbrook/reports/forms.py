@@ -14,7 +14,6 @@ from kernbrook.results import Estimate
 if TYPE_CHECKING:
     from kernbrook.evaluation.runs.record import Comparison, Row
 
-STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 NAMES = {
     "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
@@ -130,8 +129,8 @@ def form_of(comparison: Comparison) -> MeasureForm:
 
 def star_note(measure: str, permutations: int) -> str:
     """What a star in the table of a comparison means."""
-    if measure == "error":
-        return STAR_NOTE if permutations > 1 else STAR_NOTE_ALONE
+    if measure == "error" and permutations == 1:
+        return STAR_NOTE_ALONE
     best = BEST.get(measure, "least")
     if permutations == 1:
         what = "error" if measure in OF_SIZES else NAMES[measure]
