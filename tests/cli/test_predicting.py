@@ -375,3 +375,27 @@ def test_streams_and_tables(classes, numbers, tmp_path):
         next(predict_stream(model, (X, y), proba=True))
     with pytest.raises(kb.errors.InputError, match="interval: expected a number in"):
         predict_table(tmp_path / "n", table, interval=7)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_that_are_kept(kernbrook, tmp_path, kind):
+    """Known and unknown ones, also beside rows that are left out."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, -1.0] * 20, "id": [f"00{i}" for i in range(40)]})
+    frame.assign(late=["yes", "no"] * 20).to_csv("old.csv", index=False)
+    options = ["--label", "late", "--drop", "id", "--recipe", "bpas"]
+    assert kernbrook("train", "old.csv", "--model", "m", *options)[0] == 0
+    getattr(frame, f"to_{kind}")(f"new.{kind}", index=False)
+    command = ["predict", "m", f"new.{kind}", "--keep", "id", "--keep", "a"]
+    code, out, _ = kernbrook(*command)
+    assert (code, out.splitlines()[:2]) == (0, ["id,a,prediction", "000,1.0,yes"])
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == frame["id"].tolist()
+    assert "unknown column 'x'" in kernbrook("predict", "m", f"new.{kind}", "--keep", "x")[2]
+    assert kernbrook(*command, "--output", "said.parquet")[0] == 0
+    assert pandas.read_parquet("said.parquet")["id"].tolist() == frame["id"].tolist()
+    if kind == "csv":
+        lines = (tmp_path / "new.csv").read_text().replace("1.0,002", "many,002")
+        (tmp_path / "new.csv").write_text(lines)
+        code, out, _ = kernbrook(*command, "--on-bad-rows", "skip")
+        kept = [line.split(",")[0] for line in out.splitlines()[1:]]
+        assert (code, kept[:4]) == (0, ["000", "001", "", "003"])

@@ -66,6 +66,12 @@ def predict(
             "JSON. In place of the model's own; none: without.",
         ),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Write a column of the data first, as text. Can be repeated."
+        ),
+    ] = None,
     label: LearnedLabel = None,
     like: Any = None,
     seed: Seed = 0,
@@ -95,6 +101,7 @@ def predict(
     from kernbrook.evaluation.running.warming import watched
     from kernbrook.evaluation.sessions.going_on import told_of_learned
     from kernbrook.evaluation.sessions.predicting import Wanted, load_learned
+    from kernbrook.evaluation.sessions.raw_rows import KeptColumns
     from kernbrook.evaluation.sessions.sources import open_like
     from kernbrook.streams.formats.csv_header import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
@@ -102,6 +109,8 @@ def predict(
 
     to_file = str(output) != "-"
     check_outputs({"--output": output, "--json": json}, [data, str(model)])
+    if keep and scheduler is not None:
+        raise InputError("--keep: goes without --scheduler")
     if not to_file and str(json) == "-":
         raise InputError("--output, --json: expected one of them at standard output, got both")
     machine, source, checkpoint = load_learned(model)
@@ -110,7 +119,7 @@ def predict(
     asked.wanted.check(machine)
     if checkpoint is not None and not checkpoint.finished:
         say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
-    rows, known = 0, ""
+    rows, known, kept = 0, "", None
     options = {
         **like, "seed": seed, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows
     }  # fmt: skip
@@ -123,6 +132,7 @@ def predict(
             bad = stream.bad_rows or bad
             past = () if checkpoint is None else checkpoint.past
             known = told_of_learned(stream, source.positive, past)
+            kept = KeptColumns(stream.records(), keep, bad) if keep else None
             warm = partial(watched, tell=shown.compiling)
             name, n_rows = stream.name, stream.n_rows
             pieces, tally.level_counts = asked.pieces(machine, stream, warm), stream.level_counts
@@ -136,6 +146,12 @@ def predict(
         with written_to(output, printable if to_terminal else _in_a_line) as write:
             for said, y in pieces:
                 columns, own = asked.wanted.columns(machine, said), len(said.predictions)
+                if keep and kept is not None:
+                    if same := [name for name in keep if name in columns]:
+                        raise InputError(
+                            f"--keep {same[0]}: predictions have a column of this name"
+                        )
+                    columns = {**kept.next(own), **columns}
                 write(columns, bad.before(rows, own))
                 tally.add(y, said)
                 rows += own

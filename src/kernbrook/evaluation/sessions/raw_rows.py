@@ -5,8 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams.formats.csv_header import MISSING
 from kernbrook.streams.formats.table_records import Records, Wanted
+from kernbrook.streams.tables.left_out_rows import BadRows
+
+
+class KeptColumns:
+    """Columns of a table as they are in it, for rows that are read in their order.
+
+    Parameters
+    ----------
+    records : the table; None where the data are none
+    names : of the columns
+    bad : rows that are left out
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        There is no table, or no such column.
+    """
+
+    def __init__(self, records: Records | None, names: Sequence[str], bad: BadRows):
+        if records is None:
+            raise InputError("keep (--keep): expected a table, whose columns have names")
+        for name in names:
+            if name not in records.columns:
+                raise UnknownNameError("column", name, records.columns)
+        self._records, self._names, self._out = records, list(names), set(bad.places)
+        self._rows = self._read()
+
+    def next(self, rows: int) -> dict[str, NDArray[Any]]:
+        """The columns of so many rows more, (rows,) each: as text, empty in gaps."""
+        own = [next(self._rows) for _ in range(rows)]
+        columns = zip(*own, strict=True) if own else [()] * len(self._names)
+        return {
+            name: np.array(["" if one is None else str(one) for one in values], dtype=object)
+            for name, values in zip(self._names, columns, strict=True)
+        }
+
+    def _read(self) -> Iterator[tuple[Any, ...]]:
+        refused = BadRows.silently if self._out else None
+        wanted, first = Wanted(self._names, kept=MISSING, refused=refused), 0
+        for batch in self._records.batches(wanted):
+            columns = [batch.table.column(name).to_pylist() for name in self._names]
+            for row, values in enumerate(zip(*columns, strict=True)):
+                if first + batch.place(row) not in self._out:
+                    yield values
+            first += batch.table.num_rows + len(batch.bad)
 
 
 class RawRows:
