@@ -110,8 +110,8 @@ def test_naive_twin(C):
         target = y[t] - model.offset_ if C is None else 2.0 * y[t] - 1.0
         twin.add(near, X[t], target)
     assert min(compared.values()) >= 8
-    assert far_of(model).soon.rows[0] == twin.soon.rows
-    assert far_of(model).late.rows[0] == twin.own_late
+    assert far_of(model).soon.rows[0] == twin.soon.own
+    assert far_of(model).late.rows[0] == twin.late.own
 
 
 @pytest.mark.parametrize("C", [2, 3, None])

@@ -16,7 +16,7 @@ LATE = set(range(FAR + 7, 4 * LAP + 1, 8))
 
 
 class Lines:
-    """Least squares of all rows so far, as given, without and with forgetting."""
+    """Least squares of all rows so far, as given, without and with forgetting, and the trend."""
 
     def __init__(self):
         self.X, self.y = [], []
@@ -25,10 +25,11 @@ class Lines:
         self.X.append(x)
         self.y.append(y)
 
-    def says(self, x, numbers):
+    def says(self, x, numbers, place, later=()):
+        """later : labels after these rows; place : of the row, after the last of all labels"""
         X, y = np.array(self.X), np.array(self.y)
         if not len(y):
-            return np.zeros(3)
+            return np.zeros(4 if numbers else 3)
         # As the model has it, the scale is that of the first lap.
         mean, deviation = X[:LAP].mean(axis=0), X[:LAP].std(axis=0)
         Z = np.column_stack([(X - mean) / deviation, np.ones(len(y))])
@@ -40,8 +41,38 @@ class Lines:
             unit = np.diag(np.sqrt(np.diag(squares)))
             ridge = unit @ unit * 0.01 / max(w.sum(), 1.0)
             found.append(z @ np.linalg.solve(squares + ridge, (Z * w[:, None]).T @ y))
-        low, high = (y.min(), y.max()) if numbers else (-1.0, 1.0)
-        return np.clip(found, low, high)
+        if not numbers:
+            return np.clip(found, -1.0, 1.0)
+        return self.held([trend([*self.y, *later], place), *found], later)
+
+    def held(self, said, later=()):
+        """Within the range of all labels so far, or as far beyond it as it is wide."""
+        y = np.array([*self.y, *later])
+        low, high = y.min(), y.max()
+        return np.clip(said, 2 * low - high, 2 * high - low)
+
+    def broken(self, usual, rows):
+        """Whether all lines have erred twice as far as is usual on the last labels.
+
+        rows : of each what the lines as of the start of its lap said, and the label; or None
+        """
+        if not rows:
+            return False
+        ages = [age for age, row in enumerate(reversed(rows)) if row is not None]
+        told, y = (np.array(part) for part in zip(*[rows[-1 - age] for age in ages], strict=True))
+        w = 0.95 ** np.array(ages)
+        errors = w @ (told - y[:, None]) ** 2
+        return w.sum() >= 4.0 and bool((errors > 4.0 * usual * w.sum()).all())
+
+
+def trend(y, place):
+    """The line through the labels, each by .99 of the next, at a row after the last."""
+    y, age = np.array(y), np.arange(len(y))[::-1]
+    w = 0.99**age
+    mean, middle = np.average(age, weights=w), np.average(y, weights=w)
+    spread = np.average((age - mean) ** 2, weights=w)
+    slope = np.average((age - mean) * (y - middle), weights=w) / spread if spread > 1 else 0.0
+    return middle - slope * (place + mean)
 
 
 class Begun(regression.MLPoly):
@@ -59,12 +90,13 @@ class Committee:
     """FixedShare or MLPoly, with Stack on top: it begins with the model's own committee."""
 
     def __init__(self, m, own, numbers):
-        self.numbers, self.rows, self.lost = numbers, 0, np.zeros(2)
+        self.numbers, self.rows, self.own, self.lost = numbers, 0, 0, np.zeros(2)
         self.prior = np.full(m, np.exp(-4.0))
         self.prior[own] = 1.0
         self.prior /= self.prior.sum()
         if numbers:
             self.base, self.top = Begun(self.prior), stack.Numbers(m, 1000.0)
+            self.top.held = False  # to the greatest label that was judged
         else:
             self.base, self.top = combiners.FixedShare(m, 0.9, 0.003), stack.Classes(m, 200.0)
             self.base.w = self.prior.astype(self.base.w.dtype)
@@ -78,8 +110,15 @@ class Committee:
             return self.top.decide(self._vote(s), s)
         return self.top.decide(self._vote(s), s[:, None])[0]
 
-    def decides(self, s):
-        """What is said: the mean's word where the committee was worse of late."""
+    def decides(self, s, known=None, errors=()):
+        """What is said: the mean's word where the committee was worse of late; of numbers that of
+        the model's own committee where all lines err as they did not before.
+
+        known : the lines; errors : see `Lines.broken`
+        """
+        rows = (1.0 - 0.995**self.own) / 0.005
+        if self.numbers and rows and known.broken(self.lost[1] / rows, errors):
+            return s[-5]
         return s[-3] if self.lost[0] > self.lost[1] else self.votes(s)
 
     def learn(self, s, y):
@@ -96,6 +135,7 @@ class Committee:
     def note(self, before, own):
         """before : (vote, mean, label) of the rows of a lap; own : which are its own horizons"""
         self.lost *= 0.995 ** sum(own)
+        self.own += sum(own)
         for (vote, mean, y), mine in zip(before, own, strict=True):
             if mine:
                 said = np.array([vote, mean])
@@ -108,40 +148,39 @@ class Horizons:
 
     def __init__(self, m, numbers, said, decided):
         self.numbers, self.said, self.decided = numbers, said, decided
-        self.soon, self.late = (Committee(m + 4, m, numbers) for _ in range(2))
-        self.own_late = 0
+        self.soon, self.late = (Committee(m + 4 + numbers, m, numbers) for _ in range(2))
         self.lines, self.now, self.old, self.lap, self.t = Lines(), None, None, [], 0
+        self.errors = []  # of laps: what lines as of its start said of its rows, and the labels
 
-    def _scores(self, kept, x):
+    def _scores(self, kept, x, place, later=()):
         model, lines = kept[:2]
-        more = [self.decided(model, x), *lines.says(x, self.numbers)]
+        more = [self.decided(model, x), *lines.says(x, self.numbers, place, later)]
         return np.append(self.said(model, x), more)
-
-    def scores(self, model, x):
-        return self._scores((model, self.lines), x)
 
     def add(self, model, x, y):
         """After the model has learned a row; y : the number as it has it, or +1 or -1"""
         self.lap.append((x, y))
+        if self.numbers:
+            if self.t % LAP == 0:
+                self.errors.append([])
+            self.errors[-1].append((self.lines.says(x, True, len(self.lap)), y))
         self.t += 1
         if self.t % LAP:
             return
         start, judged = self.t - LAP, []
         for i, (own, label) in enumerate(self.lap):
             for kind, kept, places in (("soon", self.now, SOON), ("late", self.old, LATE)):
-                if kept is not None and start + i + 1 - kept[2] in places:
-                    judged.append((kind, self._scores(kept, own), label))
+                if kept is not None and (place := start + i + 1 - kept[2]) in places:
+                    judged.append((kind, self._scores(kept, own, place), label))
         for committee, kinds, mine in (
             (self.soon, ("soon",), "soon"),
             (self.late, ("soon", "late"), "late"),
         ):
             rows = [(s, label, kind == mine) for kind, s, label in judged if kind in kinds]
-            committee.before = [(committee.votes(s), s[-3], label) for s, label, _ in rows]
+            before = [(self._votes(committee, s), s[-3], label) for s, label, _ in rows]
             for s, label, _ in rows:
                 committee.learn(s, label)
-            committee.note(committee.before, [own for *_, own in rows])
-            if mine == "late":
-                self.own_late += sum(own for *_, own in rows)
+            committee.note(before, [own for *_, own in rows])
         for own, label in self.lap:
             self.lines.add(own, label)
         self.lap = []
@@ -149,9 +188,18 @@ class Horizons:
         if self.t % (4 * LAP) == 0:
             self.old = self.now
 
+    def _votes(self, committee, s):
+        return self.lines.held(committee.votes(s)) if self.numbers else committee.votes(s)
+
     def decides(self, model, x, place):
-        if place > FAR and self.own_late >= 10:
-            return self.late.decides(self.scores(model, x))
-        if place > 1 and self.soon.rows >= 10:
-            return self.soon.decides(self.scores(model, x))
+        for committee, first in ((self.late, FAR + 1), (self.soon, 2)):
+            if place >= first and committee.own >= 10:
+                later = [label for _, label in self.lap]
+                s = self._scores((model, self.lines), x, place, later)
+                # Of a lap the last 64 labels count.
+                errors = [
+                    row for lap in self.errors for row in [None] * (len(lap) - 64) + lap[-64:]
+                ]
+                said = committee.decides(s, self.lines, errors)
+                return self.lines.held(said, later) if self.numbers else said
         return self.decided(model, x)

@@ -43,6 +43,8 @@ class Classes:
 class Numbers:
     """Ridge regression of the base's error on differences from it, in its deviations."""
 
+    held = True  # to the greatest label so far
+
     def __init__(self, m, regularization=100.0):
         self.regularization = regularization
         self.v = np.zeros(m)
@@ -59,7 +61,8 @@ class Numbers:
         r = self.deviation
         if r == 0:
             return base
-        return cut(base + r * self.v @ cut((scores - base) / r, 3.0), self.greatest)
+        said = base + r * self.v @ cut((scores - base) / r, 3.0)
+        return cut(said, self.greatest) if self.held else said
 
     def learn(self, base, scores, y, weight=1.0):
         if weight == 0:

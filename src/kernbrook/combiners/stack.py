@@ -91,6 +91,8 @@ class Stack(BaseEstimator):
         "regularization": POSITIVE,
     }
 
+    _within = True
+
     def __init__(self, base: Any = None, regularization: float = 100.0):
         self.base = base
         self.regularization = regularization
@@ -105,9 +107,12 @@ class Stack(BaseEstimator):
     def far_ahead(self, regression: bool) -> Stack:
         """The same for rows far from the last label, see `engine.horizons`.
 
-        Few of them are judged, so that coefficients that fit these by chance are held more to 0.
+        Few of them are judged, so that coefficients that fit these by chance are held more to 0,
+        and the greatest label among them is not the greatest that has come.
         """
-        return Stack(self.base, (10.0 if regression else 2.0) * self.regularization)
+        far = Stack(self.base, (10.0 if regression else 2.0) * self.regularization)
+        far._within = False
+        return far
 
     @property
     def _base(self) -> Any:
@@ -141,11 +146,13 @@ class Stack(BaseEstimator):
 
     def rule(self) -> StackRule:
         """The parameters as compiled code reads them."""
-        return StackRule(self._base.rule(), self.regularization)
+        return StackRule(self._base.rule(), self.regularization, self._within)
 
 
 class StackRule(NamedTuple):
     """base : rule of the base; regularization : of the coefficients.
+
+    within : whether numbers are held to the greatest label so far.
 
     State: the base's, then `N_MEASURED` numbers, the coefficients (m + 1,), and (m + 1, m + 1) the
     inverse of the regression's matrix, 0 before the first label.
@@ -153,6 +160,7 @@ class StackRule(NamedTuple):
 
     base: Any
     regularization: float
+    within: bool
 
 
 def _own_size(n_experts: int) -> int:
@@ -206,7 +214,9 @@ def _correct(combiner, progress, loss, scores, decision):
         if deviation > 0.0:
             for e in range(m):
                 added += coefficients[e + 1] * cut((scores[e, 0] - base) / deviation, FAR)
-            decision[0] = cut(base + deviation * added, measured[3])
+            decision[0] = base + deviation * added
+            if combiner.within:
+                decision[0] = cut(decision[0], measured[3])
         return
     for c in range(classes):
         decision[c] *= 1.0 + coefficients[0]

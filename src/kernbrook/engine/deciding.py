@@ -84,8 +84,9 @@ def lean(model: Model, views: Views, raw: Any = None, places: Labels | None = No
         board, said = read(model, views, raw, where), decisions[where]
         model.passes.decide(committee, model.choices.terms, model.progress, board, said, room)
         leanings[where] = board.leanings
-        if horizons is not None and kinds is not None:
-            horizons.decide(model, board, raw[where], kinds[where], said, leanings[where])
+        if horizons is not None and kinds is not None and places is not None:
+            ahead = kinds[where], places[where]
+            horizons.decide(model, board, raw[where], ahead, said, leanings[where])
     check_combined(decisions, leanings)
     return Leant(decisions, leanings, kinds)
 

@@ -16,7 +16,10 @@ the same rounds as the model's own, of the rows up to 128 places ahead and of al
 calibrations.
 
 They have four experts more: what the model's own committee says, which begins with almost all of
-the weight; the mean of the labels; and two regressions, see `lines`. Of each of the two holds what
+the weight; the mean of the labels; and two regressions, see `lines`. Of numbers a fifth one goes on
+along the line through the last labels. What is said is held to the range of all labels that have
+come, and as much on each side; a class that they have hardly judged is said where the model's own
+committee says it. Of each of the two holds what
 holds of the combiner on the rows judged: its loss is that of the best expert so far ahead, and so
 of the model's own committee and of the mean, but for its regret.
 """
@@ -66,7 +69,6 @@ if TYPE_CHECKING:
 
 NEXT, SOON, LATE = 0, 1, 2  # the committees
 NAMES = "next", "soon", "late"
-N_MORE = 1 + N_LINES  # experts beside the model's own
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
 KEPT_LOSS = 0.995  # of a loss, for each row judged later
@@ -79,7 +81,7 @@ waiting: ContextVar[int] = ContextVar("waiting", default=0)
 class Distant(NamedTuple):
     """A committee for one class of horizons.
 
-    progress : of the model's experts and four more
+    progress : of the model's experts and those of the lines
     calibration : of its decisions; None before the first row
     rows : (1,) int, judged so far
     losses : (2,) of late, of its decisions and of the mean: mistakes, or squared errors
@@ -140,7 +142,8 @@ class Committees:
         setting, terms = model.setting, model.choices.terms
         ahead = getattr(model.combiner, "far_ahead", None)
         self.combiner = model.combiner if ahead is None else ahead(setting.regression)
-        strict = np.append(terms.strict, np.zeros(N_MORE, dtype=bool))
+        more = N_LINES + 1 + setting.regression  # experts beside the model's own
+        strict = np.append(terms.strict, np.zeros(more, dtype=bool))
         self.choices = model.choices._replace(
             combiner=typed(self.combiner.rule()), terms=terms._replace(strict=strict, given=True)
         )
@@ -156,7 +159,7 @@ class Committees:
 
     def first(self, model: Model) -> Distant:
         """A committee before it has judged a row: it follows the model's own."""
-        experts = model.n_experts + N_MORE
+        experts = len(self.choices.terms.strict)
         progress = begun(experts, self.combiner.state_size(experts), SEED)
         progress.log_weights[:] = -TRUST
         progress.log_weights[model.n_experts] = 0.0
@@ -231,8 +234,9 @@ class Committees:
         own = kinds[order] == kind
         n, progress = len(which), copied(one.progress)
         board = _board(model, scores, sizes, lap.labels[which], lap.weights[which])
-        before, leanings = self._voted(model, one, board)  # as they would have been said
-        leanings = self._guarded(one, board, before, leanings)[1]
+        # As they would have been said.
+        before, leanings = self._voted(model, one, board, self.lines)
+        leanings = self._guarded(one, board, before, leanings, self.lines)[1]
         decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
         links, kept = model.passes.stores((), board, False)
         model.passes.rounds(
@@ -276,7 +280,8 @@ class Committees:
             views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
             for where in slices(len(which), model.block_rows):
                 board = read(model, views, X, where, kept.states)
-                found.append(extended(model, board, kept.progress, kept.lines, X[where]))
+                ahead = which[where] + 1 + self.start - int(kept.round[0])
+                found.append(extended(model, board, kept, X[where], ahead))
         except NonFiniteError:  # `predict` would have refused these rows
             return None
         scores, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -299,40 +304,77 @@ class Committees:
         return place <= 1 or not (soon or (place > FAR and self.late.rows[0] >= LEAST))
 
     def decide(
-        self, model: Model, board: Board, X: Any, kinds: NDArray[np.int8], decisions: Floats,
-        leanings: Floats,
+        self, model: Model, board: Board, X: Any, ahead: tuple[NDArray[np.int8], Labels],
+        decisions: Floats, leanings: Floats,
     ) -> None:  # fmt: skip
         """Decisions and leanings on rows that are not next, out; those of the model are there.
 
         board : of the rows, X, as the model's experts see them
+        ahead : (n,) and (n,) their committees, and their places after the last label
         """
+        kinds, places = ahead
         far = np.flatnonzero(kinds != NEXT)
         if not len(far):
             return
-        scores, sizes = beside(model, board, decisions, self.lines, X)
+        known = self.lines
+        if board.numbers:
+            n = model.rounds - self.start
+            own = self.lap.X[:n] if self.lap.all else np.empty((n, 0))
+            known = lines.followed(known, own, self.lap.labels[:n], self.lap.weights[:n])
+        scores, sizes = beside(board, decisions, known, X, places)
         for kind in (SOON, LATE):
             own = np.flatnonzero(kinds == kind)
             if len(own):
                 nothing = np.full(len(own), np.nan)
                 board = _board(model, scores[own], sizes[own], nothing, nothing)
                 one = self.of(kind)
-                said = self._guarded(one, board, *self._voted(model, one, board))
-                decisions[own], leanings[own] = said
+                voted = self._voted(model, one, board, known)
+                said, leant = self._guarded(one, board, *voted, known)
+                if said.shape[1] > 1:
+                    leading = decisions[own].argmax(axis=1)
+                    own, new = self._new(one, own, leading)
+                    said, leant = said[~new], leant[~new]
+                decisions[own], leanings[own] = said, leant
 
-    def _voted(self, model: Model, one: Distant, board: Board) -> tuple[Floats, Floats]:
-        """What a committee decides, and what its experts lean to."""
+    @staticmethod
+    def _new(one: Distant, rows: Labels, leading: Labels) -> tuple[Labels, Any]:
+        """The rows of which a committee has judged the leading class, and which of all it has not.
+
+        leading : (n,) the classes that the model's own committee says
+        """
+        counts = np.zeros(leading.max() + 1) if one.calibration is None else one.calibration.counts
+        new = counts[leading] < LEAST
+        return rows[~new], new
+
+    def _voted(
+        self, model: Model, one: Distant, board: Board, known: Lines
+    ) -> tuple[Floats, Floats]:
+        """What a committee decides, and what its experts lean to.
+
+        known : numbers are held to what is known of the labels so far
+        """
         decisions = np.zeros((len(board.labels), board.scores.shape[2]))
         model.passes.decide(
             model.passes.committee(self.choices), self.choices.terms, one.progress, board,
             decisions, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
+        if board.numbers:
+            return lines.held(known, decisions), lines.held(known, board.leanings)
         return decisions, board.leanings.copy()
 
     @staticmethod
     def _guarded(
-        one: Distant, board: Board, decisions: Floats, leanings: Floats
+        one: Distant, board: Board, decisions: Floats, leanings: Floats, known: Lines
     ) -> tuple[Floats, Floats]:
-        """The same; what the mean says where the committee was worse of late."""
+        """The same; what the mean says where the committee was worse of late.
+
+        Of numbers what the model's own committee says where all is otherwise since rows were
+        judged: all lines err.
+        """
+        rows = (1.0 - KEPT_LOSS ** one.rows[0]) / (1.0 - KEPT_LOSS)
+        if board.numbers and rows > 0 and lines.broken(known, one.losses[1] / rows):
+            own = board.scores[:, -N_LINES - 2]
+            return own.copy(), own.copy()
         if not one.losses[0] > one.losses[1]:
             return decisions, leanings
         mean = board.scores[:, -N_LINES]
@@ -353,26 +395,29 @@ def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
 
 
 def beside(
-    model: Model, board: Board, decisions: Floats, own: Lines, X: Any
+    board: Board, decisions: Floats, own: Lines, X: Any, places: Labels
 ) -> tuple[Floats, Floats]:
-    """(n, e + 4, c) scores and sizes: of the experts, of the model's own committee, of lines."""
-    more = np.concatenate([decisions[:, None], lines.said(own, X, board.numbers)], axis=1)
+    """Scores and sizes: of the experts, of the model's own committee, of the trend, of lines.
+
+    places : (n,) of the rows after the last label that `own` knows
+    """
+    more = np.concatenate([decisions[:, None], lines.said(own, X, places, board.numbers)], axis=1)
     scores = np.concatenate([board.scores, more], axis=1)
     return scores, np.concatenate([board.sizes, np.abs(more)], axis=1)
 
 
 def extended(
-    model: Model, board: Board, progress: Progress, own: Lines, X: Any
+    model: Model, board: Board, kept: Kept, X: Any, places: Labels
 ) -> tuple[Floats, Floats]:
-    """As `beside`, of a model with other progress."""
+    """As `beside`, of a model as it was."""
     decisions, room = np.zeros((len(board.labels), board.scores.shape[2])), np.empty(ROOM, np.int64)
     committee = model.passes.committee(model.choices)
-    model.passes.decide(committee, model.choices.terms, progress, board, decisions, room)
-    return beside(model, board, decisions, own, X)
+    model.passes.decide(committee, model.choices.terms, kept.progress, board, decisions, room)
+    return beside(board, decisions, kept.lines, X, places)
 
 
 def _board(model: Model, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:
-    """What e + 4 experts say of rows; labels and weights are copied."""
+    """What all experts say of rows; labels and weights are copied."""
     numbers, (n, experts, c) = model.setting.regression, scores.shape
     board = empty_board(n, experts, c, labels.copy(), weights.copy(), numbers, model.inputs)
     most = most_of(numbers)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.state import Field, Table
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats
+from kernbrook.gram.arrays import Floats, Labels
 
 MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
@@ -25,6 +25,10 @@ RIDGE = 0.01  # added to each feature's mean square, of a label: features in uni
 MOST = 1e250  # of a sum of products
 LARGEST = 1e6  # of a feature in units of the first lap's deviation
 N_LINES = 3  # the mean of the labels, and the regressions
+FADES = 0.99  # of what the trend knows, with each row
+BROKEN, BROKEN_AFTER = 4.0, 4.0  # times the usual squared error; labels that tell so
+RECENT, LATEST = 0.95, 64  # of recent errors, with each label; labels after which they are gone
+ROOM = 1.0  # beyond the labels so far, in widths of their range, that numbers are held to
 
 
 class Lines(NamedTuple):
@@ -34,6 +38,10 @@ class Lines(NamedTuple):
     squares : (2, k, k) of each regression the sums of products of features; the last is 1
     products : (2, k, c) the sums of products of features and labels
     reach : (2,) the least and the greatest label
+    trend : (5,) of numbers, sums over labels of 1, a, a^2, y, a y, where a is how many rows ago a
+        label was, each label by 0.99^a
+    recent : (5,) of numbers, sums over labels of the squared errors of the trend and the three, as
+        of the start of a lap, and of 1, each label by 0.95 of the next
     solution : (2, k, c) their coefficients, which follow from the rest
     """
 
@@ -41,6 +49,8 @@ class Lines(NamedTuple):
     squares: Floats
     products: Floats
     reach: Floats
+    trend: Floats
+    recent: Floats
     solution: Floats
 
 
@@ -50,6 +60,8 @@ LINES = Table(
     squares=Field((len(KEPT), "input", "input"), least=-MOST, most=MOST),
     products=Field((len(KEPT), "input", "score"), least=-MOST, most=MOST),
     reach=Field((2,)),
+    trend=Field((5,)),
+    recent=Field((N_LINES + 2,)),
     solution=Field((len(KEPT), "input", "score")),
 )
 FOLLOWS = ("solution",)  # from the rest
@@ -69,7 +81,7 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
     X : (n, d); labels : (n,) as the model takes them, NaN where there was none
     weights : (n,); numbers : whether labels are numbers
     """
-    scale, reach = lines.scale, lines.reach
+    scale = lines.scale
     if not lines.squares.any():
         with np.errstate(all="ignore"):
             deviation = X.std(axis=0) if scale.size else np.zeros(0)
@@ -77,6 +89,8 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
         scale = np.stack([mean, np.where(deviation > 0, deviation, 1.0)])
         scale = np.nan_to_num(scale, posinf=1.0, neginf=1.0)
     there = ~np.isnan(labels) & (weights > 0)
+    if numbers:
+        lines = followed(lines, X, labels, weights)
     if not there.any():
         return lines._replace(scale=scale)
     lines = lines._replace(scale=scale)
@@ -84,7 +98,6 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
     c = lines.products.shape[2]
     if numbers:
         targets = own[:, None]
-        reach = np.array([min(reach[0], own.min()), max(reach[1], own.max())])
     elif c == 1:
         targets = np.where(own == 1, 1.0, -1.0)[:, None]
     else:
@@ -97,7 +110,7 @@ def learned(lines: Lines, X: Floats, labels: Floats, weights: Floats, numbers: b
         squares[i] = past * lines.squares[i] + weighed.T @ features
         products[i] = past * lines.products[i] + weighed.T @ targets
     squares = (squares + squares.transpose(0, 2, 1)) / 2
-    return _solved(Lines(scale, squares, products, reach, lines.solution))
+    return _solved(lines._replace(squares=squares, products=products))
 
 
 def _solved(lines: Lines) -> Lines:
@@ -105,6 +118,55 @@ def _solved(lines: Lines) -> Lines:
     squares, products = (np.clip(one, -MOST, MOST) for one in (lines.squares, lines.products))
     solution = solved(squares, products)
     return lines._replace(squares=squares, products=products, solution=solution)
+
+
+def followed(lines: Lines, X: Any, labels: Floats, weights: Floats) -> Lines:
+    """With the trend, the reach and the recent errors of more rows, whose labels are numbers."""
+    there, n = ~np.isnan(labels) & (weights > 0), len(labels)
+    s0, s1, s2, y0, y1 = lines.trend
+    passed = np.array([s0, s1 + n * s0, s2 + 2 * n * s1 + n * n * s0, y0, y1 + n * y0])
+    age, own = np.arange(n - 1, -1, -1.0)[there], labels[there]
+    part = FADES**age
+    terms = [part, part * age, part * age**2, part * own, part * age * own]
+    trend = FADES**n * passed + np.array([term.sum() for term in terms])
+    low, high = lines.reach
+    reach = np.array([own.min(initial=low), own.max(initial=high)])
+    last = np.flatnonzero(there)[-LATEST:]
+    part = RECENT ** np.arange(len(last) - 1, -1, -1.0)
+    told = said(lines, X[last], last + 1, True)[:, :, 0]
+    with np.errstate(over="ignore"):
+        errors = np.minimum((labels[last, None] - told) ** 2, MOST)
+    recent = RECENT ** len(own) * lines.recent + np.append(part @ errors, part.sum())
+    return lines._replace(trend=trend, reach=reach, recent=recent)
+
+
+def broken(lines: Lines, usual: float) -> bool:
+    """Whether trend, mean and regressions have of late all erred twice as far as is usual.
+
+    usual : the mean square of what the mean erred so far ahead
+    """
+    errors, labels = lines.recent[:-1], lines.recent[-1]
+    return bool(labels >= BROKEN_AFTER and (errors > BROKEN * usual * labels).all())
+
+
+def trended(lines: Lines, places: Labels) -> Floats:
+    """(n,) the line through the last labels, at rows so many places after the last one."""
+    s0, s1, s2, y0, y1 = lines.trend
+    if not s0 > 0:
+        return np.zeros(len(places))
+    spread = s2 - s1 * s1 / s0  # of the ages
+    slope = (y1 - s1 * y0 / s0) / spread if spread > s0 else 0.0
+    found: Floats = y0 / s0 - slope * (places + s1 / s0)
+    return found
+
+
+def held(lines: Lines, numbers: Floats) -> Floats:
+    """Numbers far ahead, held to the range of the labels so far and as much on each side."""
+    low, high = lines.reach
+    if not low <= high:
+        return np.zeros_like(numbers)
+    room = ROOM * (high - low)
+    return np.clip(numbers, low - room, high + room)
 
 
 def solved(squares: Floats, products: Floats) -> Floats:
@@ -128,10 +190,9 @@ def solved(squares: Floats, products: Floats) -> Floats:
 
 def merged(apart: Apart) -> Lines:
     """What those of several models know: exactly where they began together."""
-    first = apart.each[0]
+    first, longest = apart.each[0], apart.each[int(apart.shares.argmax())]
     if not all(np.array_equal(one.scale, first.scale) for one in apart.each):
-        most: Lines = apart.each[int(apart.shares.argmax())]
-        return most  # rows of other scales: the one that has seen most
+        return longest  # rows of other scales: the one that has seen most
     if not np.array_equal(apart.before.scale, first.scale):  # nothing was known before
         nothing = begun(first.scale.shape[1], first.products.shape[2])
         apart = apart._replace(before=nothing)
@@ -140,19 +201,24 @@ def merged(apart: Apart) -> Lines:
     total[1:], product[1:] = squares.averaged()[1:], products.averaged()[1:]  # of late
     low = min(one.reach[0] for one in apart.each)
     high = max(one.reach[1] for one in apart.each)
-    return _solved(Lines(first.scale, total, product, np.array([low, high]), first.solution))
+    own = longest._replace(scale=first.scale, squares=total, products=product)
+    return _solved(own._replace(reach=np.array([low, high])))
 
 
-def said(lines: Lines, X: Any, numbers: bool) -> Floats:
-    """(n, 3, c) the mean of the labels so far, and what the regressions say of rows."""
-    out = np.empty((X.shape[0], N_LINES, lines.products.shape[2]))
+def said(lines: Lines, X: Any, places: Labels, numbers: bool) -> Floats:
+    """(n, 3, c) the mean of the labels so far, and what the regressions say of rows.
+
+    Of numbers (n, 4, 1): the trend, at places after the last label, comes first.
+    """
+    out = np.empty((X.shape[0], numbers + N_LINES, lines.products.shape[2]))
+    if numbers:
+        out[:, 0, 0] = trended(lines, places)
     labels = lines.squares[0, -1, -1]
-    out[:, 0] = lines.products[0, -1] / labels if labels > 0 else 0.0
+    out[:, -N_LINES] = lines.products[0, -1] / labels if labels > 0 else 0.0
     features = _features(lines, X)
     for i, coefficients in enumerate(lines.solution):
-        out[:, 1 + i] = features @ coefficients
-    low, high = lines.reach if numbers else (-1.0, 1.0)
-    return np.clip(out, low, high) if low <= high else np.zeros_like(out)
+        out[:, 1 - N_LINES + i] = features @ coefficients
+    return held(lines, out) if numbers else np.clip(out, -1.0, 1.0)
 
 
 def _features(lines: Lines, X: Any) -> Floats:
@@ -175,7 +241,9 @@ def arrays(lines: Lines) -> dict[str, NDArray[Any]]:
 
 def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     """With these arrays; InputError where numbers are beyond their ranges."""
-    lines = LINES.restored(fresh, arrays, FOLLOWS)
+    older = tuple(name for name in ("trend", "recent") if name not in arrays)
+    without = (*FOLLOWS, *older)
+    lines = LINES.restored(fresh, arrays, without)
     LINES.check(lines, ("reach", *FOLLOWS))  # before the first label the reach is infinite
     if np.isnan(lines.reach).any():
         raise InputError("reach: expected numbers")
