@@ -12,6 +12,7 @@ from naive import combiners, regression, stack
 
 LAP, FAR = 128, 128
 SOON = {2, 4, 6, 8, 10, 12, 14, 16, 21, 33, 45, 57, 69, 81, 93, 105, 117}
+RIVALS = -3, -5, -4  # the mean; of numbers the model's own committee, and the trend
 LATE = set(range(FAR + 7, 4 * LAP + 1, 8))
 
 
@@ -90,7 +91,7 @@ class Committee:
     """FixedShare or MLPoly, with Stack on top: it begins with the model's own committee."""
 
     def __init__(self, m, own, numbers):
-        self.numbers, self.rows, self.own, self.lost = numbers, 0, 0, np.zeros(2)
+        self.numbers, self.rows, self.own, self.lost = numbers, 0, 0, np.zeros(4 if numbers else 2)
         self.prior = np.full(m, np.exp(-4.0))
         self.prior[own] = 1.0
         self.prior /= self.prior.sum()
@@ -111,15 +112,16 @@ class Committee:
         return self.top.decide(self._vote(s), s[:, None])[0]
 
     def decides(self, s, known=None, errors=()):
-        """What is said: the mean's word where the committee was worse of late; of numbers that of
-        the model's own committee where all lines err as they did not before.
+        """What is said: the best rival's word where the committee was worse of late; of numbers
+        that of the model's own committee where all lines err as they did not before.
 
         known : the lines; errors : see `Lines.broken`
         """
         rows = (1.0 - 0.995**self.own) / 0.005
         if self.numbers and rows and known.broken(self.lost[1] / rows, errors):
             return s[-5]
-        return s[-3] if self.lost[0] > self.lost[1] else self.votes(s)
+        best = int(np.argmin(self.lost[1:]))
+        return s[RIVALS[best]] if self.lost[0] > self.lost[1 + best] else self.votes(s)
 
     def learn(self, s, y):
         """y : the number, or +1 or -1"""
@@ -133,12 +135,12 @@ class Committee:
         self.rows += 1
 
     def note(self, before, own):
-        """before : (vote, mean, label) of the rows of a lap; own : which are its own horizons"""
+        """before : (vote, scores, label) of the rows of a lap; own : which are its own horizons"""
         self.lost *= 0.995 ** sum(own)
         self.own += sum(own)
-        for (vote, mean, y), mine in zip(before, own, strict=True):
+        for (vote, s, y), mine in zip(before, own, strict=True):
             if mine:
-                said = np.array([vote, mean])
+                said = np.array([vote, *(s[at] for at in RIVALS[: len(self.lost) - 1])])
                 wrong = (said - y) ** 2 if self.numbers else np.where(said >= 0, 1.0, -1.0) != y
                 self.lost += np.asarray(wrong, dtype=float)
 
@@ -177,7 +179,7 @@ class Horizons:
             (self.late, ("soon", "late"), "late"),
         ):
             rows = [(s, label, kind == mine) for kind, s, label in judged if kind in kinds]
-            before = [(self._votes(committee, s), s[-3], label) for s, label, _ in rows]
+            before = [(self._votes(committee, s), s, label) for s, label, _ in rows]
             for s, label, _ in rows:
                 committee.learn(s, label)
             committee.note(before, [own for *_, own in rows])

@@ -84,7 +84,8 @@ class Distant(NamedTuple):
     progress : of the model's experts and those of the lines
     calibration : of its decisions; None before the first row
     rows : (1,) int, judged so far
-    losses : (2,) of late, of its decisions and of the mean: mistakes, or squared errors
+    losses : of late, of its decisions and of the mean, mistakes; or squared errors, and of numbers
+        those of the model's own committee and of the trend, too
     """
 
     progress: Progress
@@ -163,7 +164,8 @@ class Committees:
         progress = begun(experts, self.combiner.state_size(experts), SEED)
         progress.log_weights[:] = -TRUST
         progress.log_weights[model.n_experts] = 0.0
-        return Distant(progress, None, np.zeros(1, dtype=np.int64), np.zeros(2))
+        losses = np.zeros(1 + len(rivals(model.setting.regression)))
+        return Distant(progress, None, np.zeros(1, dtype=np.int64), losses)
 
     def begin_lap(self, model: Model) -> None:
         """Begin the lap at `start`, of which `now` and `old` judge rows."""
@@ -251,14 +253,16 @@ class Committees:
             calibration = calibration or model.calibration.begun_far()
             calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
         losses = one.losses * KEPT_LOSS ** own.sum()
-        for i, said in enumerate((before, board.scores[:, -N_LINES])):
+        others = [board.scores[:, at] for at in rivals(board.numbers)]
+        for i, said in enumerate((before, *others)):
             losses[i] += loss_on(said[own], board.labels[own], board.numbers)
         losses = np.minimum(losses, MOST_LOSS)
         rows = np.minimum(one.rows + own.sum(), COUNTED)
         after = Distant(progress, calibration, rows, losses)
         if calibration is not None and own.any() and not board.numbers:
             # What is usual, of the committee as it is now.
-            leanings = self._guarded(after, board, *self._voted(model, after, board))[1]
+            voted = self._voted(model, after, board, self.lines)
+            leanings = self._guarded(after, board, *voted, self.lines)[1]
             calibration.centre(leanings[own])
         return after
 
@@ -366,23 +370,28 @@ class Committees:
     def _guarded(
         one: Distant, board: Board, decisions: Floats, leanings: Floats, known: Lines
     ) -> tuple[Floats, Floats]:
-        """The same; what the mean says where the committee was worse of late.
+        """The same; what the best of the rivals says where the committee was worse of late.
 
         Of numbers what the model's own committee says where all is otherwise since rows were
         judged: all lines err.
         """
         rows = (1.0 - KEPT_LOSS ** one.rows[0]) / (1.0 - KEPT_LOSS)
+        at, best = rivals(board.numbers), int(one.losses[1:].argmin())
         if board.numbers and rows > 0 and lines.broken(known, one.losses[1] / rows):
-            own = board.scores[:, -N_LINES - 2]
-            return own.copy(), own.copy()
-        if not one.losses[0] > one.losses[1]:
+            best = 1
+        elif not one.losses[0] > one.losses[1 + best]:
             return decisions, leanings
-        mean = board.scores[:, -N_LINES]
-        return mean.copy(), (mean.copy() if board.numbers else leanings)
+        said = board.scores[:, at[best]]
+        return said.copy(), (said.copy() if board.numbers else leanings)
 
     def of(self, kind: int) -> Distant:
         """A committee."""
         return self.soon if kind == SOON else self.late
+
+
+def rivals(numbers: bool) -> tuple[int, ...]:
+    """Places among the experts of the mean, and of numbers of the own committee and the trend."""
+    return (-N_LINES, -N_LINES - 2, -N_LINES - 1) if numbers else (-N_LINES,)
 
 
 def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:

@@ -126,7 +126,10 @@ class Horizons(Committees):
         """A committee from its arrays."""
         fresh, rows = self.first(model), _count(arrays, "rows")
         progress = _progress_from(self.combiner, fresh.progress, under(arrays, "progress"))
-        losses = check_array("losses", arrays.get("losses"), (2,), np.float64)
+        losses = arrays.get("losses", fresh.losses)
+        if losses.shape == (2,) and model.setting.regression:  # older: nobody else was judged
+            losses = np.append(losses, losses[[0, 0]])
+        check_array("losses", losses, fresh.losses.shape, np.float64)
         if not np.isfinite(losses).all():
             raise InputError("losses: NaN or infinity")
         if not rows:
