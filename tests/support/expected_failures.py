@@ -51,14 +51,6 @@ FAILURES = (
         ("drawn",),
     ),
     Failure(
-        ("check_class_weight_classifiers",),
-        "The check passes once over 50 examples of noise with a deviation of 20, which recipes of "
-        "papers do not scale: x.z has no constant, and Gaussians that are narrow there are 0 "
-        "between most examples, so that the class of great weight cannot be said everywhere. With "
-        '`scaling="moments"` and `kernels=[Gaussian(sigma=1)]` the check passes.',
-        ("omkc-u", "om2", "pegasos", *OF_ONE_KERNEL, *BPEGASOS),
-    ),
-    Failure(
         ("check_classifiers_train",),
         "A vote that ends level, 8 kernels against 8, has the decision 0. It is for the second "
         "class, as in the paper, where sign(0) = 1; the check expects the first.",
