@@ -433,8 +433,7 @@ def run_of(X, y, scores, kernels, *choices):
     rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []
     for where in slices(len(y), run.block_rows):
         views = part_of((rows,), where)
-        one = ones[where]
-        told = Told(views, X[where], labels[where], one, one, always=False, calibrating={})
+        told = Told(views, X[where], labels[where], ones[where], False, {})
         decisions.append(learn_block(run, told, run.scaler).decisions)
     return np.concatenate(decisions), run
 

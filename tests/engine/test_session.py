@@ -299,17 +299,17 @@ def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
 
 def test_coefficients_that_overflow_change_nothing():
     """Where scores are finite, but not what is learned from them."""
-    learner = kb.GradientDescent(0.5, "constant", loss="squared")
+    learner = kb.GradientDescent(1e80, "constant", loss="squared")
     models = [
         kb.OnlineMKRegressor(KERNELS[2:3], learner, random_state=1, scaling=None) for _ in "ab"
     ]
     for model in models:
-        model.partial_fit(X[:10], SCORE[:10])
-        model.learn_one(X[10], float(SCORE[10]))
+        model.partial_fit(X[:10], np.zeros(10))
+        model.learn_one(X[10], 0.0)
     with pytest.raises(NonFiniteError, match="diverged"):
-        models[0].learn_one(1e70 * X[11], 1e99, sample_weight=1e99)
+        models[0].learn_one(1e70 * X[11], 1e99)
     for model in models:
-        model.learn_one(X[12], float(SCORE[12]))
+        model.learn_one(X[12], 0.0)
     assert_same(*models)
 
 
@@ -327,7 +327,7 @@ class FailingRule(NamedTuple):
 @fit_in.of(FailingRule)
 def _fit_in_or_fail(rule, slots, seen, rows):
     slots.memory[0] += 1.0
-    if seen.weight == 7.0:
+    if seen.weight > 2.0:
         raise ValueError("seven")
     return Change(slots.filled[0] % slots.alpha.shape[1], 0.0, seen.weight)
 
