@@ -370,8 +370,12 @@ def test_keys_of_reproduce(said, monkeypatch):
 def test_keys_of_train(said, tmp_path):
     classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
     numbers = said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
-    check_keys(documented("train"), classes, numbers)
-    assert set(classes) == set(documented("train"))
+    (tmp_path / "day.csv").write_text("a,label\n" + "1,x\n2,y\n" * 20)
+    train = f"kernbrook train {tmp_path / 'day.csv'} --recipe omkc-dd --model {tmp_path / 'c.kb'}"
+    said(train)
+    (tmp_path / "day.csv").write_text("a,label\n" + "1,x\n3,y\n" * 20)
+    check_keys(documented("train"), classes, numbers, said(f"{train} --go-on"))
+    assert set(classes) == set(documented("train")) - {"ahead"}
     assert not {"classes", "mistakes"} & set(numbers)
 
 
