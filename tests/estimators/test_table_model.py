@@ -133,10 +133,42 @@ def test_classes_that_come_later_and_labels_of_another_type(model, tmp_path):
     model = kb.fit_table(first, "y", model=small(), encoder=kb.TableEncoder())
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "1,1.0\n2,0.0\n3,2.0\n")
-    assert model.partial_fit(path).classes_.tolist() == [0, 1, 2]
+    with pytest.warns(DataFileWarning, match=r"new labels, and the first row of each: 2 \(row 3\)"):
+        model.partial_fit(path)
+    assert model.classes_.tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="expected a label such as 0, 1, 2, which are numbers"):
         model.partial_fit(pa.table({"a": [1.0], "y": ["two"]}))
     assert model.n_rounds_ == 23
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"yes": "Yes"}, r"row 1: the label 'Yes' is new; is it 'yes'\? Write it so in the data, "
+         r"or classes \(--classes no,yes,Yes\) learns it as one more"),
+        ({"yes": "YES", "no": "NO"}, "is new; is it '"),
+        ({"yes": 1, "no": 0}, "is new; is it '"),
+        ({"yes": "late", "no": "ontime"}, "expected labels such as no, yes, found late, ontime"),
+    ],
+)  # fmt: skip
+def test_labels_in_other_writing_are_asked_about(labels, said, tmp_path):
+    """As by `train --go-on`; who names all labels closes them."""
+    model = kb.fit_table(trips(), label="late", model=small(), encoder=LEVELS)
+    frame, before = trips(20, 1).to_pandas(), model.n_rounds_
+    frame["late"] = [labels.get(label, label) for label in frame["late"]]
+    with pytest.raises(InputError, match=f"^table: .*{said}"):
+        model.partial_fit(frame)
+    assert model.n_rounds_ == before
+    named = ["no", "yes", *map(str, labels.values())]
+    with pytest.warns(DataFileWarning, match="new labels, and the first row of each"):
+        model.partial_fit(frame, classes=named)
+    kb.save(model, tmp_path / "m")
+    model, frame["late"] = kb.load(tmp_path / "m"), "maybe"
+    with pytest.raises(
+        InputError, match=r"row 1: the label 'maybe' is none of .*, which were named"
+    ):
+        model.partial_fit(frame)
+    assert model.n_rounds_ == before + 20
 
 
 @pytest.mark.parametrize(
@@ -164,9 +196,11 @@ def test_tables_that_are_refused(model, data, problem):
 def test_what_else_is_refused(model, tmp_path):
     with pytest.raises(InputError, match="expected labels to learn from in a column 'late'"):
         model.partial_fit(trips(9).drop(["late"]))
-    with pytest.raises(InputError, match="classes: no, yes are known; give none"):
-        model.partial_fit(trips(9), classes=["no", "yes"])
-    with pytest.raises(InputError, match="expected all labels, found yes besides"):
+    with pytest.raises(InputError, match="classes were no, yes and are maybe, no"):
+        model.partial_fit(trips(9), classes=["no", "maybe"])
+    with pytest.raises(
+        InputError, match=r"row 3: the label 'yes' is none of maybe, no, which were"
+    ):
         kb.fit_table(trips(9), "late", model=small(), encoder=LEVELS, classes=["no", "maybe"])
     with pytest.raises(InputError, match="encoder: expected None or a TableEncoder, got 3"):
         kb.fit_table(trips(9), "late", encoder=3)

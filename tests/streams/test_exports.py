@@ -463,7 +463,7 @@ def test_decimals_become_the_nearest_floats():
         (["true", "false", "true"], [True, False, True]),
         (["TRUE", "FALSE", "TRUE"], [True, False, True]),
         (["true", "false", "maybe"], ["true", "false", "maybe"]),
-        (["true", "1", "true"], ["true", "1", "true"]),
+        (["true", "2", "true"], ["true", "2", "true"]),
     ],
 )
 def test_labels_that_are_true_and_false_alone(write, rows, labels):

@@ -76,6 +76,9 @@ def text(*cells):
         (["1", "0"], [1, 0], None),
         (["1.0", "0.0"], [1, 0], None),
         (["007.5", "01"], [7.5, 1], None),
+        (["Yes", "no", "yes"], ["Yes", "no", "yes"], "labels 'Yes' and 'yes' are two; write them"),
+        (["1", "no", "true"], ["1", "no", "true"], "labels '1' and 'true' are two"),
+        (["Y", "T", "yesno"], ["Y", "T", "yesno"], None),
     ],
 )
 def test_labels_of_csv(write, cells, expected, told):

@@ -270,6 +270,7 @@ def _show(result: Training, recipe: str | None, model: Path, json: Path | None) 
     from kernbrook import recipes as book
     from kernbrook.reports.trained import training_json, training_table
     from kernbrook.streams.tables.levels import told_of
+    from kernbrook.streams.tables.new_labels import told_of_new
 
     show_result(
         json,
@@ -279,19 +280,10 @@ def _show(result: Training, recipe: str | None, model: Path, json: Path | None) 
         ),
     )
     already = result.rows == result.resumed_at
-    for line in (*result.told, *told_of(result.level_counts), *_new_classes(result)):
+    for line in (*result.told, *told_of(result.level_counts), *told_of_new(result.new_classes)):
         say(line)
     say_of_rows(result.n_unlabelled, result.bad_rows)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
-
-
-def _new_classes(result: Training) -> list[str]:
-    """Labels that the model did not know before, in a sentence."""
-    if not result.new_classes:
-        return []
-    some = [f"{label} (row {row:,})" for label, row in list(result.new_classes.items())[:5]]
-    more = ", ..." if len(result.new_classes) > 5 else ""
-    return [f"new labels, and the first row of each: {', '.join(some)}{more}"]
 
 
 def _by_workers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -26,6 +27,7 @@ from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.levels import warn_of
+from kernbrook.streams.tables.new_labels import check_some_known, new_labels, told_of_new
 from kernbrook.streams.tables.table_stream import TableStream
 from kernbrook.turns import changes, in_turn
 
@@ -55,6 +57,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     ----------
     encoder_ : TableEncoder, as it is after the rows that were learned
     label_ : the name of the label's column
+    named_classes_ : all labels that may come, where somebody has named them; else None
     classes_, n_rounds_ : those of the model
 
     Notes
@@ -80,6 +83,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     }
     encoder_: TableEncoder
     label_: str
+    named_classes_: NDArray[Any] | None
     _kept_around = True
     _kept_entries = ("encoder",)
 
@@ -102,7 +106,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         Parameters
         ----------
         data : a table, or a stream that `_opened` gave
-        classes : all labels of a classifier, where the first table has not all of them
+        classes : all labels of a classifier, where the first table has not all of them. No other
+            is learned, of later tables neither, until all of these and others are named. Where
+            nobody names them a new label is learned, with a warning, unless it seems to be a known
+            one in other writing
         ignore_extra : whether columns that are not known are left out
         on_bad_rows : "error", or "skip": rows that cannot be read are left out, with a warning
 
@@ -118,8 +125,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             label = self._label()
             where = "" if label is None else f" in a column {quoted(label)}"
             raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
-        known = self._classes(stream, classes)
-        _tell(stream)
+        known, named, told = self._classes(stream, classes)
+        _tell(stream, told)
         for X, y in stream.chunks(CHUNK):
             before = self._rounds()
             try:
@@ -132,6 +139,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             finally:  # an error or Ctrl-C may come when some of the rows were learned
                 if self._rounds() != before:
                     self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
+                    self.named_classes_ = named
         return self
 
     @available_if(_has("predict"))
@@ -224,6 +232,9 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         expect("label_", vars(self).get("label_"), str)
         if self.label_ in encoder.columns_:
             raise InputError("label_: a column that is learned from")
+        named = vars(self).get("named_classes_")
+        if not (named is None or (isinstance(named, np.ndarray) and named.ndim == 1)):
+            raise InputError(f"named_classes_: expected None or labels, got {shown(named)}")
         self.encoder_, self.encoder = encoder, clone(encoder)
 
     classes_ = property(lambda self: self.model.classes_)
@@ -246,8 +257,13 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
             return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
 
-    def _classes(self, stream: TableStream, classes: Sequence[Any] | None) -> Any:
-        """(c,) all labels of a classifier; InputError where those there do not go with them."""
+    def _classes(
+        self, stream: TableStream, classes: Sequence[Any] | None
+    ) -> tuple[Any, Any, Sequence[str]]:
+        """(c,) the labels of a classifier, those that were named, and what is said of new ones.
+
+        InputError where those there do not go with them.
+        """
         present, known = stream.classes(), getattr(self.model, "classes_", None)
         if task_of(self.model) == "regression":
             if classes is not None:
@@ -258,21 +274,46 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 labels = listed(np.asarray(present))
                 problem = f"expected numbers as labels, found {labels}"
                 raise InputError(f"{stream.name}: {problem}") from None
-            return None
-        if known is not None and classes is not None:
-            raise InputError(f"classes: {listed(known)} are known; give none")
-        if known is None:
-            known = present if classes is None else np.unique(np.asarray(classes))
-        if known is None or present is None:
+            return None, None, ()
+        if present is None:
             raise InputError(f"{stream.name}: too many different labels for a classifier")
-        try:
-            found = as_classes(present, known)
-        except InputError as error:  # it says which row of those present
-            raise InputError(f"{stream.name}: {str(error).partition(': ')[2]}") from None
-        other = ~np.isin(found, known)
-        if classes is not None and other.any():
-            raise InputError(f"classes: expected all labels, found {listed(found[other])} besides")
-        return known
+        named = None if classes is None else np.unique(np.asarray(classes))
+        if known is None:
+            known = present if named is None else named
+        elif named is None:
+            named = vars(self).get("named_classes_")
+        elif not np.isin(known, named := _spelled(named, known)).all():
+            raise InputError(f"classes were {listed(known)} and are {listed(named)}")
+        return known, named, told_of_new(_new_labels(stream, known, named))
+
+
+def _spelled(named: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
+    """Labels that the call names as the classes of the model are written."""
+    try:
+        return as_classes(named, known)
+    except InputError as error:  # it says which row of these
+        raise InputError(f"classes: {str(error).partition(': ')[2]}") from None
+
+
+def _new_labels(
+    stream: TableStream, known: NDArray[Any], named: NDArray[Any] | None
+) -> dict[Any, int]:
+    """The first row of each label that a model does not know; InputError where it is refused."""
+    present: Any = stream.classes()
+    with suppress(InputError):
+        if np.isin(as_classes(present, known), known).all():
+            return {}
+    allowed, rows, found = None if named is None else named.tolist(), 0, dict[Any, int]()
+    try:
+        for _, y in stream.chunks(CHUNK):
+            for label, row in new_labels(y, known, rows, allowed)[1].items():
+                found.setdefault(label, row)
+            rows += len(y)
+    except InputError as error:
+        raise InputError(f"{stream.name}: {error}") from None
+    if named is None:
+        check_some_known(present, known, stream.name)
+    return found
 
 
 def _copied(encoder: TableEncoder | None) -> TableEncoder:
@@ -282,9 +323,12 @@ def _copied(encoder: TableEncoder | None) -> TableEncoder:
     return encoder.copy()
 
 
-def _tell(stream: TableStream) -> None:
-    """Warn of what was left out of a table that is about to be learned, or filled."""
-    told = list(stream.matched.told(stream.n_rows or 0))
+def _tell(stream: TableStream, labels: Sequence[str]) -> None:
+    """Warn of what was left out of a table that is about to be learned, or filled.
+
+    labels : what there is to say of these
+    """
+    told = [*stream.matched.told(stream.n_rows or 0), *labels]
     if stream.n_unlabelled:
         rows = f"{stream.n_unlabelled:,} row{'s' * (stream.n_unlabelled > 1)}"
         told.append(f"{rows} without a label: rounds without one")

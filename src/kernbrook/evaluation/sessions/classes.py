@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.streams.booleans import BOOLEANS, all_boolean, spelled_as
-from kernbrook.streams.tables.label_spelling import listed, near_label, number_of
+from kernbrook.streams.tables.label_spelling import listed, number_of
 
 EXACT = 2**53  # below it, integers stay apart as floats too
 
@@ -80,52 +79,6 @@ def allowed_classes(model: Any, named: Sequence[Any] | None) -> list[Any] | None
         raise InputError(f"classes were {listed(known)} and are {listed(classes)}")
     found: list[Any] = classes.tolist()
     return found
-
-
-def check_new_labels(
-    labels: NDArray[Any],
-    rows: NDArray[np.int64],
-    known: NDArray[Any],
-    allowed: Sequence[Any] | None,
-) -> None:
-    """InputError where a new label is none of those named, or seems to be a known one.
-
-    Parameters
-    ----------
-    labels : (k,) that are new
-    rows : (k,) where they stand, from 0
-    known : (c,) of the model
-    allowed : all that may come, where somebody has named them
-    """
-    for label, row in zip(labels.tolist(), rows.tolist(), strict=True):
-        if allowed is not None and label in allowed:
-            continue
-        where, ways = f"row {row + 1:,}: the label {label!r:.40}", _ways(known, label)
-        if allowed is not None:
-            named = listed(np.array(allowed))
-            raise InputError(f"{where} is none of {named}, which were named; {ways}")
-        near = near_label(label, known)
-        if near is not None:
-            raise InputError(
-                f"{where} is new; is it {near!r:.40}? Write it so in the data, or {ways}"
-            )
-
-
-def _ways(known: NDArray[Any], label: Any) -> str:
-    """How a label is learned as one more class."""
-    if len(known) > 10:
-        return f"name all labels and {label!r:.40} in classes (--classes) to learn it as one more"
-    named = ",".join(f'"{one}"' if "," in str(one) else str(one) for one in [*known, label])
-    return f"classes (--classes {shlex.quote(named)}) learns it as one more"
-
-
-def check_some_known(found: Sequence[Any], known: NDArray[Any], name: str) -> None:
-    """InputError where there are labels in data, and the model knows none of them."""
-    if found and not np.isin(np.array(found), known).any():
-        raise InputError(
-            f"{name}: expected labels such as {listed(known)}, found {listed(np.array(found))} "
-            "alone; write them so in the data, or name all of both in classes (--classes)"
-        )
 
 
 def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:

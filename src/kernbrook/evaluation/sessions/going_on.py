@@ -9,8 +9,6 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
@@ -21,11 +19,7 @@ from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
 from kernbrook.evaluation.measuring.tallying import Tally
 from kernbrook.evaluation.running.warming import Tell, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint
-from kernbrook.evaluation.sessions.classes import (
-    allowed_classes,
-    check_new_labels,
-    check_some_known,
-)
+from kernbrook.evaluation.sessions.classes import allowed_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.predicting import load_learned, said_of
 from kernbrook.evaluation.sessions.sources import Source, open_like
@@ -34,7 +28,7 @@ from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import PositiveView, has_label
-from kernbrook.streams.tables.label_spelling import as_classes
+from kernbrook.streams.tables.new_labels import check_some_known, new_labels
 from kernbrook.streams.tables.table_stream import TableStream
 
 
@@ -149,9 +143,7 @@ def _ahead(
         if rows == 0:
             watched(partial(said_of, model, X[:1], coverage), compiling)
         if known is not None and source.positive is None:
-            labels = as_classes(y, known, rows)
-            new = np.flatnonzero(has_label(labels) & ~np.isin(labels, known))
-            check_new_labels(labels[new], rows + new, known, source.classes)
+            labels, _ = new_labels(y, known, rows, source.classes)
             found.update(labels[has_label(labels)].tolist())
         tally.add(y, said_of(model, X, coverage))
         rows += len(y)

@@ -33,7 +33,7 @@ from kernbrook.evaluation.measuring.by_task import (
 from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.sessions.classes import check_new_labels, named_classes
+from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.session import Session, Stretch, check_same_settings
 from kernbrook.evaluation.sessions.sources import Source
@@ -43,6 +43,7 @@ from kernbrook.streams.stream import Features, Labels, has_label
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.left_out_rows import BadRows
 from kernbrook.streams.tables.levels import LevelCounts
+from kernbrook.streams.tables.new_labels import new_labels
 
 if TYPE_CHECKING:
     from kernbrook.streams.tables.encoder import TableEncoder
@@ -383,17 +384,18 @@ class _Session(Session):
         """
         state = self.state
         known: Any = state.estimator.classes_ if self.past else self.labels
-        y = as_classes(y, known, state.rows)
-        new = np.flatnonzero(has_label(y) & ~np.isin(y, known))
-        if len(new) and not self.past:
-            raise InputError(
-                f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
-                f"found {y[new[0]]}"
-            )
-        check_new_labels(y[new], state.rows + new, known, self.source.classes)
-        for row in new:
-            state.new_classes.setdefault(y[[row]].tolist()[0], state.rows + int(row) + 1)
-        return y, {} if self.past else {"classes": self.labels}
+        if not self.past:
+            y = as_classes(y, known, state.rows)
+            if len(new := np.flatnonzero(has_label(y) & ~np.isin(y, known))):
+                raise InputError(
+                    f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
+                    f"found {y[new[0]]}"
+                )
+            return y, {"classes": self.labels}
+        y, found = new_labels(y, known, state.rows, self.source.classes)
+        for label, row in found.items():
+            state.new_classes.setdefault(label, row)
+        return y, {}
 
     def reached(self) -> Checkpoint:
         seconds = 0.0 if self.state.finished else self.state.seconds

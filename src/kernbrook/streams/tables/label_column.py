@@ -19,12 +19,14 @@ from kernbrook.streams.formats.csv_header import is_number, quoted, without_gaps
 from kernbrook.streams.stream import Labels
 from kernbrook.streams.tables.column_kinds import as_text, is_text
 from kernbrook.streams.tables.column_problems import ValueProblem
+from kernbrook.streams.tables.label_spelling import two_alike
 from kernbrook.streams.tables.written_numbers import Written
 
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 CODE = r"^[+-]?0[0-9]+$"  # no program writes a number so
 _POINT = r"\.[0-9]*$"
+_MOST_COMPARED = 100  # labels
 _MANY_KINDS = 20  # of whole numbers: more may be counts
 
 
@@ -216,6 +218,9 @@ class LabelType:
                 told = [f"labels with a 0 before digits, such as {quoted(self._code)}, are text"]
         elif not self._numeric:
             told = _told_of(self._some, self._written)
+            if not self._boolean and (pair := two_alike(list(self._some)[:_MOST_COMPARED])):
+                one, other = map(quoted, pair)
+                told.append(f"labels {one} and {other} are two; write them alike if they are one")
         if self._distinct is None and self._marked:  # as programs write numbers with fractions
             self._whole = False
         self.dtype = self._dtype()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -100,7 +101,8 @@ def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], be
 def near_label(label: Any, known: NDArray[Any]) -> Any:
     """The known label that another seems to be in other writing; None where it is like none.
 
-    Case and blanks, words for yes and no, and one letter of five or more make no other label.
+    Case and blanks, words for yes and no, and one letter of five or more make no other label, but
+    for letters by which known labels differ.
 
     Examples
     --------
@@ -109,16 +111,35 @@ def near_label(label: Any, known: NDArray[Any]) -> Any:
     ['yes', 'no', 'ontime', 'ontime', None]
     >>> near_label(2, np.array([0, 1])), near_label("class2", np.array(["class1"]))
     (None, None)
+    >>> near_label("group C", np.array(["group A", "group B"])), near_label("T", np.array(["Y"]))
+    (None, None)
     """
     if known.dtype.kind not in "UO":
         return None
-    text = _folded(label)
-    for one in known.tolist():
-        other = _folded(one)
-        if text == other or any({text, other} <= words for words in _SAME):
+    text, texts = _folded(label), [_folded(one) for one in known.tolist()]
+    for one, other in zip(known.tolist(), texts, strict=True):
+        if _same(text, other):
             return one
-        if min(len(text), len(other)) >= _LONG and _one_letter(text, other):
+        if _one_letter(text, other) and not any(_one_letter(other, third) for third in texts):
             return one
+    return None
+
+
+def two_alike(labels: Collection[str]) -> tuple[str, str] | None:
+    """Two labels that differ by case, blanks or words for yes and no alone, if there are any.
+
+    Examples
+    --------
+    >>> two_alike(["no", "Yes", "yes"]), two_alike(["a", "b"])
+    (('Yes', 'yes'), None)
+    """
+    met: list[tuple[str, str]] = []
+    for label in labels:
+        text = _folded(label)
+        for one, other in met:
+            if _same(text, other):
+                return one, label
+        met.append((label, text))
     return None
 
 
@@ -126,14 +147,22 @@ _SAME = ({"yes", "y", "true", "t", "1", "1.0"}, {"no", "n", "false", "f", "0", "
 _LONG = 5  # letters, from which on one more or less is a slip
 
 
+def _same(text: str, other: str) -> bool:
+    """Whether two folded texts are one, or words for the same; T and Y may be letters."""
+    if text == other:
+        return True
+    letters = len(text) == len(other) == 1 and (text + other).isalpha()
+    return not letters and any({text, other} <= words for words in _SAME)
+
+
 def _folded(label: Any) -> str:
     return "".join(str(label).casefold().split())
 
 
 def _one_letter(text: str, other: str) -> bool:
-    """Whether one letter more, less or in another's place makes one of the other."""
+    """Whether one letter more, less or in another's place makes one long text of the other."""
     short, long = sorted((text, other), key=len)
-    if len(long) - len(short) > 1:
+    if text == other or len(short) < _LONG or len(long) - len(short) > 1:
         return False
     same = next((i for i, pair in enumerate(zip(short, long, strict=False)) if len({*pair}) > 1),
                 len(short))  # fmt: skip
