@@ -17,6 +17,22 @@ def relative(importance, rows, window=1000):
     return found
 
 
+def lifts(class_weight, labels, classes):
+    """(T,) roots of the labels' class weights, over the mean weight of the labels so far.
+
+    class_weight : {label: weight}, 1 for others; or "balanced", one over how often a class has come
+    """
+    found = []
+    for t, own in enumerate(labels):
+        so_far = [list(labels[: t + 1]).count(k) for k in range(classes)]
+        each = [1 / max(n, 1) for n in so_far]
+        if class_weight != "balanced":
+            each = [class_weight.get(k, 1.0) for k in range(classes)]
+        mean = sum(n * weight for n, weight in zip(so_far, each, strict=True)) / (t + 1)
+        found.append((each[own] / mean) ** 0.5)
+    return np.array(found)
+
+
 def weighed(weight, step, lacks, reach):
     """The step of an example that comes `weight` times in a row, its last part as a part.
 

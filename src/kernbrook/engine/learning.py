@@ -36,6 +36,7 @@ class Told(NamedTuple):
     views : the rows as the experts see them; X : as they were given
     labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
     weights : (n,) of the rows, as they were given
+    lifts : (n,) or 1.0: how much more rows count for the experts and their weights
     always : whether every label that is there is looked at, whatever the policy
     calibrating : what the calibration is asked for, by name
     """
@@ -44,6 +45,7 @@ class Told(NamedTuple):
     X: Any
     labels: Any
     weights: Floats
+    lifts: Any
     always: bool
     calibrating: dict[str, Any]
 
@@ -76,7 +78,7 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
     ]
     targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
     weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
-    board = board_of(model, n, targets, weights)
+    board = board_of(model, n, targets, weights * told.lifts)
     for own in passes:
         if own.look is not None and own.go is not None:
             (own.look if model.interleaved else own.go)(board)

@@ -204,10 +204,10 @@ class RowSession:
         assert model is not None
         return model
 
-    def learn(self, x: Floats, label: float, weight: float) -> Floats | None:
+    def learn(self, x: Floats, label: float, weight: float, lift: float) -> Floats | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
 
-        weight : of the row, as it was given
+        weight : of the row, as it was given; lift : how much more it counts for the experts
         None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
         """
         if x.shape != (self.width,):
@@ -222,7 +222,7 @@ class RowSession:
             else:
                 (weight,), usual = self._relative(np.array([label]), np.array([weight]))
             last = self._expect(x[None], label, weight)
-            end = learn_row(self.link, x, label, weight, out)
+            end = learn_row(self.link, x, label, weight * lift, out)
             self.leapt = end == LEAPT
             if end <= LEAPT:
                 self.model.usual = usual
@@ -233,7 +233,7 @@ class RowSession:
         self._refused(end)
         return None
 
-    def learn_few(self, X: Floats, labels: Floats, weights: Floats) -> Floats | None:
+    def learn_few(self, X: Floats, labels: Floats, weights: Floats, lifts: Any) -> Floats | None:
         """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
         if len(X) > len(self.journal.X) or X.shape[1] != self.width:
             return None
@@ -244,7 +244,8 @@ class RowSession:
         weights, usual = self._relative(labels, weights)
         last = self._expect(X, labels, weights)
         out = np.empty((len(X), self.scores))
-        end = learn_rows(self.link, np.require(X, requirements="W"), labels, weights, out)
+        X = np.require(X, requirements="W")
+        end = learn_rows(self.link, X, labels, weights * lifts, out)
         self.leapt = end == LEAPT
         if end <= LEAPT:
             self.model.usual = usual

@@ -23,7 +23,7 @@ from kernbrook.estimators.labelled import (
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, leading
+from kernbrook.estimators.weighting import check_class_weight, leading, lifts
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
@@ -71,7 +71,8 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         How much rows of each label weigh where they are said wrong; 1 for labels that are not
         named. `predict` says the class of the greatest weight times probability, instead of going
         by the decision; "balanced" is one over the usual probability of a class, about n / n_label.
-        What is learned, decisions and probabilities are the same without weights.
+        The experts learn from each label with the root of its relative weight; probabilities are
+        of the stream as it is. A `threshold` beside it decides what `predict` says.
     threshold : number, "f1", (c, c) array or None
         What `predict` goes by instead of the decision: of two classes the second, if it is at least
         so probable; "f1", if its probability is at least half of the best F score of late, which
@@ -461,9 +462,17 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
         known = self.classes_
-        if self.threshold is not None:  # in older files beside weights
+        if self.threshold is not None:
             return known[said(checked(self.threshold, len(known)), probabilities, cuts)]
         return known[leading(self.class_weight, known, probabilities, usual)]
+
+    def _lifts(self, labels: Any, weights: Any) -> Any:
+        if self.class_weight is None:
+            return 1.0
+        numbers = np.where(np.atleast_1d(labels) >= 0, labels, -1).astype(np.int64)
+        counts = self._model.calibration.counts
+        found = lifts(self.class_weight, self.classes_, counts, numbers, np.atleast_1d(weights))
+        return found if np.ndim(labels) else found[0]
 
     def _calibrating(self) -> dict[str, Any]:
         return {"cutting": isinstance(self.threshold, str)}  # which takes as long as all else

@@ -21,7 +21,7 @@ from kernbrook.estimators.labelled import (
     named,
     present,
 )
-from kernbrook.estimators.thresholds import check_one, checked
+from kernbrook.estimators.thresholds import checked
 from kernbrook.estimators.weighting import check_keys
 from kernbrook.gram.arrays import Labels
 
@@ -106,7 +106,6 @@ class KnowsClasses:
                 "all of them with classes="
             )
         checked(self.threshold, len(found))
-        check_one(self.threshold, self.class_weight)
         if classes is not None:
             self._check_named(y, found)
         self.classes_ = found

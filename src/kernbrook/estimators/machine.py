@@ -186,6 +186,10 @@ class OnlineMachine(
         """What the calibration is asked for, by name."""
         return {}
 
+    def _lifts(self, labels: Any, weights: Any) -> Any:
+        """(n,) or 1.0: how much more labels count for the experts and their weights."""
+        return 1.0
+
     # -- learning ---------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -212,9 +216,10 @@ class OnlineMachine(
             self._start(X)
         model = self._model
         model.settle()
-        # Weights are relative to those of the labels that were asked for before.
+        # Weights, and those of classes, are relative to those of the labels asked for before.
         several = (importance[importance > 0] != model.usual).any()
-        alone = labels is None or (model.asks and not given and several)
+        uneven = several or getattr(self, "class_weight", None) is not None
+        alone = labels is None or (model.asks and not given and uneven)
         if not alone and (given or not model.asks):
             learned = self._learn_few(X, labels, importance, given)
             if learned is not None:
@@ -241,7 +246,7 @@ class OnlineMachine(
         if quick is None:
             return None
         targets = as_targets(labels)
-        decisions = quick.learn_few(X, targets, importance)
+        decisions = quick.learn_few(X, targets, importance, self._lifts(labels, importance))
         if decisions is None:
             return None
         warn_of_leap(X, quick.leap(len(X)), 0)
@@ -261,7 +266,8 @@ class OnlineMachine(
         else:
             told = y[where]
         always, asked_for = given or oracle, self._calibrating()
-        block = Told(views, X[where], told, importance[where], always, asked_for)
+        weights, lifts = importance[where], self._lifts(told, importance[where])
+        block = Told(views, X[where], told, weights, lifts, always, asked_for)
         answer = learn_block(model, block, scaler)
         model.settle()
         sure = {} if given else self._sure(answer.decisions, answer.leanings)
@@ -330,7 +336,7 @@ class OnlineMachine(
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
-                decision = quick.learn(row, label, weight)
+                decision = quick.learn(row, label, weight, self._lifts(label, weight))
                 if decision is not None:
                     if quick.leapt:
                         warn_of_leap(row[None], quick.leap(1), 0)

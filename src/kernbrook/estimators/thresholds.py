@@ -76,20 +76,6 @@ def checked(threshold: Any, classes: int) -> Any:
     return costs
 
 
-def check_one(threshold: Any, class_weight: Any) -> None:
-    """InputError unless one of the two, or none, says what `predict` goes by.
-
-    Examples
-    --------
-    >>> check_one(0.2, None)
-    """
-    if threshold is not None and class_weight is not None:
-        raise InputError(
-            "class_weight, threshold: each says what predict goes by, give one of them; for "
-            "weights beside a threshold give sample_weight"
-        )
-
-
 def said(threshold: Any, probabilities: Floats, cuts: Floats) -> Labels:
     """(n,) numbers of classes.
 
