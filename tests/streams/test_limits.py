@@ -1,9 +1,12 @@
 """Small files that ask for much time or memory: each is read quickly, or refused with a line."""
 
+import io
 import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kernbrook.errors import DataFileError
@@ -152,7 +155,16 @@ def test_what_pandas_would_read_otherwise(write, name, text, said):
 # -- small files that asked for a gigabyte --------------------------------------------------------
 
 
+def cells():
+    """A Parquet file of some 5 KB with 2,000 cells of a megabyte each."""
+    a = pa.DictionaryArray.from_arrays([0] * 2000, ["x" * 1_000_000])
+    table = pa.table({"a": a, "label": ["y", "n"] * 1000})
+    pq.write_table(table, made := io.BytesIO(), compression="zstd", store_schema=False)
+    return made.getvalue()
+
+
 BOMBS = {
+    "cells.parquet": (cells(), "row 1: column 'a': expected a number, found 'xxx"),
     "keys.jsonl": ("".join(f'{{"k{i}": 1, "b": 0}}\n' for i in range(100_000)), "svmlight is the"),
     "wide.csv": (",".join(f"c{i}" for i in range(99_999)) + "\n" + "1," * 99_998 + "1\n", ""),
     "wide.tsv": ("\t".join(f"c{i}" for i in range(99_999)) + "\n" + "1\t" * 99_998 + "1\n", ""),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import InputError, KernbrookError, UnknownNameError
 from kernbrook.streams.formats.csv_header import MISSING
 from kernbrook.streams.formats.table_records import Records, Wanted
 from kernbrook.streams.tables.left_out_rows import BadRows
@@ -48,9 +49,12 @@ class KeptColumns:
         }
 
     def _read(self) -> Iterator[tuple[Any, ...]]:
-        refused = BadRows.silently if self._out else None
+        errors = deque[KernbrookError](maxlen=1)
+        refused = errors.append if self._out else None
         wanted, first = Wanted(self._names, kept=MISSING, refused=refused), 0
         for batch in self._records.batches(wanted):
+            if not self._out.issuperset(first + row for row in batch.bad):
+                raise errors[0]
             columns = [batch.table.column(name).to_pylist() for name in self._names]
             for row, values in enumerate(zip(*columns, strict=True)):
                 if first + batch.place(row) not in self._out:
@@ -120,8 +124,6 @@ class RawRows:
 
     def _found(self, number: int) -> Any:
         """A pyarrow table of one row."""
-        import pyarrow as pa
-
         if number < self._first:
             self._start()
         while self._table is None or number >= self._first + self._table.num_rows:
@@ -130,7 +132,5 @@ class RawRows:
             batch = next(self._batches, None)
             if batch is None:
                 raise self._records.refusal(f"row {number:,} is not there any more")
-            table = batch.table
-            is_table = isinstance(table, pa.Table)
-            self._table = table if is_table else pa.Table.from_batches([table])
+            self._table = batch.table
         return self._table.slice(number - self._first, 1)

@@ -181,6 +181,13 @@ class DataFile:
             raise
         return whole
 
+    def check_unpacked(self, size: int, opened: BinaryIO, part: str) -> None:
+        """DataFileError where a part of what was opened unpacks to far more than usual."""
+        most = self._max_bytes or _most_unpacked(os.fstat(opened.fileno()).st_size)
+        if size > most:
+            problem = f"{part} would take {size:,} bytes; expected {most:,} at most"
+            raise DataFileError(self.path, f"{problem}; {_LIFT}")
+
     def head(self, size: int) -> bytes:
         """The first bytes of what the file holds, unpacked; fewer where it has fewer."""
         found = b""
@@ -234,7 +241,7 @@ class DataFile:
             with _in_words(self.path):
                 kept = "_copy" in vars(self)
                 size = self._copy.size if kept else os.stat(self.path).st_size
-            most = max(limits.UNPACKED_BYTES, limits.UNPACKED_TIMES * size)
+            most = _most_unpacked(size)
             problem = f"unpacked it has over {most:,} bytes, which is far more than usual"
         read = 0
         while data := self._read(file):
@@ -258,6 +265,11 @@ class DataFile:
             corrupt = error.errno is None
             problem = f"the compressed data is corrupt ({error})" if corrupt else _reason(error)
         raise DataFileError(self.path, problem)
+
+
+def _most_unpacked(size: int) -> int:
+    """The most bytes that so many unpack to where nobody says another number."""
+    return max(limits.UNPACKED_BYTES, limits.UNPACKED_TIMES * size)
 
 
 def is_data_file(source: str | PathLike[str]) -> bool:

@@ -4,7 +4,9 @@ Those who read look here each time, so that tests can lower a limit.
 """
 
 LONGEST_LINE = 1 << 26  # bytes
-LONGEST_LABEL = 1000  # characters, in a CSV file
+LONGEST_CELL = 1 << 20  # bytes of text
+BATCH_BYTES = 1 << 24  # of the text of a table that is read at once
+LONGEST_LABEL = 1000  # characters
 LONGEST_OBJECT = 1 << 23  # bytes of a line of JSON, which may take thirty times as many in memory
 MOST_COLUMNS = 100_000  # of a text file
 WIDE = 10_000  # columns from which on pyarrow, which sets 8 KB aside for each, does not read CSV

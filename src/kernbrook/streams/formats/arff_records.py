@@ -133,7 +133,7 @@ class ArffRecords(TextRecords):
         if rest and not rest.startswith("%"):
             raise self.at(number, f"expected the end of the line, found {quoted(rest)}")
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         columns, bad = wanted.columns, Refusing(wanted)
         for first, block in line_blocks(self._file):
             lines = block.split(b"\n")

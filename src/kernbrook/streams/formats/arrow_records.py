@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kernbrook.checks import is_number, shown
-from kernbrook.errors import InputError, KernbrookError
+from kernbrook.errors import DataFileWarning, InputError, KernbrookError
+from kernbrook.streams.files import limits
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.files.text_files import has_known_suffix, stem
+from kernbrook.streams.formats.arrow_messages import unpacked
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import (
     BATCH_ROWS,
@@ -27,6 +31,7 @@ from kernbrook.streams.formats.table_records import (
     is_unicode,
     kinds_of,
     table_of,
+    text_sizes,
 )
 
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
@@ -47,20 +52,22 @@ class _ArrowFile(Records):
             names = self._in_words(lambda: columns_of(self._schema(opened)))
         self.columns = _checked(names, self.refusal)
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         row, columns = 1, wanted.columns
         with self._opened() as opened:
-            tables = self._in_words(lambda: self._tables(opened, columns))
-            while (table := self._in_words(lambda: self._next(tables, columns))) is not None:
+            batches = self._in_words(lambda: self._batches(opened, columns))
+            while (table := self._in_words(lambda: self._next(batches, columns))) is not None:
                 yield Batch(table, self._refusal_from(row))
                 row += table.num_rows
 
-    def _next(self, tables: Iterator[Any], columns: Sequence[str]) -> Any:
-        """The columns of the next table, None where there is none."""
-        if (table := next(tables, None)) is not None:
-            table = table.select(list(columns))
-            table.validate(full=True)  # else what a damaged file points to is read, wherever it is
-        return table
+    def _next(self, batches: Iterator[Any], columns: Sequence[str]) -> Any:
+        """The columns of the next batch as a table, None where there is none."""
+        import pyarrow as pa
+
+        if (batch := next(batches, None)) is None:
+            return None
+        batch.validate(full=True)  # else what a damaged file points to is read, wherever it is
+        return pa.Table.from_batches([batch]).select(list(columns))
 
     def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
         return lambda i, problem: self.refusal(f"row {first + i:,}: {problem}")
@@ -75,7 +82,10 @@ class _ArrowFile(Records):
             raise
         except Exception as error:  # of a damaged file, pyarrow raises whatever comes
             said = " ".join(str(error).split())[:200]
-            raise self.refusal(f"not read as {self.kind}: {said}") from None
+            raise self._unread(said) from None
+
+    def _unread(self, problem: str) -> KernbrookError:
+        return self.refusal(f"not read as {self.kind}: {problem}")
 
     kind: str
 
@@ -84,8 +94,14 @@ class _ArrowFile(Records):
         """pyarrow's."""
 
     @abstractmethod
-    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
-        """Tables or batches with these columns at least."""
+    def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        """Batches with these columns at least.
+
+        Raises
+        ------
+        DataFileError
+            What is read at once would take far more memory than usual.
+        """
 
 
 class ParquetRecords(_ArrowFile):
@@ -93,13 +109,53 @@ class ParquetRecords(_ArrowFile):
 
     kind = "Parquet"
 
+    def __init__(self, file: DataFile):
+        super().__init__(file)
+        self._rows: dict[tuple[str, ...], list[int]] = {}  # by columns
+
     def _schema(self, opened: BinaryIO) -> Any:
         return parquet_file(opened).schema_arrow
 
-    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
-        file = parquet_file(opened, buffer_size=_READ_AHEAD)
-        tables: Iterator[Any] = file.iter_batches(BATCH_ROWS, columns=list(columns))
-        return tables
+    def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        file = parquet_file(opened)
+        leaves, metadata = _leaves(file.schema, columns), file.metadata
+        rows = self._rows.get(key := tuple(columns))
+        if rows is None:
+            rows = self._rows[key] = self._rows_at_once(opened, metadata, leaves, columns)
+        # Text within lists and the like stays as it is, each value once.
+        inner = [leaf.path for leaf in leaves.values() if leaf.path not in columns]
+        options = {"metadata": metadata, "read_dictionary": inner, "buffer_size": _READ_AHEAD}
+        file = parquet_file(opened, **options)
+        for size, groups in groupby(range(len(rows)), rows.__getitem__):
+            yield from file.iter_batches(size, row_groups=[*groups], columns=list(columns))
+
+    def _rows_at_once(
+        self, opened: BinaryIO, metadata: Any, leaves: Mapping[int, Any], columns: Sequence[str]
+    ) -> list[int]:
+        """How many rows to read at once of each group of them.
+
+        Text may lie in a group as places in a dictionary; the longest says what a row may take.
+        """
+        text = [leaf.path for leaf in leaves.values() if leaf.physical_type == "BYTE_ARRAY"]
+        text = [name for name in text if name in columns]
+        fixed = max([1, *(leaf.length for leaf in leaves.values())])
+        folded = parquet_file(opened, metadata=metadata, read_dictionary=text)
+        rows, first = list[int](), 1
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            sizes = {i: group.column(i).total_uncompressed_size for i in leaves}
+            size, last = sum(sizes.values()), first + group.num_rows - 1
+            most = leaves[max(sizes, key=sizes.__getitem__)].path if sizes else ""
+            part = f"rows {first:,} to {last:,}, most of all column {quoted(most)},"
+            self._file.check_unpacked(size, opened, part)
+            first = last + 1
+            longest = max(fixed, size // max(1, group.num_rows))
+            for row in folded.iter_batches(1, row_groups=[number], columns=text) if text else ():
+                own = [one.dictionary for one in row.columns if hasattr(one, "dictionary")]
+                longest = max([longest, *(text_sizes(one).max(initial=0) for one in own)])
+                break  # it has the whole dictionary
+            rows.append(max(1, min(BATCH_ROWS, limits.BATCH_BYTES // int(longest))))
+        return rows
 
 
 class ArrowRecords(_ArrowFile):
@@ -107,21 +163,42 @@ class ArrowRecords(_ArrowFile):
 
     kind = "Arrow"
 
-    def _reader(self, opened: BinaryIO) -> tuple[Any, bool]:
+    def _schema(self, opened: BinaryIO) -> Any:
         from pyarrow import ipc
 
-        is_file = opened.read(6) == b"ARROW1"
-        opened.seek(0)
-        return (ipc.open_file(opened) if is_file else ipc.open_stream(opened)), is_file
+        begin = self._begin(opened)
+        schema = ipc.open_stream(opened).schema
+        part = "what it begins with"
+        try:
+            for part, size in unpacked(opened, begin):
+                self._file.check_unpacked(size, opened, part)
+        except KernbrookError:
+            raise
+        except EOFError:
+            told = f"no mark of the end follows {part}; has the file been cut?"
+            self.told = DataFileWarning(self.where, told)
+        except (struct.error, ValueError, OverflowError):
+            raise self._unread(f"damaged or cut after {part}") from None
+        return schema
 
-    def _schema(self, opened: BinaryIO) -> Any:
-        return self._reader(opened)[0].schema
+    def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        from pyarrow import ipc
 
-    def _tables(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
-        reader, is_file = self._reader(opened)
-        if is_file:
-            return (reader.get_batch(i) for i in range(reader.num_record_batches))
-        return iter(reader)
+        begin = self._begin(opened)
+        places = map(ipc.open_stream(opened).schema.get_field_index, columns)
+        opened.seek(begin)
+        return iter(ipc.open_stream(opened, options=ipc.IpcReadOptions(included_fields=[*places])))
+
+    def _begin(self, opened: BinaryIO) -> int:
+        """Go to where the stream begins: in a file, it is between marks, before an index."""
+        place = 0
+        if opened.read(6) == b"ARROW1":
+            opened.seek(-6, os.SEEK_END)
+            if opened.read() != b"ARROW1":
+                raise self._unread("its end is not there; has it been cut?")
+            place = 8
+        opened.seek(place)
+        return place
 
 
 class FolderRecords(Records):
@@ -175,7 +252,7 @@ class FolderRecords(Records):
         """The files."""
         return [file.where for file in self._files]
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         for file in self._files:
             yield from file.batches(wanted)
 
@@ -192,7 +269,7 @@ class FrameRecords(Records):
     def refusal(self, problem: str) -> KernbrookError:
         return InputError(f"{self.where}: {problem}")
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
             piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
             yield Batch(to_arrow(piece, wanted.decimal), self._refusal_from(first))
@@ -360,6 +437,16 @@ def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> 
         if times > 1:
             raise refusal(f"two columns are called {quoted(name)}")
     return list(names)
+
+
+def _leaves(schema: Any, columns: Sequence[str]) -> dict[int, Any]:
+    """By their places, the columns of Parquet that some columns of a table are made of."""
+    wanted, found = set(columns), dict[int, Any]()
+    for i in range(len(schema)):
+        names = accumulate(schema.column(i).path.split("."), "{}.{}".format)
+        if not wanted.isdisjoint(names):
+            found[i] = schema.column(i)
+    return found
 
 
 def _parquet_below(folder: Path) -> Path | None:

@@ -53,7 +53,7 @@ class JsonRecords(TextRecords):
     def is_row(self, line: bytes) -> bool:
         return bool(line.strip())
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         known, bad = set(self.columns), Refusing(wanted)
         most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
         for first, block in line_blocks(self._file):

@@ -9,9 +9,15 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernbrook.errors import DataFileError, KernbrookError
+from kernbrook.streams.files import limits
+from kernbrook.streams.formats.csv_header import quoted
 
 HALF = "half of a character, which UTF-8 does not have"
 _SEVERAL = b"kernbrook: values of several kinds"
@@ -70,6 +76,44 @@ class Batch(NamedTuple):
             row += bad <= row
         return row
 
+    def bounded(self, refused: Refused = None) -> Iterator[Batch]:
+        """The same rows in batches without much text each.
+
+        refused : called with the error for a cell of long text, whose row is then refused, too;
+            None where the error is raised
+        """
+        sizes, long = np.zeros(self.table.num_rows, dtype=np.int64), dict[int, str]()
+        for name in self.table.column_names:
+            own = text_sizes(self.table.column(name))
+            for row in np.flatnonzero(own > limits.LONGEST_CELL).tolist():
+                found = f"text of {own[row]:,} bytes; expected {limits.LONGEST_CELL:,} at most"
+                long.setdefault(row, f"column {quoted(name)}: {found}")
+            sizes += own
+        for row in sorted(long):
+            error = self.refusal(row, long[row])
+            if refused is None:
+                raise error
+            refused(error)
+        sizes[list(long)] = 0
+        cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // limits.BATCH_BYTES)) + 1
+        ends = {0, *cuts.tolist(), *(row + 1 for row in long), self.table.num_rows}
+        if len(ends) > 2 or long:
+            for start, stop in pairwise(sorted(ends)):
+                yield self._part(start, stop, stop - 1 in long)
+        else:
+            yield self
+
+    def _part(self, start: int, stop: int, loses_last: bool) -> Batch:
+        """Rows from one to before another, and whether the last of them is refused."""
+        first = self.place(start - 1) + 1 if start else 0
+        last = self.place(stop - 1)
+        is_end = stop == self.table.num_rows
+        bad = [row - first for row in self.bad if row >= first and (is_end or row < last)]
+        if loses_last:
+            bad, stop = sorted([*bad, last - first]), stop - 1
+        table = self.table.slice(start, stop - start)
+        return Batch(table, lambda row, problem: self.refusal(start + row, problem), bad)
+
 
 class Records(ABC):
     """Rows of named columns in a fixed order, read as often as wanted.
@@ -91,9 +135,20 @@ class Records(ABC):
     told: Warning | None = None
     typed = True
 
-    @abstractmethod
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
-        """All rows from the first on, with these columns."""
+        """All rows from the first on, with these columns, not much text at once.
+
+        Raises
+        ------
+        KernbrookError
+            The file cannot be read, or a cell has long text.
+        """
+        for batch in self._read(wanted):
+            yield from batch.bounded(wanted.refused)
+
+    @abstractmethod
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+        """The same, with as much text as comes."""
 
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""
@@ -111,6 +166,37 @@ def is_unicode(value: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def text_sizes(column: Any) -> NDArray[np.int64]:
+    """Bytes of the text in each row of an Arrow array; 0 where it is none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> text = pa.array(["a", None, "bc", "a"])
+    >>> text_sizes(text).tolist(), text_sizes(text.dictionary_encode()).tolist()
+    ([1, 0, 2, 1], [1, 0, 2, 1])
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kind = column.type
+    if isinstance(column, pa.ChunkedArray):
+        return np.concatenate([np.zeros(0, np.int64), *map(text_sizes, column.chunks)])
+    if pa.types.is_dictionary(kind):
+        sizes = np.append(text_sizes(column.dictionary), 0)
+        places = column.indices.to_numpy(zero_copy_only=False)
+        return sizes[np.nan_to_num(places, nan=-1).astype(np.int64)]
+    if pa.types.is_string_view(kind):  # each says its length first
+        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
+        sizes = views[column.offset : column.offset + len(column), 0].astype(np.int64)
+        return np.where(column.is_null().to_numpy(zero_copy_only=False), 0, sizes)
+    types = pa.types.is_string, pa.types.is_large_string, pa.types.is_binary
+    if not any(fits(kind) for fits in (*types, pa.types.is_large_binary)):
+        return np.zeros(len(column), np.int64)
+    sizes = compute.binary_length(column).fill_null(0)
+    return np.asarray(sizes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def kinds_of(values: Sequence[Any]) -> list[str]:

@@ -101,7 +101,7 @@ class CsvRecords(TextRecords):
     def refusal_of_names(self, problem: str) -> DataFileError:
         return self.at(self._header, problem)
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
         bad = Refusing(wanted)
         for first, block in data_blocks(self._file, self._headless, self.separator, bad.refused):
             table = self._with_numbers(block, wanted)

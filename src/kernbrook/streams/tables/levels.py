@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.booleans import BOOLEANS
+from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import is_number, quoted
 
 _WHOLE = re.compile(r"([+-]?)0*+(\d*+)(\.0*+)?", re.ASCII)  # ++ and *+ give nothing back
@@ -115,7 +116,8 @@ class LevelCounts:
         """Count rows: of the level at each place so many, and what the first others are."""
         np.add.at(self.counts, place, times)
         if others and len(self.others) < _MOST_OTHERS:
-            self.others = list(dict.fromkeys([*self.others, *others]))[:_MOST_OTHERS]
+            cut = (other[: limits.LONGEST_LABEL] for other in others)
+            self.others = list(dict.fromkeys([*self.others, *cut]))[:_MOST_OTHERS]
 
     def join(self, more: LevelCounts) -> None:
         """Count the rows of another part of the data, too."""

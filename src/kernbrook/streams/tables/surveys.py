@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kernbrook.errors import DataFileWarning, UndeclaredColumnsError
+from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.formats.table_records import Records, Refused, Wanted
 from kernbrook.streams.tables import written_dates
@@ -49,6 +50,7 @@ WHICH = "which is it?"
 MOST_LEVELS = 32  # that are declared one by one
 _HASHED = 32  # columns for more of them
 _MOST_VALUES = 10_000  # that are told apart
+_MOST_TEXT = 1 << 24  # characters of them
 _LONG = 300  # characters of levels: more are hashed
 _MANY_WORDS = 4  # of a value on average
 _SHOWN = 3  # values in a message
@@ -110,6 +112,7 @@ class Column:
         self.rows = self.gaps = self.words = 0
         self.moments = self.odd = ""  # types of Arrow
         self.values: dict[str, int] = {}
+        self.size = 0  # characters of these
         self.formats = [ISO, *COMMON]
         self.code = ""  # what makes its numbers codes
 
@@ -121,7 +124,7 @@ class Column:
     @property
     def has_all(self) -> bool:
         """Whether all values were told apart."""
-        return len(self.values) <= _MOST_VALUES
+        return len(self.values) <= _MOST_VALUES and self.size <= _MOST_TEXT
 
     def look(self, array: Any) -> None:
         """See whether more values are numbers, and how many are missing."""
@@ -160,7 +163,9 @@ class Column:
         self.words += compute.sum(compute.count_substring_regex(text, r"\S+")).as_py() or 0
         if self.has_all:
             for one in text.value_counts().tolist():
-                self.values[one["values"]] = self.values.get(one["values"], 0) + one["counts"]
+                value = one["values"]
+                self.size += len(value) * (value not in self.values)
+                self.values[value] = self.values.get(value, 0) + one["counts"]
 
 
 def survey(
@@ -257,7 +262,8 @@ def _found(one: Column, way: Written | None) -> Finding:
         return Finding(one.name, "", None, told)
     if few:
         levels = sorted(one.values)
-        if len(text := ", ".join(map(quoted, levels))) <= _LONG:
+        short = max(map(len, levels)) <= limits.LONGEST_LABEL
+        if short and len(text := ", ".join(map(quoted, levels))) <= _LONG:
             return Finding(one.name, "categorical", levels, f"{several} levels: {text}")
     elif one.has_all and (words := _shared_words(one)):
         told = f"{kinds}, {such}, which share {words:,} words"
