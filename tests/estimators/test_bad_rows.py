@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from estimators.test_model_files import rewrite
 from sklearn.base import clone
 
 import kernbrook as kb
@@ -82,12 +83,20 @@ def test_they_are_refused_otherwise(task):
     make, y = task
     with pytest.raises(ValueError, match=r"NaN|finite|infinity"):
         make().learn(WRONG, y)
-    with pytest.raises(InputError, match="on_bad_rows must be 'raise' or 'skip', got 'leave'"):
-        make(on_bad_rows="leave").fit(X, y)
+    for word in ("leave", "raise"):
+        with pytest.raises(InputError, match=f"must be 'error' or 'skip', got '{word}'"):
+            make(on_bad_rows=word).fit(X, y)
     with pytest.raises(ValueError, match=r"NaN|finite|infinity"):
         make(on_bad_rows="skip").fit(X, y).predict(WRONG)
     with pytest.raises(InputError, match="X has 90 rows but y has 3 labels"):
         make(on_bad_rows="skip").learn(WRONG, y[:3])
+
+
+def test_files_with_the_word_of_before(tmp_path):
+    model = kb.OnlineMKRegressor([kb.Linear()]).fit(X, Y == "yes")
+    kb.save(model, tmp_path / "m")
+    rewrite(tmp_path / "m", lambda m, *_: m["parameters"].update(on_bad_rows="raise"))
+    assert kb.load(tmp_path / "m").get_params() == model.get_params()
 
 
 def test_more_rows_than_can_be_counted(tmp_path):

@@ -181,6 +181,29 @@ def test_an_interrupted_call_keeps_what_was_learned(monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("verb", ["learn", "partial_fit", "late"])
+def test_rows_that_are_skipped_shift_nothing(monkeypatch, verb):
+    """Of a call that ends early, too: what was skipped before its end was met."""
+    machine = kb.OnlineMKClassifier(POOL, scaling=None, dtype="float32", on_bad_rows="skip")
+    rows = [{"a": value} for value in (1.0, 2.0, 1e20, 4.0, 1e20, 6.0, 7.0)]
+    model, labels, whole = kb.NamedColumns(machine), [1, 2, 1, 2, 1, 6, 2], type(machine)._learn
+
+    def stopped(self, X, y, sample_weight=None, given=False):
+        if 6 not in y:
+            return whole(self, X, y, sample_weight, given)
+        if end := int((y == 6).argmax()):
+            whole(self, X[:end], y[:end], given=given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(machine), "_learn", stopped)
+    late = kb.LateLabels(model)
+    late.predict(rows, range(7))
+    with pytest.raises(KeyboardInterrupt):
+        late.learn(range(7), labels) if verb == "late" else getattr(model, verb)(rows, labels)
+    assert (model.n_rounds_, model.n_rows_skipped_, model.counts_.tolist()) == (3, 2, [5])
+    assert list(late.waiting_) == ([5, 6] if verb == "late" else list(range(7)))
+
+
 ROWS = [{"a": 1.0}, {"a": 2.0}]
 WRONG = {
     "column 'a', row 1 of the chunk: .* got 'red'": [{"a": 1}, {"a": "red"}],

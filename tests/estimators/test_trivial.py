@@ -51,6 +51,31 @@ def test_no_rows(name):
     assert all((vars(model)[key] == value).all() for key, value in before.items())
 
 
+@each
+def test_rows_without_a_label(name, tmp_path):
+    """They are rounds without one, wherever chunks are cut."""
+    kind, y, _ = KINDS[name]
+    told = {"classes": [3, 5]} if kind is TrivialClassifier else {}
+    gap = None if told else np.nan
+    some = [gap, y[0], gap, y[1], *y[2:], gap]
+    whole, parts, full = kind(name), kind(name), kind(name)
+    with intervals_of(0.9):
+        said = whole._learn_scored(np.zeros((7, 2)), some, **told)
+        others = [parts._learn_scored(X[:1], [label], **told) for label in some]
+        without = full._learn_scored(X, y, **told)
+    assert said.asked.tolist() == [False, True, False, True, True, True, False]
+    assert said.predictions.tolist() == [one.predictions[0] for one in others]
+    assert said.predictions[said.asked].tolist() == without.predictions.tolist()
+    if said.half_widths is not None:
+        assert said.half_widths[said.asked].tolist() == without.half_widths.tolist()
+    assert (whole.n_rounds_, whole.labels_asked_) == (7, 4)
+    kb.save(parts, tmp_path / "m")
+    kb.save(whole, tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert kb.load(tmp_path / "m").n_rounds_ == 7
+    assert whole.predict(X[:1]) == full.predict(X[:1])
+
+
 @checks_of({name: kind(name) for name, (kind, _, _) in KINDS.items()})
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -139,10 +164,10 @@ def test_a_first_fit_that_fails_leaves_no_trace(model, y, tmp_path):
     [
         (TrivialRegressor("median"), [1.0] * 4, "must be 'mean' or 'last-value', got 'median'"),
         (TrivialClassifier("mean"), [1, 2] * 2, "'majority' or 'last-label', got 'mean'"),
-        (TrivialClassifier(), [1, None, 2, 1], "y: row 1 has no label; a baseline needs them all"),
+        (TrivialClassifier(), [None] * 4, "y: no row has a label: expected one, or classes"),
         (TrivialClassifier(), np.array([1, "a"] * 2, dtype=object), "one kind, .* int and str"),
         (TrivialRegressor(), ["a"] * 4, "y: expected numbers, got <U1"),
-        (TrivialRegressor(), [1.0, np.nan, 1.0, 2.0], "size below 1e100, found nan"),
+        (TrivialRegressor(), [1.0, np.inf, 1.0, 2.0], "size below 1e100, found inf"),
         (TrivialRegressor(), [1.0, 1e101, 1.0, 2.0], r"size below 1e100, found 1e\+101"),
     ],
 )

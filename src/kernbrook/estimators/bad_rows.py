@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
-from kernbrook.checks import COUNTED, check, counted, placed
+from kernbrook.checks import check, counted, placed
 from kernbrook.errors import InputError
 from kernbrook.estimators.input_checks import importance_of
 from kernbrook.estimators.labelled import as_labels, is_empty
@@ -54,6 +55,12 @@ def runs(good: Flags) -> Iterator[tuple[slice, bool]]:
         yield slice(int(start), int(end)), bool(good[start])
 
 
+def rows_met(model: Any) -> int:
+    """Rows that a model has learned from or skipped: how far it is in what it was given."""
+    rows: int = getattr(model, "n_rounds_", 0) + getattr(model, "n_rows_skipped_", 0)
+    return rows
+
+
 class SkipsBadRows:
     """What a machine does with such rows where they are to be skipped."""
 
@@ -69,7 +76,7 @@ class SkipsBadRows:
     def _skip(self, X: Any) -> Flags | None:
         """(n,) bool, the rows to learn from; None where they are all."""
         check(self)
-        if self.on_bad_rows == "raise" or is_empty(X):
+        if self.on_bad_rows == "error" or is_empty(X):
             return None
         self.__dict__.setdefault("n_rows_skipped_", 0)
         good = good_rows(X, self._allowed(X).norms)
@@ -79,17 +86,25 @@ class SkipsBadRows:
         before: int = vars(self)["n_rows_skipped_"]
         self.n_rows_skipped_ = counted("n_rows_skipped_", before, rows)
 
-    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Sequence[int]]:
-        """Of rows, labels and weights, those to learn from, and their places in the chunk."""
+    @contextmanager
+    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Of rows, labels and weights, those to learn from; the others count as far as it came."""
         good = self._skip(X)
         if good is None or y is None:
-            return X, y, sample_weight, range(COUNTED)
+            yield X, y, sample_weight
+            return
         there, y = np.flatnonzero(good), as_labels(y)
         if len(y) != len(good):
             raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
         weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
-        self._left_out(len(y) - len(there))
-        return _safe_indexing(X, there), y[there], weights, there.tolist()
+        counted("n_rows_skipped_", vars(self)["n_rows_skipped_"], len(y) - len(there))
+        places, before = [*there.tolist(), len(y)], getattr(self, "n_rounds_", 0)
+        try:
+            with placed(places):
+                yield _safe_indexing(X, there), y[there], weights
+        finally:
+            learned = max(getattr(self, "n_rounds_", 0) - before, 0)
+            self._left_out(places[learned] - learned)
 
     def _learn_between(
         self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any = None

@@ -80,7 +80,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         matrix with a row for each class that is there and a column for each that is said.
     missing_label : number, str or None
         What stands for a label that is not there, such as -1, besides None and NaN.
-    on_bad_rows : "raise" or "skip"
+    on_bad_rows : "error" or "skip"
         Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
         and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
         them all the same.
@@ -156,7 +156,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         class_weight: Any = None,
         threshold: Any = None,
         missing_label: Any = None,
-        on_bad_rows: str = "raise",
+        on_bad_rows: str = "error",
         dtype: str = "float64",
         delay: float | None = None,
     ):

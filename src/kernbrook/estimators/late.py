@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from kernbrook.checks import Other, Whole, check, counted, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
+from kernbrook.estimators.bad_rows import rows_met
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
@@ -141,11 +142,11 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         if not keys:
             return Learned(labels[:0], np.zeros(0, dtype=bool), None)
         rows, said = zip(*(there[key] for key in keys), strict=True)
-        before, learned = getattr(self.model, "n_rounds_", 0), keys
+        before, learned = rows_met(self.model), keys
         try:
             asked = self.model.learn(together(rows), labels, **self._named())[1]
         except BaseException:  # some blocks are learned as a whole, the others not
-            learned = keys[: getattr(self.model, "n_rounds_", 0) - before]
+            learned = keys[: max(rows_met(self.model) - before, 0)]
             raise
         finally:
             self.__dict__.pop("_begun", None)

@@ -21,7 +21,6 @@ from kernbrook.checks import (
     Other,
     Seed,
     Whole,
-    placed,
     row_of_chunk,
     shown,
 )
@@ -84,7 +83,7 @@ class OnlineMachine(
         "judge_stored": Flag(),
         "dtype": OneOf(tuple(NEAR)),
         "missing_label": Other("None, a number or text", check_missing),
-        "on_bad_rows": OneOf(("raise", "skip")),
+        "on_bad_rows": OneOf(("error", "skip")),
         "delay": Or((None, math.inf), Whole(0)),
     }
     _model: Model
@@ -104,7 +103,7 @@ class OnlineMachine(
         scaling: str | None = "auto",
         judge_stored: bool = False,
         missing_label: Any = None,
-        on_bad_rows: str = "raise",
+        on_bad_rows: str = "error",
         dtype: str = "float64",
         delay: float | None = None,
     ):
@@ -199,13 +198,12 @@ class OnlineMachine(
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """What `fit` and `partial_fit` do: each label is learned from."""
-        X, y, sample_weight, places = self._good_ones(X, y, sample_weight)
-        if is_empty(X) and vars(self).get("n_rows_skipped_"):
-            return self  # they are all skipped
-        with self._nothing_half_done(), placed(places):
+        with self._nothing_half_done(), self._good_ones(X, y, sample_weight) as (X, y, weights):
+            if is_empty(X) and "n_rows_skipped_" in vars(self):
+                return self  # they are all skipped
             X, y = self._validated(X, y)
             self._set_classes(y, classes)
-            self._learn(X, y, sample_weight, given=True)
+            self._learn(X, y, weights, given=True)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
@@ -328,7 +326,7 @@ class OnlineMachine(
         -------
         the prediction made before the label was looked at
         """
-        if self.on_bad_rows != "raise" and not good_rows([x], self._allowed([x]).norms)[0]:
+        if self.on_bad_rows == "skip" and not good_rows([x], self._allowed([x]).norms)[0]:
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
+from kernbrook.estimators.bad_rows import rows_met
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.arrays import Floats, check_array
@@ -55,7 +56,7 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
     names_ : list of the names so far, in the order of the columns
     totals_, counts_, means_ : (d,) sums, numbers and means of the values so far, in each column
     ignored_ : dict, for each name that found no column the rows that had it
-    classes_, n_rounds_ : those of the model
+    classes_, n_rounds_, n_rows_skipped_ : those of the model
 
     Examples
     --------
@@ -127,6 +128,7 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
     means_ = property(in_turn(lambda self: self.totals_ / np.maximum(self.counts_, 1)))
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
+    n_rows_skipped_ = property(lambda self: self.model.n_rows_skipped_)
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
@@ -166,11 +168,11 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         counts = np.add.accumulate(np.vstack([counts, there]))
         counted("X", int(counts[0].max()), len(rows))
         filled = np.where(there, values, totals[:-1] / np.maximum(counts[:-1], 1))
-        before, met = getattr(self, "n_rounds_", 0), len(rows)
+        before, met = rows_met(self), len(rows)
         try:
             return learn(filled[0] if verb == "learn_one" else filled, y, **named)
         except BaseException:  # some blocks are learned as a whole, the others not
-            met = getattr(self, "n_rounds_", 0) - before
+            met = max(rows_met(self) - before, 0)
             raise
         finally:
             if met:

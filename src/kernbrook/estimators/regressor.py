@@ -54,7 +54,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         that is far from the others is made up for. Precomputed kernels are taken as they are.
     judge_stored : bool; see `OnlineMKClassifier`
     missing_label : number or None; see `OnlineMKClassifier`
-    on_bad_rows : "raise" or "skip"; see `OnlineMKClassifier`
+    on_bad_rows : "error" or "skip"; see `OnlineMKClassifier`
         `learn` says `offset_` of a row that is skipped, 0 without one.
     dtype : "float64" or "float32"; see `OnlineMKClassifier`
     delay : None, or a number of rows
@@ -115,7 +115,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         center: bool = True,
         judge_stored: bool = False,
         missing_label: Any = None,
-        on_bad_rows: str = "raise",
+        on_bad_rows: str = "error",
         dtype: str = "float64",
         delay: float | None = None,
     ):

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from kernbrook.checks import Other, check, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.estimators.bad_rows import rows_met
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import task_of
@@ -128,7 +129,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         known, named, told = self._classes(stream, classes)
         _tell(stream, told)
         for X, y in stream.chunks(CHUNK):
-            before = self._rounds()
+            before = rows_met(self.model)
             try:
                 if known is None:
                     self.model.learn(X, as_numbers(y))
@@ -137,7 +138,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 else:
                     self.model.learn(X, as_classes(y, known), classes=known)
             finally:  # an error or Ctrl-C may come when some of the rows were learned
-                if self._rounds() != before:
+                if rows_met(self.model) != before:
                     self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
                     self.named_classes_ = named
         return self
@@ -239,10 +240,6 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
-
-    def _rounds(self) -> int:
-        """Rows that the model has met."""
-        return getattr(self.model, "n_rounds_", 0)
 
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)

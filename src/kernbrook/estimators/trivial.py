@@ -18,18 +18,19 @@ from kernbrook.estimators.intervals import Residuals, check_coverage, covering
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import (
     as_labels,
+    as_numbers,
     check_discrete,
     check_kept_classes,
-    check_present,
     class_numbers,
     distinct,
     is_empty,
     named,
+    present,
 )
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.thresholds import agreeing
 from kernbrook.estimators.validating import in_words
-from kernbrook.gram.arrays import Floats, check_array, sound
+from kernbrook.gram.arrays import Flags, Floats, check_array, sound
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn
@@ -68,11 +69,14 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         if not learned:
             return
         for name in self._learned:
-            if name not in learned and not name.endswith("_in_"):  # `learn` looks at no features
+            # `learn` looks at no features, and most data have all labels
+            if name not in learned and not name.endswith(("_in_", "n_unlabelled_")):
                 raise InputError(f"{name} is missing")
         if not is_count(learned["labels_asked_"]):
             found = shown(learned["labels_asked_"])
             raise InputError(f"labels_asked_: expected an integer from 0, got {found}")
+        if not is_count(learned.get("n_unlabelled_", 0)):
+            raise InputError("n_unlabelled_: expected an integer from 0")
         self._check_sums(learned, learned["last_"], learned["labels_asked_"])
 
     def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
@@ -110,7 +114,12 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
 
     @property
     def n_rounds_(self) -> int:
-        return self.labels_asked_
+        return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
+
+    def _passed_over(self, there: Flags) -> dict[str, int]:
+        """Rounds without a label, once there are some."""
+        passed = counted("y", getattr(self, "n_unlabelled_", 0), len(there) - int(there.sum()))
+        return {"n_unlabelled_": passed} if passed else {}
 
     @property
     def kernel_weights_(self) -> NDArray[np.float64]:
@@ -141,7 +150,8 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
 
     parameter_ranges: ClassVar = {"strategy": OneOf(("majority", "last-label"))}
     _learned = (
-        "classes_", "counts_", "last_", "labels_asked_", "n_features_in_", "feature_names_in_",
+        "classes_", "counts_", "last_", "labels_asked_", "n_unlabelled_", "n_features_in_",
+        "feature_names_in_",
     )  # fmt: skip
     _of_numbers = False
 
@@ -161,7 +171,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
 
     @in_turn
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Test, ask, train; see `OnlineMKClassifier.learn`. Every row needs its label."""
+        """Test, ask, train; see `OnlineMKClassifier.learn`."""
         return self._learn_scored(X, y, classes)[:2]
 
     @in_turn
@@ -169,31 +179,36 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         """`learn`, with the probabilities before the labels."""
         check(self)
         y = as_labels(y)
-        check_present(y, "a baseline needs them all")
+        there = present(y)
+        labels = y[there]
         if hasattr(self, "classes_"):
             known, counts, last, asked = self.classes_, self.counts_, self.last_, self.labels_asked_
         else:
             if len(y) == 0:
                 return Learned(y, np.ones(0, dtype=bool), None)
-            known = distinct(y if classes is None else as_labels(classes))
+            known = distinct(labels if classes is None else as_labels(classes))
+            if len(known) == 0:
+                raise InputError("y: no row has a label: expected one, or classes")
             check_discrete(known)
             counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
-        codes = class_numbers(known, y)
+        codes = class_numbers(known, labels)
         if (codes < 0).any():
-            unknown = y[codes < 0][:1]
+            unknown = labels[codes < 0][:1]
             raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
-        asked, before = counted("y", asked, len(y)), np.concatenate([[last], codes])
-        predicted, chances = before[:-1], None
+        asked, before = counted("y", asked, len(codes)), np.concatenate([[last], codes])
+        so_far = there.cumsum() - there  # labels before each row
+        predicted, chances = before[so_far], None
         if self.strategy == "majority":
-            ones = np.zeros((len(y) + 1, len(known)), dtype=np.int64)
+            ones = np.zeros((len(codes) + 1, len(known)), dtype=np.int64)
             ones[0] = counts
-            ones[np.arange(1, len(y) + 1), codes] = 1
-            predicted, chances = _majority(ones.cumsum(axis=0)[:-1])
+            ones[np.arange(1, len(codes) + 1), codes] = 1
+            predicted, chances = _majority(ones.cumsum(axis=0)[so_far])
         counts = counts + np.bincount(codes, minlength=len(known))
         self.__dict__.update(  # in one call, so that no interruption comes between
-            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked
-        )
-        return Learned(known[predicted], np.ones(len(y), dtype=bool), None, chances)
+            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked,
+            **self._passed_over(there),
+        )  # fmt: skip
+        return Learned(known[predicted], there, None, chances)
 
     @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
@@ -249,7 +264,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
 
     parameter_ranges: ClassVar = {"strategy": OneOf(("mean", "last-value"))}
     _learned = (
-        "total_", "first_", "squares_", "last_", "labels_asked_", "n_features_in_",
+        "total_", "first_", "squares_", "last_", "labels_asked_", "n_unlabelled_", "n_features_in_",
         "feature_names_in_",
     )  # fmt: skip
     _of_numbers = True
@@ -278,31 +293,33 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         """`learn`, with half widths of intervals where they are asked for."""
         check(self)
         y = as_labels(y)
-        if y.dtype.kind not in "biuf":
-            raise InputError(f"y: expected numbers, got {y.dtype}")
-        y = y.astype(np.float64)
+        there = present(y)
+        y = as_numbers(y[there]).astype(np.float64)
         if (wrong := ~(np.abs(y) < LARGEST)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
-        if len(y) == 0:
-            return Learned(y, np.ones(0, dtype=bool), None)
-        total, first, squares, last, asked = 0.0, float(y[0]), 0.0, 0.0, 0
+        if len(there) == 0:
+            return Learned(y, there, None)
+        total, first, squares, last, asked = 0.0, 0.0, 0.0, 0.0, 0
         if hasattr(self, "total_"):
             total, first, squares = self.total_, self.first_, self.squares_
             last, asked = self.last_, self.labels_asked_
+        if asked == 0 and len(y):
+            first = float(y[0])
+        so_far = there.cumsum() - there  # labels before each row
         now, before = counted("y", asked, len(y)), np.concatenate([[last], y])
         # One after the other, so that the length of a chunk does not matter.
         totals = np.add.accumulate(np.concatenate([[total], y]))
         sums = np.add.accumulate(np.concatenate([[squares], (y - first) ** 2]))
-        counts, predicted, half = asked + np.arange(len(y)), before[:-1], None
+        counts, predicted, half = asked + so_far, before[so_far], None
         if self.strategy == "mean":
-            predicted = totals[:-1] / np.maximum(counts, 1)
+            predicted = totals[so_far] / np.maximum(counts, 1)
             if (coverage := covering.get()) is not None:
-                half = _half_widths(counts, predicted - first, sums[:-1], coverage)
+                half = _half_widths(counts, predicted - first, sums[so_far], coverage)
         self.__dict__.update(  # in one call, so that no interruption comes between
             total_=float(totals[-1]), first_=first, squares_=float(sums[-1]),
-            last_=float(before[-1]), labels_asked_=now,
+            last_=float(before[-1]), labels_asked_=now, **self._passed_over(there),
         )  # fmt: skip
-        return Learned(predicted, np.ones(len(y), dtype=bool), None, half_widths=half)
+        return Learned(predicted, there, None, half_widths=half)
 
     @in_turn
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -3,8 +3,9 @@ from .comparing.ranking import Ranking as Ranking
 from .comparing.ranking import ranking as ranking
 from .history.changes import Change as Change
 from .history.changes import Changes as Changes
+from .history.judging import Judge as Judge
 from .history.windows import Past as Past
-from .runs.held_out import held_out as held_out
+from .measuring.measures import Measures as Measures
 from .runs.hindsight import best_fixed as best_fixed
 from .runs.hindsight import best_shifting as best_shifting
 from .runs.hindsight import hindsight as hindsight

@@ -282,7 +282,7 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
 
 def check_on_bad_rows(given: Any) -> bool:
     """Whether rows that cannot be read are left out; InputError where that is not said."""
-    if given not in ("error", "raise", "skip"):  # "raise" as estimators have it
+    if given not in ("error", "skip"):
         raise InputError(f"on_bad_rows: expected error or skip, got {given!r:.40}")
     return bool(given == "skip")
 
