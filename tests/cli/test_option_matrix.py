@@ -1,19 +1,23 @@
-"""Each option of `train` and of a second sitting of `label`: obeyed, or refused by its name."""
+"""Each option of each command: obeyed, or refused by its name.
+
+The tables have a row for each parameter that a command has for click: one that is new is missing.
+"""
 
 from __future__ import annotations
 
-from inspect import signature
+import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import typer
 from scipy.sparse import csr_array
 
-from kernbrook.cli.label import label_data
+from kernbrook.cli.main import app
 from kernbrook.cli.predict import _files
-from kernbrook.cli.train import train
 from kernbrook.errors import ModelFileError
 from kernbrook.evaluation.comparing.manifest import digest_of
 from kernbrook.evaluation.sessions.predicting import predict_table
@@ -23,7 +27,8 @@ BEGUN = [
     *("--words", "note=16", "--lags", "speed=1,2", "--missing", "mean", "--seed", "3"),
 ]
 SAME = ""
-# By option: what is given, and what is said of it by a model that is there: "" where it is obeyed.
+OTHER = "another result"  # by which it is seen that an option is obeyed
+# By option: what is given, and what is said of it: "" where it is obeyed.
 OF_COLUMNS = {
     "categorical": ("carrier=UA", "categorical was"),
     "dates": ("when=hour", "dates was"),
@@ -51,7 +56,113 @@ TRAIN = {
     "rounds": ("2", "--rounds: goes with --scheduler"),
     "json": ("said.json", SAME),
 }  # fmt: skip
+# Of a model that is there, what is given in vain: what nobody named before, and what is usual.
+USUAL = {
+    "missing": ("error", "missing was"), "seed": ("0", "seed was"),
+    "categorical": ("auto", "categorical was"), "dates": ("auto", "dates was"),
+}  # fmt: skip
 MODES = {"data", "model", "go_on", "resume", "overwrite", "anyway", "scheduler"}
+NEW = {
+    "recipe": ("rbp", OTHER),
+    "settings": ("aggressiveness=0.5", OTHER),
+    "budget": ("4", OTHER),
+    "seed": ("9", OTHER),
+    "classes": ("no,yes", OTHER),
+    "positive": ("yes", OTHER),
+    "label": ("carrier", OTHER),
+    "categorical": ("carrier=UA", OTHER),
+    "dates": ("when=days", OTHER),
+    "words": ("carrier=16", OTHER),
+    "lags": ("1", OTHER),
+    "delay": ("2", "--delay: goes with --lags"),
+    "labels_every": ("2", "--labels-every: goes with --lags"),
+    "drop": ("speed", OTHER),
+    "missing": ("mean", OTHER),
+    "decimal": (",", OTHER),
+    "thousands": ("'", OTHER),
+    "units": ("speed=kn", OTHER),
+    "sep": (";", "parted by semicolons"),
+    "n_features": ("3", "expected 3 features"),
+    "max_bytes": ("100", "--max-bytes"),
+    "on_bad_rows": ("leave", "on_bad_rows: expected"),
+    "checkpoint_every": ("0", SAME),
+    "go_on": (None, "--go-on"),
+    "resume": (None, SAME),
+    "overwrite": (None, SAME),
+    "ignore_extra": (None, "--ignore-extra: goes with --go-on"),
+    "anyway": (None, "--anyway: goes with --go-on"),
+    "scheduler": ("local:1", "expected a folder of Parquet files"),
+    "rounds": ("2", "--rounds: goes with --scheduler"),
+    "json": ("said.json", SAME),
+}  # fmt: skip
+# Data that are no table have no columns.
+NO_TABLE = {
+    "label": ("late", "label="), "categorical": ("late", "categorical"),
+    "dates": ("late", "dates"), "words": ("late", "words"), "lags": ("1", "lags"),
+    "drop": ("late", "drop"), "missing": ("mean", "missing"), "decimal": (",", "decimal"),
+    "thousands": ("'", "thousands"), "units": ("late=kn", "units"), "sep": (",", "sep="),
+    "on_bad_rows": ("skip", "on_bad_rows"),
+}  # fmt: skip
+COMPARE = {
+    **{
+        name: NEW[name]
+        for name in (
+            "settings", "budget", "label", "categorical", "dates", "words",
+            "drop", "missing", "sep", "n_features", "max_bytes",
+        )
+    },
+    "missing": ("later", "missing must be"),
+    "positive": ("later", "later"),
+    "seed": ("9", OTHER),
+    "decimal": (";", "decimal must be"),
+    "thousands": ("x", "thousands"),
+    "units": ("late=kn", "late"),
+    "lags": ("1", "lags"),
+    "recipes": ("bpas,majority", OTHER),
+    "baselines": ("sklearn", OTHER),
+    "permutations": ("1", OTHER),
+    "orders": ("orders.npz", OTHER),
+    "in_order": (None, OTHER),
+    "delay": ("2", OTHER),
+    "labels_every": ("4", OTHER),
+    "measure": ("auc", OTHER),
+    "json": ("said.json", SAME),
+    "report": ("page.html", SAME),
+    "jobs": ("2", SAME),
+    "scheduler": ("local:1", "--jobs, --scheduler: expected one of them"),
+}  # fmt: skip
+OF_NEW_DATA = {
+    "label": ("carrier", "missing 'carrier'"),
+    "dates": ("when=%d.%m.%Y", "when"),
+    "decimal": (";", "decimal must be"),
+    "thousands": ("x", "thousands"),
+    "units": ("late=kn", "late"),
+    "sep": (";", "semicolons"),
+    "max_bytes": ("100", "--max-bytes"),
+    "json": ("said.json", SAME),
+}
+PREDICT = {
+    **OF_NEW_DATA,
+    "output": ("out.csv", OTHER),
+    "proba": (None, OTHER),
+    "interval": ("0.5", "interval"),
+    "scores": (None, OTHER),
+    "threshold": ("0.9", OTHER),
+    "keep": ("when", OTHER),
+    "seed": ("9", SAME),
+    "on_bad_rows": ("leave", "on_bad_rows: expected"),
+    "ignore_extra": (None, SAME),
+    "scheduler": ("local:1", "--scheduler: expected a folder"),
+}
+EXPLAIN = {
+    **OF_NEW_DATA,
+    "row": ("3", OTHER),
+    "of_class": ("no", "--class: goes with --row"),
+    "measure": ("error", OTHER),
+    "seed": ("9", OTHER),
+    "ignore_extra": (None, SAME),
+    "report": ("page.html", SAME),
+}
 LABEL = {
     **OF_COLUMNS, **READ,
     "n_features": ("3", "--n-features: the model has"),
@@ -63,10 +174,28 @@ LABEL = {
     "budget": ("4", "--set, --budget: expected a --recipe"),
     "seed": ("9", "seed was"),
     "classes": ("a,b", "classes were"),
+    "label": ("late", SAME),
+    "questions": ("asked.jsonl", "--questions, --answers: one needs the other"),
+    "answers": ("told.jsonl", "--questions, --answers: one needs the other"),
+    "text": ("when", "when"),
+    "image": ("when", "when"),
+    "port": ("1", "--port: expected --web too"),
+    "export": ("labels.csv", SAME),
 }  # fmt: skip
-# Options of a sitting, whatever the model is; test_labelling.py has them.
-OF_A_SITTING = {
-    "model", "data", "label", "questions", "answers", "text", "image", "web", "port", "export",
+del LABEL["lags"], LABEL["delay"], LABEL["labels_every"]
+SIT = {
+    **{
+        name: NEW[name]
+        for name in (
+            "recipe", "settings", "budget", "seed", "categorical", "dates", "words", "drop",
+            "missing", "decimal", "thousands", "units", "sep", "n_features", "max_bytes",
+        )
+    },
+    "classes": ("no,yes,later", OTHER),
+    "label": ("carrier", OTHER),
+    **{name: LABEL[name] for name in ("questions", "answers", "port", "export")},
+    "text": ("when", OTHER),
+    "image": ("when", OTHER),
 }  # fmt: skip
 
 
@@ -79,20 +208,111 @@ def rows(first, more=""):
 
 
 def flag(name):
-    return {"settings": "--set"}.get(name, "--" + name.replace("_", "-"))
+    return {"settings": "--set", "of_class": "--class"}.get(name, "--" + name.replace("_", "-"))
 
 
 def outcome(kernbrook, command, name, value, said, where, typed=()):
     call = *command, flag(name), *(() if value is None else (value,))
-    code, _, err = kernbrook(*call, typed=typed)
-    assert (code != 0, said in err) == (said != SAME, True), (where, name, code, err)
+    code, out, err = kernbrook(*call, typed=typed)
+    obeyed = said in (SAME, OTHER)
+    assert (code == 0, obeyed or said in err) == (obeyed, True), (where, name, code, err)
+    return out
 
 
-def test_options_are_classified():
-    assert {*signature(train).parameters} == {*TRAIN} | MODES
-    assert {*signature(label_data).parameters} == {*LABEL, *OF_A_SITTING} - {"delay", "lags"} - {
-        "labels_every"
-    }
+@pytest.mark.parametrize(
+    ("command", "table", "others"),
+    [
+        ("train", TRAIN, MODES),
+        ("train", NEW, {"data", "model"}),
+        ("compare", COMPARE, {"data"}),
+        ("predict", PREDICT, {"data", "model"}),
+        ("explain", EXPLAIN, {"data", "model"}),
+        ("label", LABEL, {"data", "model", "web"}),
+        ("label", SIT, {"data", "model", "web"}),
+    ],
+)
+def test_options_are_classified(command, table, others):
+    own = {one.name for one in typer.main.get_command(app).commands[command].params}
+    assert own == {*table, *others}
+
+
+def without_times(text):
+    """What a comparison came to, but for what it was asked and how long it took."""
+    told = json.loads(text)
+    del told["manifest"]
+    return re.sub(r'"seconds[^,}]*', "", json.dumps(told))
+
+
+def test_a_new_model(kernbrook):
+    Path("day0.csv").write_text(rows(0))
+    Path("plain.svm").write_text("".join(f"{(-1) ** i} 1:{i} 2:{i % 5}\n" for i in range(40)))
+    base = "--recipe", "bpas", "--label", "late", "--categorical", "auto", "--drop", "note"
+    command = "train", "day0.csv", "--model", "m", *base, "--dates", "auto"
+    assert kernbrook(*command)[0] == 0
+    usual = Path("m").read_bytes()
+    for name, (value, said) in NEW.items():
+        Path("m").unlink(missing_ok=True)
+        outcome(kernbrook, command, name, value, said, "new")
+        if said in (SAME, OTHER):
+            assert (Path("m").read_bytes() != usual) == (said == OTHER), name
+    for name, (value, said) in NO_TABLE.items():
+        outcome(kernbrook, ("train", "plain.svm", "--model", "n"), name, value, said, "no table")
+    assert not Path("n").exists()
+    assert kernbrook("train", "plain.svm", "--model", "n", "--recipe", "majority")[0] == 0
+    table = {name: NO_TABLE[name] for name in ("label", "decimal", "thousands", "units", "sep")}
+    for command in ("predict", "explain"):
+        call = command, "n", "plain.svm"
+        for name, row in {**table, "ignore_extra": (None, "ignore_extra")}.items():
+            outcome(kernbrook, call, name, *row, "no table")
+
+
+def test_compare(kernbrook):
+    Path("day0.csv").write_text(rows(0))
+    np.savez("orders.npz", day0=[range(40)] * 2)
+    command = [
+        *("compare", "day0.csv", "--recipes", "bpas", "--label", "late", "--categorical", "auto"),
+        *("--drop", "note", "--dates", "auto", "--permutations", "2", "--jobs", "1"),
+    ]
+    asked = [*command, "--json", "-"]
+    usual = without_times(kernbrook(*asked)[1])
+    for name, (value, said) in COMPARE.items():
+        if name in ("orders", "in_order"):
+            call = [one for one in asked if one not in ("--permutations", "2")]
+        else:
+            call = command if name == "json" else asked
+        out = outcome(kernbrook, call, name, value, said, "compare")
+        if said in (SAME, OTHER) and name != "json":
+            assert (without_times(out) != usual) == (said == OTHER), name
+    assert without_times(Path("said.json").read_text()) == usual
+
+
+@pytest.mark.parametrize(("command", "table"), [("predict", PREDICT), ("explain", EXPLAIN)])
+def test_of_a_model(kernbrook, command, table):
+    for day in (0, 1):
+        Path(f"day{day}.csv").write_text(rows(40 * day))
+    base = "--recipe", "bpas", "--label", "late", "--categorical", "auto", "--dates", "auto"
+    assert kernbrook("train", "day0.csv", "--model", "m", *base, "--drop", "note")[0] == 0
+    call = command, "m", "day1.csv"
+    usual = kernbrook(*call)[1]
+    for name, (value, said) in table.items():
+        out = outcome(kernbrook, call, name, value, said, command)
+        if said in (SAME, OTHER):
+            assert (out != usual) == (said == OTHER), name
+
+
+def test_a_first_sitting(kernbrook):
+    Path("day0.csv").write_text(rows(0))
+    base = "--classes", "no,yes", "--categorical", "auto", "--dates", "auto", "--recipe", "bpas"
+    command = "label", "m", "day0.csv", "--label", "late", "--drop", "note", *base
+    typed, answers = ["yes", "no", "q"], Path("m.labels.jsonl")
+    assert kernbrook(*command, typed=typed)[0] == 0
+    usual = Path("m").read_bytes()
+    for name, (value, said) in SIT.items():
+        for path in (Path("m"), answers):
+            path.unlink(missing_ok=True)
+        outcome(kernbrook, command, name, value, said, "label", typed)
+        if said in (SAME, OTHER):
+            assert (Path("m").read_bytes() != usual) == (said == OTHER), name
 
 
 @pytest.mark.parametrize("mode", ["--go-on", "--resume"])
@@ -113,6 +333,11 @@ def test_train(kernbrook, mode):
     Path("m").write_bytes(model)
     given = "--lags", "speed=1,2", "--delay", "3"
     assert "delay was 0 and is 3" in kernbrook(*command, *given)[2]
+    plain = ["--label", "late", "--drop", "when,carrier,note", "--recipe", "bpas", "--overwrite"]
+    assert kernbrook("train", "day0.csv", "--model", "m", *plain, *BEGUN[-4:])[0] == 0
+    for name, (value, said) in USUAL.items():
+        outcome(kernbrook, command, name, value, said, mode)
+    assert kernbrook(*command, "--recipe", "bpas")[0] == 0
 
 
 def test_a_second_sitting(kernbrook):
@@ -123,9 +348,8 @@ def test_a_second_sitting(kernbrook):
     assert kernbrook(*call, typed=["yes", "q"])[0] == 0
     model = Path("m").read_bytes()
     for name, (value, said) in LABEL.items():
-        if name not in ("lags", "delay", "labels_every"):
-            outcome(kernbrook, command, name, value, said, "label", ["q"])
-            assert Path("m").read_bytes() == model, name
+        outcome(kernbrook, command, name, value, said, "label", ["q"])
+        assert Path("m").read_bytes() == model, name
     assert kernbrook(*call, typed=["q"])[0] == 0
 
 

@@ -10,16 +10,24 @@ from typing import Any, NamedTuple
 from kernbrook.cli.options import (
     Budget,
     Features,
+    GivenSeed,
     Label,
     MaxBytes,
     Positive,
     Recipe,
-    Seed,
     Sep,
     Settings,
     parameters,
 )
-from kernbrook.cli.table_options import OF_ENCODER, OF_LAGS, WRITTEN, as_written, encoder_of
+from kernbrook.cli.table_options import (
+    OF_ENCODER,
+    OF_LAGS,
+    WRITTEN,
+    as_written,
+    check_formats,
+    columns_of,
+    encoder_of,
+)
 from kernbrook.errors import InputError
 
 
@@ -70,52 +78,67 @@ def takes(**bundles: Bundle) -> Callable[[Callable[..., None]], Callable[..., No
 
 
 class Chosen(NamedTuple):
-    """A recipe, or None, with its parameters, and the seed of all that is drawn."""
+    """A recipe, or None, with its parameters, and the seed of all that is drawn.
+
+    seeded : whether the seed is given
+    """
 
     recipe: str | None
     settings: dict[str, Any]
     seed: int
+    seeded: bool
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Those that are set, and the seed."""
-        return {**self.settings, "random_state": self.seed}
+    def parameters(self, model: Any = None) -> dict[str, Any]:
+        """Those that are set, and the seed, which is that of a model that is there if not given."""
+        seed = self.seed if self.seeded else getattr(model, "random_state", self.seed)
+        return {**self.settings, "random_state": seed}
 
 
-def _chosen(settings: Any, budget: int | None, seed: int, recipe: str | None = None) -> Chosen:
-    return Chosen(recipe, parameters(settings, budget), seed)
+def _chosen(settings: Any, budget: int | None, seed: int | None, recipe: Any = None) -> Chosen:
+    return Chosen(recipe, parameters(settings, budget), seed or 0, seed is not None)
 
 
 class Rows(NamedTuple):
     """How data are read, see `open_stream`.
 
-    encoder : what the options for tables make together, or None
+    columns : the parameters of a TableEncoder that are given
+    encoder : what they make together, or None
     """
 
     label: str | None
+    columns: dict[str, Any]
     encoder: Any
     sep: str | None
     n_features: int | None
     positive: str | None
     max_bytes: int | None
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """As `open_stream` takes it."""
+        return {name: value for name, value in self._asdict().items() if name != "columns"}
+
 
 def _rows(checked: bool, **given: Any) -> Rows:
     of_encoder = {name: given.pop(name) for name in OF_ENCODER if name in given}
-    for name in OF_LAGS[1:]:
-        if checked and of_encoder.get("lags") is None and of_encoder.get(name) is not None:
-            raise InputError(f"--{name.replace('_', '-')}: goes with --lags")
-    return Rows(encoder=encoder_of(**of_encoder), **{"positive": None} | given)
+    if not of_encoder.get("lags"):
+        for name in OF_LAGS[1:]:
+            if of_encoder.pop(name, None) is not None and checked:
+                raise InputError(f"--{name.replace('_', '-')}: goes with --lags")
+    columns = columns_of(**of_encoder)
+    return Rows(columns=columns, encoder=encoder_of(columns), **{"positive": None} | given)
 
 
 def _new_rows(label: Any, sep: Any, max_bytes: Any, **written: Any) -> dict[str, Any]:
     """How data are read that are like those of a model, as `open_like` takes it."""
+    columns = columns_of(**written)
+    check_formats(columns)
     read = {"label": label, "sep": sep, "max_bytes": max_bytes}
-    return {**read, "written": as_written(**written)}
+    return {**read, "written": as_written(columns)}
 
 
 _OF_RECIPE: dict[str, tuple[Any, Any]] = {
-    "settings": (Settings, None), "budget": (Budget, None), "seed": (Seed, 0)
+    "settings": (Settings, None), "budget": (Budget, None), "seed": (GivenSeed, None)
 }  # fmt: skip
 RECIPE = Bundle({"recipe": (Recipe, None), **_OF_RECIPE}, _chosen)
 RECIPES = Bundle(_OF_RECIPE, _chosen)

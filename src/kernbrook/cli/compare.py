@@ -107,7 +107,7 @@ def compare(
     plan = Plan(recipes, baselines, chosen.settings)
     if measure is not None:
         measure_named(measure)
-    streams = [open_stream(name, seed=chosen.seed, **rows._asdict()) for name in data]
+    streams = [open_stream(name, seed=chosen.seed, **rows.reading) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
     results = []
     with progress() as shown:

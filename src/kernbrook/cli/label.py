@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.bundles import RECIPES, UNLABELLED_ROWS, takes
+from kernbrook.cli.bundles import RECIPES, UNLABELLED_ROWS, Chosen, takes
 from kernbrook.cli.options import (
     Data,
     check_outputs,
@@ -97,10 +97,10 @@ def label_data(
         raise InputError("--set, --budget: expected a --recipe too, or --classes")
     stopping, left = Stopping(), ExitStack()
     with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
-        found, names = _model(model, recipe, chosen.parameters), labels(classes)
+        found, names = _model(model, recipe, chosen), labels(classes)
         if found[1] is not None:  # it knows how columns are encoded
-            check_same_columns(model, found[1], rows.encoder, {}, written=True)
-        if found[2] is not None and recipe is None and chosen.seed:
+            check_same_columns(model, found[1], rows.columns, {}, written=True)
+        if found[2] is not None and recipe is None and chosen.seeded:
             check_seed(model, found[0], chosen.seed)
         known = named_classes(found[0], names) if asks else None
         opened = Opened.of(
@@ -185,7 +185,7 @@ def _export(opened: Opened, path: Path) -> None:
 
 
 def _model(
-    path: Path, recipe: str | None, chosen: dict[str, Any]
+    path: Path, recipe: str | None, chosen: Chosen
 ) -> tuple[Any, Source | None, Checkpoint | None]:
     """The model in the file, or a new one; what is known of its data; its checkpoint."""
     from kernbrook.evaluation.measuring.by_task import check_settings, make_online
@@ -194,17 +194,18 @@ def _model(
     from kernbrook.evaluation.sessions.session import check_same_settings
     from kernbrook.evaluation.sessions.sources import Source
 
-    made = None if recipe is None else with_policy(make_online(recipe, **chosen))
-    if made is not None:
+    estimator, checkpoint = load_checkpoint(path) if path.exists() else (None, None)
+    made = None
+    if recipe is not None:
+        made = with_policy(make_online(recipe, **chosen.parameters(estimator)))
         check_settings(made)
-    if not path.exists():
+    if estimator is None:
         if made is None:
             raise InputError(
                 f"{path} does not exist; to begin a new model, name the labels, such as "
                 "--classes yes,no; for numbers a recipe, such as --recipe kernbrook-regression"
             )
         return made, None, None
-    estimator, checkpoint = load_checkpoint(path)
     if made is not None:
         check_same_settings(path, (estimator, None), (made, None))
     if checkpoint is not None:

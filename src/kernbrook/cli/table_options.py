@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -85,33 +85,34 @@ OF_LAGS = "lags", "delay", "labels_every"
 WRITTEN = ("dates", "decimal", "thousands", "units")  # how values are written, not what they are
 
 
-def encoder_of(**given: Any) -> Any:
-    """The encoder that the options make, by their names; None where none is given."""
-    late = given.pop("delay", None) or 0, given.pop("labels_every", None) or 1
-    if not any(given.values()):
+def columns_of(**given: Any) -> dict[str, Any]:
+    """Parameters of a TableEncoder: of those options that are given, by their names."""
+    read = {
+        "categorical": _levels, "dates": _dates, "units": _units, "words": _words, "lags": _lags,
+        "drop": lambda texts: [name for text in texts for name in listed(text)],
+    }  # fmt: skip
+    return {
+        {"labels_every": "every"}.get(name, name): read.get(name, lambda value: value)(value)
+        for name, value in given.items()
+        if value not in (None, [])
+    }
+
+
+def encoder_of(columns: Mapping[str, Any]) -> Any:
+    """The encoder with these parameters, checked; None where none is given."""
+    if not columns:
         return None
     from kernbrook.checks import check
     from kernbrook.streams.tables.encoder import TableEncoder
     from kernbrook.streams.tables.written_numbers import check_marks
 
-    encoder = TableEncoder(
-        _levels(given["categorical"]),
-        _dates(given["dates"]),
-        [name for text in given["drop"] or [] for name in listed(text)],
-        given["missing"] or "error",
-        given["decimal"] or ".",
-        given["thousands"],
-        _units(given["units"]),
-        _words(given["words"]),
-        _lags(given.get("lags")),
-        *(late if given.get("lags") else ()),
-    )
+    encoder = TableEncoder(**columns)
     check(encoder)
     check_marks(encoder.decimal, encoder.thousands)
     return encoder
 
 
-def _levels(given: list[str] | None) -> dict[str, Any]:
+def _levels(given: list[str]) -> dict[str, Any]:
     """Levels, or numbers of columns to hash to, by column."""
     from kernbrook.streams.tables.declarations import AUTO, HASHED
 
@@ -127,7 +128,7 @@ def _levels(given: list[str] | None) -> dict[str, Any]:
     return levels
 
 
-def _words(given: list[str] | None) -> dict[str, int]:
+def _words(given: list[str]) -> dict[str, int]:
     """Numbers of columns to hash words to, by column."""
     from kernbrook.streams.tables.declarations import WORDS
 
@@ -139,7 +140,7 @@ def _words(given: list[str] | None) -> dict[str, int]:
     }
 
 
-def _lags(given: list[str] | None) -> dict[str | None, list[int]] | None:
+def _lags(given: list[str]) -> dict[str | None, list[int]]:
     """Numbers of rows by column; None stands for the label."""
     lags: dict[str | None, list[int]] = {}
     for name, values in _declared(given):
@@ -147,7 +148,7 @@ def _lags(given: list[str] | None) -> dict[str | None, list[int]] | None:
         numbers = [name] if values is None else values
         expected = "numbers of rows, such as 1,24, or NAME=1,24"
         lags.setdefault(column, []).extend(_number("lags", expected, text) for text in numbers)
-    return lags or None
+    return lags
 
 
 def _number(option: str, expected: str, text: str, before: str = "") -> int:
@@ -158,25 +159,29 @@ def _number(option: str, expected: str, text: str, before: str = "") -> int:
     return int(digits)
 
 
-def as_written(
-    dates: list[str] | None,
-    decimal: str | None,
-    thousands: str | None,
-    units: list[str] | None,
-) -> dict[str, Any] | None:
-    """What `TableEncoder.rewritten` takes; None where nothing is given."""
-    formats: dict[str, str] = {}
-    for name, values in _dates(dates).items():
-        if len(values) != 1 or "%" not in values[0]:
+def as_written(columns: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What `TableEncoder.rewritten` takes of an encoder's parameters; None where that is nothing.
+
+    Of dates the formats; who knows their parts need not say them.
+    """
+    formats = {
+        name: part for name, own in columns.get("dates", {}).items() for part in own if "%" in part
+    }  # fmt: skip
+    marks = {name: columns.get(name) for name in ("decimal", "thousands", "units")}
+    found = {**marks, "dates": formats}
+    return found if any(found.values()) else None
+
+
+def check_formats(columns: Mapping[str, Any]) -> None:
+    """InputError where more is said of a column of dates than a format."""
+    for name, own in columns.get("dates", {}).items():
+        if len(own) != 1 or "%" not in own[0]:
             raise InputError(
                 f"--dates: expected {name}=FORMAT, such as %d.%m.%Y; the model knows the parts"
             )
-        formats[name] = values[0]
-    given = {"decimal": decimal, "thousands": thousands, "units": _units(units), "dates": formats}
-    return given if any(given.values()) else None
 
 
-def _dates(given: list[str] | None) -> dict[str, Any]:
+def _dates(given: list[str]) -> dict[str, Any]:
     """Parts and formats by column; of one that is named twice together."""
     from kernbrook.streams.tables.column_problems import CYCLES
     from kernbrook.streams.tables.declarations import AUTO
@@ -190,7 +195,7 @@ def _dates(given: list[str] | None) -> dict[str, Any]:
     return {name: values or list(CYCLES) for name, values in columns.items()}
 
 
-def _units(given: list[str] | None) -> dict[str, str]:
+def _units(given: list[str]) -> dict[str, str]:
     units = {}
     for name, values in _declared(given):
         if values is None or len(values) != 1:
@@ -199,9 +204,9 @@ def _units(given: list[str] | None) -> dict[str, str]:
     return units
 
 
-def _declared(given: list[str] | None) -> Iterator[tuple[str, list[str] | None]]:
+def _declared(given: list[str]) -> Iterator[tuple[str, list[str] | None]]:
     """Columns with what stands after =, or None."""
-    for text in given or []:
+    for text in given:
         named = _LISTED.match(text)
         assert named is not None  # nothing at all is a name
         if named[3] == "=":

@@ -20,6 +20,7 @@ from kernbrook.cli.options import (
 )
 from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
+from kernbrook.cli.table_options import as_written
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def train(
             recipe, drawn = chosen.recipe, data != "-" and not Path(data).exists()
             result = run_on(
                 data, model, resume=resume, anyway=anyway, classes=given.classes,
-                written=given.written(),
+                written=as_written(rows.columns),
                 check=partial(given.check, model, rows.label if resume else None, drawn),
                 **watched, **reading,
             )  # fmt: skip
@@ -196,28 +197,10 @@ class Given(NamedTuple):
         from kernbrook.evaluation.measuring.by_task import NewModel
 
         recipe = self.chosen.recipe
-        new = NewModel(recipe, self.classes, self.chosen.parameters)
+        new = NewModel(recipe, self.classes, self.chosen.parameters())
         if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
             raise InputError(f"--classes: {recipe} predicts numbers")
         return new
-
-    def written(self) -> dict[str, Any] | None:
-        """How values are written, as `TableEncoder.rewritten` takes it; None where nothing is."""
-        from kernbrook.streams.tables.declarations import AUTO
-
-        encoder = self.rows.encoder
-        if encoder is None:
-            return None
-        decimal = encoder.decimal if encoder.decimal != "." else None
-        formats = {
-            name: part for name, own in encoder.dates.items() if own != AUTO for part in own
-            if "%" in part
-        }  # fmt: skip
-        found = {
-            "decimal": decimal, "thousands": encoder.thousands, "units": encoder.units,
-            "dates": formats,
-        }  # fmt: skip
-        return found if any(found.values()) else None
 
     def check(self, path: Path, label: str | None, drawn: bool, model: Any, source: Source) -> None:
         """InputError where the model, or what is known of its data, is not as given.
@@ -233,15 +216,15 @@ class Given(NamedTuple):
             check_seed,
         )
 
-        if self.chosen.recipe is not None or self.chosen.settings:
-            recipe = self.chosen.recipe or OURS[task_of(model)]
-            made = make_online(recipe, **self.chosen.parameters)
+        chosen, rows = self.chosen, self.rows
+        if chosen.recipe is not None or chosen.settings:
+            recipe = chosen.recipe or OURS[task_of(model)]
+            made = make_online(recipe, **chosen.parameters(model))
             check_same_settings(path, (model, None), (made, None))
-        elif self.chosen.seed and not drawn:
-            check_seed(path, model, self.chosen.seed)
-        rows = self.rows
+        elif chosen.seeded and not drawn:
+            check_seed(path, model, chosen.seed)
         given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
-        check_same_columns(path, source, rows.encoder, given)
+        check_same_columns(path, source, rows.columns, given)
 
 
 def _anew(

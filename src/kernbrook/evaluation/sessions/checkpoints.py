@@ -143,7 +143,7 @@ def _check_source(source: Source) -> None:
     for name in ("positive", "label"):
         expect(name, getattr(source, name), str, NoneType)
     expect("classes", source.classes, list, NoneType)
-    for name in ("features", "aside"):
+    for name in ("features", "aside", "auto"):
         expect(name, names := getattr(source, name), list, NoneType)
         for one in names or []:
             expect(name, one, str)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar
@@ -20,7 +20,6 @@ from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features, Labels, Piece
 from kernbrook.streams.tables.declarations import AUTO, declared_lags
-from kernbrook.streams.tables.encoder import TableEncoder
 
 CHUNK = 1024  # rows read at a time; they do not change the result
 
@@ -236,62 +235,54 @@ def check_same(
 def check_same_columns(
     path: str | PathLike[str],
     source: Source,
-    encoder: TableEncoder | None,
+    columns: Mapping[str, Any],
     given: Mapping[str, Any],
     written: bool = False,
 ) -> None:
     """InputError where columns, or other settings of data, are not as a model's file knows them.
 
-    What "auto" takes columns for, the file knows: it is not compared.
-
     Parameters
     ----------
     path : the file
     source : of the data in it
-    encoder : what is given of columns; None where nothing is
+    columns : the parameters of a TableEncoder that are given; where some speak of some columns
+        alone, the others are as they were, and so is what "auto" takes
     given : other settings, by name; None of those that are not given
     written : whether values must be written as before, too
     """
     before, after = source.settings(), {k: v for k, v in given.items() if v is not None}
-    if encoder is not None:
-        before["dates"] = _parts(before["dates"])
-        own = encoder.get_params()
-        own["dates"] = _parts(own["dates"])
-        own["lags"] = _lags(declared_lags(own["lags"]).items(), source)
-        before["lags"] = _lags(before["lags"] or (), source)
-        for name in ("categorical", "dates", "words", "lags", "units"):
-            known = before[name] or {}
-            own[name] = {k: v for k, v in own[name].items() if v != AUTO and (v or k not in known)}
-            after[name] = {**known, **own[name]}
-        dropped = before["drop"] or []
-        after["drop"] = dropped + [name for name in own["drop"] if name not in dropped]
-        usual = TableEncoder().get_params()
-        single = ["missing", "decimal", "thousands", *(("delay", "every") if own["lags"] else ())]
-        after |= {k: own[k] for k in single if own[k] != usual[k] or k in ("delay", "every")}
-        for name in () if written else ("units", "decimal", "thousands"):
-            after.pop(name, None)
-        for name in ("categorical", "dates", "words", "lags", "units", "drop"):
-            before[name] = before[name] or ([] if name == "drop" else {})
+    for name, own in columns.items():
+        if name in ("units", "decimal", "thousands") and not written:
+            continue
+        known, after[name] = before[name], own
+        if name == "drop":
+            before[name] = known = list(known or ())
+            after[name] = known + [one for one in own if one not in known]
+        elif isinstance(own, Mapping):
+            before[name], own = (_by_column(name, one, source) for one in (known or {}, own))
+            auto = AUTO in own and (source.auto is None or name in source.auto)
+            own = {k: v for k, v in own.items() if not (k == AUTO and auto)}
+            after[name] = {**before[name], **{k: v for k, v in own.items() if v}}
     check_same(path, before, after)
 
 
-def _parts(dates: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The parts of each column of dates, without the format."""
-    return {
-        name: own if own == AUTO else [part for part in own if "%" not in part]
-        for name, own in (dates or {}).items()
-    }
+def _by_column(name: str, given: Any, source: Source) -> dict[str, Any]:
+    """What is said of each column: of dates without formats, of lags by one name of the label."""
+    if name == "lags":
+        own = None, source.label
+        lags = declared_lags(dict(given))
+        return {"label" if key in own else str(key): [*rows] for key, rows in lags.items()}
+    if name == "dates":
+        return {
+            key: own if own == AUTO else [part for part in own if "%" not in part]
+            for key, own in given.items()
+        }
+    return dict(given)
 
 
 def check_seed(path: str | PathLike[str], model: Any, seed: int) -> None:
     """InputError where the model in a file draws by another seed."""
     check_same(path, {"seed": getattr(model, "random_state", None)}, {"seed": seed})
-
-
-def _lags(lags: Iterable[Any], source: Source) -> dict[str, list[int]]:
-    """Of each column how many rows back; the label is called so, whatever its name is."""
-    own = None, source.label
-    return {"label" if name in own else name: [*rows] for name, rows in lags}
 
 
 def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:

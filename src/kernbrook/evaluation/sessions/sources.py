@@ -16,6 +16,7 @@ from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.formats.csv_header import checked_separator
 from kernbrook.streams.formats.table_records import Records
 from kernbrook.streams.opening import check_on_bad_rows, find_file, table_records
+from kernbrook.streams.tables.declarations import is_auto
 from kernbrook.streams.tables.table_stream import TableStream
 
 
@@ -32,6 +33,7 @@ class Source:
     encoder : what `TableEncoder.described` gave; None where the columns were taken as they are
     aside : columns of a table that are neither features nor the label
     classes : all labels, where somebody has named them: no other is learned
+    auto : parameters of the encoder that were to be found; None where nobody knows
     """
 
     n_features: int | None
@@ -41,11 +43,14 @@ class Source:
     encoder: dict[str, Any] | None = None
     aside: list[str] | None = None
     classes: list[Any] | None = None
+    auto: list[str] | None = None
 
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
         names, aside = (stream.feature_names, stream.label_name), list(stream.aside) or None
-        return cls(stream.n_features, positive, *names, aside=aside).reached(stream)
+        given = {} if stream.encoder is None else stream.encoder.get_params()
+        auto = [name for name in ("categorical", "dates") if is_auto(given.get(name))]
+        return cls(stream.n_features, positive, *names, aside=aside, auto=auto).reached(stream)
 
     def reached(self, stream: Stream) -> Source:
         """The same with what the stream's encoder has learned so far."""
@@ -77,7 +82,7 @@ class Source:
         if encoder is None and self.features is not None:  # as numbers, each as it is
             encoder = TableEncoder().begin(self.features).described()
         declared = TableEncoder.from_description(encoder).described() if encoder else {}
-        own = {name: value for name, value in vars(self).items() if name != "classes"}
+        own = {name: value for name, value in vars(self).items() if name not in ("classes", "auto")}
         return {**own, "encoder": None, **{name: declared.get(name) for name in names}}
 
     def check_parts(self) -> None:
@@ -174,6 +179,9 @@ def open_like(
         return _open_table(source is not None, known, records, label, encoder, written, options)
     if aside:
         raise InputError(f"column {aside[0]!r}: {place} is no table")
+    of_tables = [name for name, value in (written or {}).items() if value]
+    if named := of_tables + ["ignore_extra"] * ignore_extra:
+        raise InputError(f"{named[0]}: goes with a table, and {place} is none")
     return open_stream(
         data, n_features=known.n_features, label=label, seed=seed,
         max_bytes=max_bytes, sep=sep, encoder=own, on_bad_rows=on_bad_rows,
