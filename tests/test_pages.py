@@ -237,7 +237,7 @@ def test_the_page_of_a_first_table(tmp_path, monkeypatch, capfd):
     assert re.search(r"```text\n(.*?)```", text, re.S)[1] in said[0]
     for line in (
         "majority so far    38.25    0.6646  0.500",
-        "always 'benign', as learned      38.46",
+        "always 'benign', as learned           38.46",
     ):
         assert line in text
         assert any(line in one for one in said)

@@ -202,6 +202,7 @@ def test_a_day_is_first_predicted_whole(trained, rows):
     (told,) = [line for line in out.splitlines() if "error before" in line]
     assert f"{expected['measures']['model']['error']:.2f} %, no label of these rows known" in told
     assert out.index("error before") < out.index("online error")
+    assert "rows with a label" in out
     assert "each label known before the next row" in out
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kernbrook.errors import InputError
 from kernbrook.evaluation.history.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
 from kernbrook.evaluation.history.windows import NO_DATE
+from kernbrook.reports.since import _changes, since_json
 
 
 def numbered(losses):
@@ -124,6 +125,40 @@ def test_changes_of_numbers_whatever_their_scale(scale):
     assert changes[1].after < changes[1].before
 
 
+def told(found, n_changes, task="regression"):
+    shown = since_json([], None, None, task) | {"changes": found, "n_changes": n_changes}
+    return [line for _, line in _changes(shown | {"task": task})]
+
+
+def test_a_few_great_errors_hide_no_change():
+    """Errors that are three times as large by row 3,000, though their mean square is not."""
+    rng = np.random.default_rng(195)
+    parts = [scale * rng.standard_t(1.5, n) for scale, n in ((1, 3000), (3, 1500))]
+    (one,) = found(np.concatenate(parts) ** 2, True).found
+    assert (abs(one.row - 3000) <= 64, one.after < one.before, one.rose) == (True, True, True)
+    (line,) = told([vars(one)], 1)
+    assert line == f"rose, a few great errors aside, at row {one.row:,}"
+
+
+def test_of_many_changes_the_greatest_are_told():
+    found = [
+        {
+            "row": i,
+            "date": None,
+            "before": 20.0 - i,
+            "after": 20.0 + i * (-1) ** i,
+            "rose": not i % 2,
+        }
+        for i in range(1, 8)
+    ]
+    *lines, last = told(found, 7, "classification")
+    assert [line.split(" at row ")[-1] for line in lines] == ["6", "4", "2"]
+    assert last == "the greatest of 7 changes"
+    assert lines[0].startswith("rose from 14.00 % to 26.00 %")
+    assert told(found, 35, "classification")[-1] == "the greatest of the last 7 of 35 changes"
+    assert len(told(found[:3], 3)) == 3
+
+
 def test_a_change_has_a_row_a_date_and_means():
     rng = np.random.default_rng(1)
     losses = rng.random(3000) < np.repeat([0.1, 0.5], 1500)
@@ -178,7 +213,7 @@ def changed(name, value):
         ("numbers", 1), ("more", 1), ("kept", None), ("n_changes", -1), ("n_changes", 1.0),
         ("scale", -1.0), ("scale", math.inf), ("settling", None), ("found", 5), ("found.0", {}),
         ("found.0.row", "1"), ("found.0.date", 1.5), ("found.0.after", math.nan),
-        ("buckets", [5]), ("buckets.0.rows", 0.5), ("buckets.0.squares", -1.0),
+        ("found.0.rose", 1), ("buckets", [5]), ("buckets.0.rows", 0.5), ("buckets.0.squares", -1.0),
         ("buckets.0.date", "x"), ("buckets.0.more", 1),
     ],
 )  # fmt: skip

@@ -110,6 +110,23 @@ def test_what_is_said_of_a_day(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("numbers", "rows"), [(True, 298), (False, 298), (False, 300)])
+def test_the_last_label_stands_beside_what_was_predicted_ahead(numbers, rows, tmp_path):
+    """Of classes where it is another than the one that came most often."""
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    y = X @ [1.0, 2.0] if numbers else np.where(X[:, 0] > 0.3, "late", "ontime")
+    kind = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
+    model = kind([kb.Linear()], kb.Ridge() if numbers else kb.Perceptron(), random_state=0)
+    train(ArrayStream(X[:rows], y[:rows], "mon"), model, tmp_path / "m")
+    rules = go_on(ArrayStream(X[rows:], y[rows:], "tue"), tmp_path / "m").ahead.rules
+    assert ("last" in rules) == (rows == 298)
+    last, own = y[rows - 1], y[rows:]
+    rule = rules.get("last", rules["learned"])
+    costs = np.mean((own - last) ** 2) if numbers else np.mean(own != last)
+    assert rule.says == last
+    assert rule.values()["mse" if numbers else "error"] == pytest.approx(costs)
+
+
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "jsonl"])
 def test_the_next_day_in_any_format(kind, tmp_path):
     day, path = rows_of(600, 1), tmp_path / f"day.{kind}"

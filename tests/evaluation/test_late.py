@@ -7,6 +7,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation.runs.lateness import Lateness
+from kernbrook.reports import comparison_table
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))
@@ -98,11 +99,14 @@ def test_by_horizon():
         kb.prequential(kb.recipes.make("mean"), X, NUMBERS).by_horizon()
 
 
-@pytest.mark.parametrize("make", [SGDClassifier, lambda: kb.recipes.make("majority")])
+@pytest.mark.parametrize(
+    "make", [lambda: SGDClassifier(loss="log_loss"), lambda: kb.recipes.make("majority")]
+)
 def test_models_of_others_and_rules(make):
     record = kb.prequential(make(), X, TWO, every=25)
     assert record.error < 0.6
     assert record.labels_asked == 300  # the last batch comes with the last row
+    assert record.measures["log_loss"] > 0  # of the first batch, too
 
 
 def test_a_comparison():
@@ -115,6 +119,8 @@ def test_a_comparison():
     record = result.rows[0].runs[0]
     assert record.places is None
     assert len(record.by_horizon()) == 3
+    headers = [column.header for column in comparison_table(result).columns]
+    assert "labels asked" not in headers  # nobody asks, and some labels came too late
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from kernbrook.estimators.tasks import Learned
     from kernbrook.evaluation.measuring.tallying import Tally
+    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
     from kernbrook.evaluation.sessions.predicting import Wanted
     from kernbrook.streams import Stream
     from kernbrook.streams.tables.levels import LevelCounts
@@ -113,7 +114,7 @@ def predict(
         raise InputError("--keep: goes without --scheduler")
     if not to_file and str(json) == "-":
         raise InputError("--output, --json: expected one of them at standard output, got both")
-    machine, source, checkpoint = load_learned(model)
+    machine, source, checkpoint = load_learned(model, history=True)
     asked = _Asked(Wanted(scores, proba, interval), threshold)
     machine = asked.by_threshold(machine)
     asked.wanted.check(machine)
@@ -124,7 +125,7 @@ def predict(
         **like, "seed": seed, "ignore_extra": ignore_extra, "on_bad_rows": on_bad_rows
     }  # fmt: skip
     to_terminal = not to_file and sys.stdout.isatty()
-    tally = asked.tally(machine, source.positive)
+    tally = asked.tally(machine, source.positive, checkpoint)
     with progress(data, hidden=to_terminal) as shown:
         bad = BadRows()
         if scheduler is None:
@@ -206,11 +207,12 @@ class _Asked(NamedTuple):
 
         return model if self.threshold is None else with_threshold(model, as_value(self.threshold))
 
-    def tally(self, model: Any, positive: str | None) -> Tally:
+    def tally(self, model: Any, positive: str | None, checkpoint: Checkpoint | None) -> Tally:
         """What counts predictions of the model."""
         from kernbrook.evaluation.measuring.tallying import Tally
 
-        return Tally.of(model, positive, self._coverage(model))
+        judge = None if checkpoint is None else checkpoint.judge
+        return Tally.of(model, positive, self._coverage(model), judge)
 
     def _coverage(self, model: Any) -> float | None:
         """Of the model's intervals, which are judged where none are written, too."""

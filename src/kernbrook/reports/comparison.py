@@ -10,6 +10,7 @@ import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.measuring.measures import DEFAULT, OF_SIZES, shortfall
+from kernbrook.evaluation.runs.lateness import Lateness
 from kernbrook.reports.by_window import by_window, changes_table, window_text
 from kernbrook.reports.forms import (
     BEST,
@@ -84,7 +85,7 @@ def comparison_table(comparison: Comparison) -> Table:
         columns.append(Column(header, values, digits=digits, rough=1))
     if any_label_left(comparison):
         asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
-        shares = tuple(100 * count / comparison.n_rows for count in asked)
+        shares = tuple(100 * count / _labels_there(comparison) for count in asked)
         columns += [
             Column("labels asked", tuple(asked), "{:.0f}".format, spare=1),
             Column("asked %", shares, "{:.1f}".format),
@@ -103,8 +104,14 @@ def shows_support(comparison: Comparison) -> bool:
 
 def any_label_left(comparison: Comparison) -> bool:
     """Whether any run asked for fewer labels than there are."""
-    every = comparison.n_rows
+    every = _labels_there(comparison)
     return any(np.any(row.values("labels_asked") != every) for row in comparison.rows)
+
+
+def _labels_there(comparison: Comparison) -> int:
+    """Labels that came until the end."""
+    facts = comparison.manifest
+    return Lateness(facts.get("delay", 0), facts.get("every", 1)).known(comparison.n_rows)
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -149,7 +156,7 @@ def verdict(comparison: Comparison) -> str:
         test = "paired t-test" + (" of the logarithms" if how.measure in OF_SIZES else "")
         text += f"; a {test} at 5 % does not tell it from {listed(alike, 'or')}"
     text += "."
-    share = float(np.mean(best.values("labels_asked"))) / comparison.n_rows
+    share = float(np.mean(best.values("labels_asked"))) / _labels_there(comparison)
     if share < 1:
         text += f" It asked for {100 * share:.1f} % of the labels."
     trivial = [row.recipe for row in rows if row.recipe in TRIVIAL and row is not best]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.measuring.measures import LEARNED, shortfall
+from kernbrook.evaluation.measuring.measures import LAST, LEARNED, shortfall
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.forms import IN_PERCENT, NAMES, measure_cell, measure_value
 from kernbrook.reports.table import Column, Table
@@ -45,14 +45,16 @@ def _row_of(measures: Measures, who: str) -> str:
     """Who predicts, as the row of a table names it."""
     if who == "model":
         return "model"
-    if who == LEARNED:
-        return f"always {_says(measures)}, as learned"
+    if who in (LEARNED, LAST):
+        return (
+            f"always {_says(measures, who)}, {'as learned' if who == LEARNED else 'the last label'}"
+        )
     return book.title(who) + _where(measures)
 
 
-def _says(measures: Measures) -> str:
-    """What the rule says that knows what the model has learned."""
-    says = measures.rules[LEARNED].says
+def _says(measures: Measures, who: str) -> str:
+    """What a rule says that knows what the model has learned."""
+    says = measures.rules[who].says
     return f"{says:.4g}" if measures.task == "regression" else repr(says.item())
 
 
@@ -111,10 +113,11 @@ def _against(own: dict[str, float], rule: dict[str, float], names: list[str]) ->
 
 def _rule(measures: Measures, name: str) -> str:
     """A trivial rule in words."""
-    if name != LEARNED:
+    if name not in (LEARNED, LAST):
         return TRIVIAL[name] + _where(measures)
     what = "label learned most often" if measures.task == "classification" else "mean learned"
-    return f"always saying {_says(measures)}, the {what}"
+    what = "last label learned" if name == LAST else what
+    return f"always saying {_says(measures, name)}, the {what}"
 
 
 def measures_json(measures: Measures) -> dict[str, Any]:
@@ -130,7 +133,7 @@ def measures_json(measures: Measures) -> dict[str, Any]:
     for name, own in found.items():
         if "error" in own:
             own["error"] *= 100
-        if name == LEARNED:
+        if name in (LEARNED, LAST):
             found[name] = {"says": measures.rules[name].says, **own}
     return {
         name: plain(value)

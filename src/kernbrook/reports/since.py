@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.history.judging import Judge
     from kernbrook.evaluation.history.windows import Past, Span, Windows
 
-DATA, CHANGES, MOVED = 8, 5, 8  # shown: the last ones, and the columns that moved farthest
+DATA, CHANGES, MOVED = 8, 3, 8  # shown: the last ones, the greatest, and what moved farthest
 LATE = 0.125  # of the rows are the last ones
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = {"log_loss": "log_loss", "absolute": "mae", "covered": "coverage"}
@@ -70,6 +70,7 @@ def since_json(
             {
                 "row": one.row, "date": iso(one.date), "noticed": one.noticed,
                 "before": scale * one.before, "after": scale * one.after,
+                "rose": one.after > one.before if one.rose is None else one.rose,
             }
             for one in ([] if changes is None else changes.found)
         ],
@@ -216,15 +217,28 @@ def _ends(spans: Sequence[dict[str, Any]], values: Sequence[str]) -> str:
 
 
 def _changes(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The last changes of the error, the latest first."""
-    task, changes = found["task"], found["changes"][-CHANGES:]
-    for i, one in enumerate(reversed(changes)):
+    """The greatest changes of the error, the latest first, and of how many they are."""
+    task, kept, total = found["task"], found["changes"], found["n_changes"]
+    greatest = sorted(kept, key=lambda one: -_size(one, task))[:CHANGES]
+    shown = [one for one in reversed(kept) if one in greatest]
+    for i, one in enumerate(shown):
         before, after = (_said(one[name], task) for name in ("before", "after"))
-        verb = "rose" if one["after"] > one["before"] else "fell"
+        rose = one["rose"]
+        what = f"{'rose' if rose else 'fell'} from {before} to {after}"
+        if rose != (one["after"] > one["before"]):
+            what = f"{'rose' if rose else 'fell'}, a few great errors aside,"
         date = f", {one['date'].replace('T', ' ')}" if one["date"] else ""
-        yield "" if i else "error", f"{verb} from {before} to {after} at row {one['row']:,}{date}"
-    if changes and (more := found["n_changes"] - len(changes)):
-        yield "", f"and changed {counted(more, 'time')} before"
+        yield "" if i else "error", f"{what} at row {one['row']:,}{date}"
+    if shown and total > len(shown):
+        last = f"the last {len(kept)} of " if total > len(kept) else ""
+        yield "", f"the greatest of {last}{counted(total, 'change')}"
+
+
+def _size(change: dict[str, Any], task: str) -> float:
+    """How far an error went: mistakes as they are, squared errors by what they are."""
+    before, after = change["before"], change["after"]
+    scale = 1.0 if task == "classification" else max(before, after) or 1.0
+    return float(abs(after - before) / scale)
 
 
 # -- tables -----------------------------------------------------------------------------------

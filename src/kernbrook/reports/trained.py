@@ -28,7 +28,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
 
     Rows and error are those of the data; after a comma of all that the model has learned from,
-    where there were others before. Labels asked for are shown where they are fewer than the rows.
+    where there were others before. Labels are shown where they are fewer than the rows.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     if task == "classification" or model.n_support_stored_:
         lines.append(("support vectors", f"{model.n_support_stored_:,}"))
     if (asked := model.labels_asked_) < in_all.rows:
-        share = 100 * asked / in_all.rows
-        lines.append(("labels asked", f"{asked:,} ({share:.1f} %)"))
+        name = "labels asked" if asked < in_all.judged else "rows with a label"
+        lines.append((name, f"{asked:,} ({100 * asked / in_all.rows:.1f} %)"))
     if training.seconds:
         lines.append(("seconds", f"{training.seconds:.1f}"))
     lines += [("" if i else "kernels", text) for i, text in enumerate(_kernels(model))]

@@ -32,6 +32,8 @@ class Change:
     date : of that row, microseconds since 1970; None where it has none
     noticed : the row at which it was noticed
     before, after : the mean loss of the rows before, since the last change, and after
+    rose : whether what the method compares rose, in which great squared errors count little; None
+        where that was not recorded
     """
 
     row: int
@@ -39,6 +41,7 @@ class Change:
     noticed: int
     before: float
     after: float
+    rose: bool | None = None
 
 
 @dataclass
@@ -160,8 +163,10 @@ class Changes:
         while (cut := self._cut()) is not None:
             before, after = self.buckets[:cut], self.buckets[cut:]
             self.n_changes += 1
-            means = (sum(one.loss for one in part) / _rows(part) for part in (before, after))
-            change = Change(after[0].first, after[0].date, row, *means)
+            parts = (before, after)
+            means = (sum(one.loss for one in part) / _rows(part) for part in parts)
+            low, high = (sum(one.total for one in part) / _rows(part) for part in parts)
+            change = Change(after[0].first, after[0].date, row, *means, rose=low < high)
             self.found = [*self.found, change][-(self.kept or 0) :]
             self.buckets = after
             if self.numbers:
@@ -239,5 +244,7 @@ def _is_size(value: Any) -> bool:
 def _is_sound(one: Any) -> bool:
     """Whether its values are rows, a date and sizes."""
     values = dict(vars(one))
-    date = values.pop("date")
+    date, rose = values.pop("date"), values.pop("rose", None)
+    if not (rose is None or type(rose) is bool):
+        return False
     return type(date) in (int, type(None)) and all(map(_is_size, values.values()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ RULES: dict[Task, tuple[str, ...]] = {
     "regression": ("mean", "last-value"),
 }
 LEARNED = "learned"  # the rule whose labels are those that a model has learned, and no more
+LAST = "last"  # the rule that repeats the last label before the rows
 
 
 def measure_named(name: str, task: Task | None = None) -> str:
@@ -149,12 +151,13 @@ class Measures:
     model : what predicts, where it learns no more: the rule of the labels that it has learned then
         stands beside, as far as it knows them; see `rule_of`
     rules : names of those that know the label of each row after it; all by default
+    last : what repeats the last label before these rows, as `last_known` gives it
 
     Attributes
     ----------
     model : its account
-    rules : by name; "learned" is that of the labels that the model has learned, the others know the
-        label of each row after it
+    rules : by name; "learned" is that of the labels that the model has learned, "last" repeats the
+        last label before these rows, the others know the label of each row after it
     unlabelled, unknown : rows without a label, and with one that the model cannot know; they are
         left out
 
@@ -176,14 +179,20 @@ class Measures:
         coverage: float | None = None,
         model: Any = None,
         rules: Sequence[str] | None = None,
+        last: Any = None,
     ):
         self.classes, self.coverage, self.model = classes, coverage, Account()
         self.unlabelled = self.unknown = 0
         make = TrivialRegressor if classes is None else TrivialClassifier
         names = RULES[self.task] if rules is None else rules
         self.rules = {name: Rule(make(name), classes) for name in names}
-        if (learned := rule_of(model)) is not None:
-            self.rules = {LEARNED: Rule(learned, classes, learns=False), **self.rules}
+        frozen = {LEARNED: rule_of(model), LAST: last}
+        known = {
+            k: Rule(one, classes, learns=False) for k, one in frozen.items() if one is not None
+        }
+        if classes is not None and len({rule.says for rule in known.values()}) == 1:
+            known.pop(LAST, None)  # both say one label
+        self.rules = {**known, **self.rules}
 
     @property
     def task(self) -> Task:
@@ -232,6 +241,15 @@ class Measures:
         numbers = np.full(len(y), -1)
         numbers[there] = class_numbers(self.classes, spelled_as(y[there], self.classes))
         return there, numbers
+
+    def last_known(self) -> Any:
+        """What repeats the last label by now, and learns no more; None before there is one."""
+        known = copy(self.rules[RULES[self.task][1]].estimator)
+        if not hasattr(known, "labels_asked_"):
+            return None
+        if self.classes is not None:
+            known.classes_ = self.classes
+        return known
 
     def values(self) -> dict[str, dict[str, float]]:
         """The measures of the model and of each rule; none where no row has a label."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from kernbrook.evaluation.measuring.measures import RULES, Measures
 from kernbrook.streams.stream import has_label, is_label
 from kernbrook.streams.tables.levels import LevelCounts
 
+if TYPE_CHECKING:
+    from kernbrook.evaluation.history.judging import Judge
+
 
 @dataclass
 class Tally:
@@ -22,7 +25,7 @@ class Tally:
     Attributes
     ----------
     measures : the model's, beside those of the majority or the mean of what it has learned, and of
-        these rows
+        these rows, and of the last label before them
     positive : the label that is +1, all others being -1; None to take labels as they are
     level_counts : of each column of declared levels, how often each came
     """
@@ -34,11 +37,17 @@ class Tally:
     _first: Any = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, model: Any, positive: str | None, coverage: float | None) -> Tally:
-        """An empty one for a model that has learned, and its intervals, if it gives some."""
+    def of(
+        cls, model: Any, positive: str | None, coverage: float | None, judge: Judge | None
+    ) -> Tally:
+        """An empty one for a model that has learned, and its intervals, if it gives some.
+
+        judge : of what it has learned; None where nobody judged that
+        """
         classes = getattr(model, "classes_", None)
         names = RULES["regression" if classes is None else "classification"]
-        return cls(Measures(classes, coverage, model, names[:1]), positive)
+        last = None if judge is None else judge.measures.last_known()
+        return cls(Measures(classes, coverage, model, names[:1], last), positive)
 
     def add(self, y: NDArray[Any], said: Learned) -> None:
         """Count more rows: labels (n,), some of which may be missing, or none, and what was said.

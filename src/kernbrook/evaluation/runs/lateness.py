@@ -51,7 +51,7 @@ class LatePass:
     """An estimator that is told labels late.
 
     Before the first label it is asked what it says of a first row; where it says nothing, that is
-    0, or the first class.
+    0, or the first class, and all classes as probable.
 
     Parameters
     ----------
@@ -95,14 +95,18 @@ class LatePass:
     def _said(self, X: Any) -> Learned:
         if self.told:
             return read(self.estimator, X)
-        n = X.shape[0]
+        n, first, chances = X.shape[0], 0.0, None
         try:
             return self._late._said(X, n)
         except InputError:  # a rule that says nothing before its first label
-            first = 0.0 if self._late.classes is None else as_labels(self._late.classes)[0]
+            if self._late.classes is not None:
+                classes = as_labels(self._late.classes)
+                first = classes[0]
+                if hasattr(self.estimator, "predict_proba"):
+                    chances = np.full((n, len(classes)), 1 / len(classes))
         wide = np.full(n, np.inf) if hasattr(self.estimator, "predict_interval") else None
         none = np.zeros(n, dtype=bool)
-        return Learned(np.full(n, first), none, half_widths=wide)
+        return Learned(np.full(n, first), none, probabilities=chances, half_widths=wide)
 
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""

@@ -12,6 +12,7 @@ from typing import Any
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
+from kernbrook.evaluation.history.judging import Judge
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
 from kernbrook.evaluation.history.windows import Past
@@ -119,14 +120,20 @@ def go_on(
         stream = opened if source.positive is None else PositiveView(opened, source.positive, False)
         if not (resume or anyway):
             _check_unknown(stream, path, place.past)
-        ahead = None if resume else _ahead(estimator, source, opened, options, compiling)
+        judge = None if known is None else known.judge
+        ahead = None if resume else _ahead(estimator, judge, source, opened, options, compiling)
         return learn_all(
             stream, estimator, path, source, place, None, every, progress, stop, compiling, ahead
         )
 
 
 def _ahead(
-    model: Any, source: Source, stream: Stream, options: dict[str, Any], compiling: Tell | None
+    model: Any,
+    judge: Judge | None,
+    source: Source,
+    stream: Stream,
+    options: dict[str, Any],
+    compiling: Tell | None,
 ) -> Measures | None:
     """Measures of all rows as the model says them before any of their labels is known.
 
@@ -137,8 +144,8 @@ def _ahead(
             warnings.simplefilter("ignore", DataFileWarning)
             stream = open_like(source, stream.records(), **options)
     coverage = COVERAGE if hasattr(model, "predict_interval") else None
-    tally, known = Tally.of(model, source.positive, coverage), getattr(model, "classes_", None)
-    found, rows = set[Any](), 0
+    tally = Tally.of(model, source.positive, coverage, judge)
+    known, found, rows = getattr(model, "classes_", None), set[Any](), 0
     for X, y in stream.chunks():
         if rows == 0:
             watched(partial(said_of, model, X[:1], coverage), compiling)
