@@ -164,9 +164,9 @@ class Changes:
             before, after = self.buckets[:cut], self.buckets[cut:]
             self.n_changes += 1
             parts = (before, after)
-            means = (sum(one.loss for one in part) / _rows(part) for part in parts)
+            old, new = (sum(one.loss for one in part) / _rows(part) for part in parts)
             low, high = (sum(one.total for one in part) / _rows(part) for part in parts)
-            change = Change(after[0].first, after[0].date, row, *means, rose=low < high)
+            change = Change(after[0].first, after[0].date, row, old, new, low < high)
             self.found = [*self.found, change][-(self.kept or 0) :]
             self.buckets = after
             if self.numbers:
