@@ -112,7 +112,7 @@ def go_on(
         if source.encoder is not None:
             begun = place.begun if resume else source.encoder["state"]
             place, source = place._replace(begun=begun or None), source.knowing(begun or None)
-        if resume and place.past and source.features is not None:  # what was left out before is left out again
+        if resume and place.past and source.features is not None:  # left out again as before
             options.setdefault("ignore_extra", True)
         if classes is not None:
             source = replace(source, classes=allowed_classes(estimator, classes))
