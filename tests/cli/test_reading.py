@@ -28,6 +28,17 @@ def kernbrook(monkeypatch, capsys, tmp_path):
     return call
 
 
+@pytest.mark.parametrize("command", ["predict", "explain", "label", "show"])
+def test_model_and_data_that_are_exchanged(kernbrook, command):
+    Path("rows.csv").write_text(f"a,b,y\n{ROWS}")
+    assert kernbrook("train", "rows.csv", "--model", "m", "--recipe", "perceptron")[0] == 0
+    code, _, err = kernbrook(command, "rows.csv", *["m"] * (command != "show"))
+    asks = "are MODEL and DATA exchanged?"
+    assert (code, err) == (1, f"kernbrook: rows.csv: not a saved model, but data; {asks}\n")
+    code, _, err = kernbrook("train", "m", "--model", "n")
+    assert (code, err) == (1, f"kernbrook: m: a model that kernbrook saved, and no data; {asks}\n")
+
+
 def test_a_warning_is_a_line(kernbrook):
     Path("rows.csv").write_text(ROWS)
     said = "numbers where names were expected: taken as data, the columns as x1 to x3"

@@ -210,6 +210,10 @@ def test_values_of_several_kinds():
     frame["y"] = pandas.Series([1j, "x", [5]], dtype=object)
     with pytest.raises(InputError, match="column 'y': expected numbers or text, found 1j"):
         open_stream(frame, encoder=kb.TableEncoder(levels, missing="last"))
+    with pytest.raises(
+        InputError, match="column 'a': a whole number of thousands of digits, which"
+    ):
+        kb.fit_table([{"a": 10**5000, "y": "n"}, {"a": 1, "y": "p"}], label="y")
 
 
 def test_integers_of_128_bits():

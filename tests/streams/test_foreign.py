@@ -1,14 +1,21 @@
 """Files that are not read: what they are is said, and the way out."""
 
+import codecs
 import gzip
 import io
+import re
+import shutil
 import sqlite3
+import subprocess
 import tarfile
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
 import pytest
 
+import kernbrook as kb
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream
 
@@ -42,22 +49,50 @@ def arrays(path):
         np.savez(file, X=np.eye(2))
 
 
+def feather_of_old(path):
+    try:
+        feather.write_feather(pa.Table.from_pandas(FRAME), str(path), version=1)
+    except (TypeError, ValueError):
+        pytest.skip("this pyarrow writes no Feather version 1")
+
+
+def spss(path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    labels = {"c": {1.0: "low", 2.0: "high"}}
+    pyreadstat.write_sav(FRAME.assign(c=FRAME["a"]), path, variable_value_labels=labels)
+
+
+def xport(version):
+    def write(path):
+        pyreadstat = pytest.importorskip("pyreadstat")
+        pyreadstat.write_xport(FRAME, path, file_format_version=version)
+
+    return write
+
+
 WRITERS = {
-    "an Excel workbook; 'CSV UTF-8'": excel,
+    "an Excel workbook; 'CSV UTF-8' .*read_excel": excel,
     "an archive of files; unpack it": zipped,
     "an archive of files; unpack": tarred,
     "a database; pandas.read_sql": database,
     "data of Stata; pandas.read_stata": FRAME.to_stata,
+    "data of SPSS; pyreadstat.read_sav": spss,
+    "data of SAS; pyreadstat.read_xport": xport(5),
+    "data of SAS; .*read_xport": xport(8),
+    "data of Feather version 1; pandas.read_feather": feather_of_old,
+    "data in ORC; pandas.read_orc": FRAME.to_orc,
     "a pickle, which is never read": FRAME.to_pickle,
     "arrays of NumPy; in Python, ": arrays,
-    "text in UTF-16, .* iconv -f UTF-16": lambda p: FRAME.to_csv(p, encoding="utf-16"),
-    "text in UTF-16, .* makes it so": lambda p: FRAME.to_csv(p, encoding="utf-16-le", sep="\t"),
-    "text in UTF-16, where UTF-8": lambda p: FRAME.to_csv(p, encoding="utf-16-be"),
+    "text in UTF-16, .* iconv -f UTF-16 ": lambda p: FRAME.to_csv(p, encoding="utf-16"),
+    "text in UTF-16LE, .* makes it so": lambda p: FRAME.to_csv(p, encoding="utf-16-le", sep="\t"),
+    "text in UTF-16BE, where UTF-8": lambda p: FRAME.to_csv(p, encoding="utf-16-be"),
     "a page of HTML or XML": lambda p: p.write_text("\n<!DOCTYPE html><html>1,2"),
 }
+OLD = pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")
 NAMES = {FRAME.to_stata: ".dta", FRAME.to_pickle: ".pkl"}
 
 
+@OLD
 @pytest.mark.parametrize("told", WRITERS)
 def test_what_it_is(tmp_path, told):
     make = WRITERS[told]
@@ -72,11 +107,73 @@ def test_what_it_is(tmp_path, told):
             open_stream(tmp_path / name)
 
 
-def test_text_that_is_not_utf_8(write):
-    path = write("t.csv", "a,b\n1,Müller\n".encode("latin-1"))
-    with pytest.raises(DataFileError, match=r"line 2: expected UTF-8 text; .* iconv -t UTF-8"):
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="no iconv")
+@pytest.mark.parametrize(
+    "encoding",
+    ["latin-1", *(f"utf-{n}{end}" for n in (16, 32) for end in ("", "-le", "-be")), "mark"],
+)
+def test_the_advice_for_text_that_is_not_utf_8(write, encoding):
+    """Done as it stands, it makes a file of the same rows."""
+    text = "name,b\nMüller,1\nMeier,2\n"
+    if encoding == "mark":
+        path = write("t.csv", codecs.BOM_UTF32_BE + text.encode("utf-32-be"))
+    else:
+        path = write("t.csv", text.encode(encoding))
+    said = r"(line 2: expected UTF-8 text;|text in UTF-\d\d[BL]?E?, where).* iconv -f .* makes"
+    with pytest.raises(DataFileError, match=said) as told:
         open_stream(path)
+    command = re.search(r"iconv -f \S+ -t UTF-8", str(told.value))[0].split()
+    made = subprocess.run([*command, path], capture_output=True, check=True).stdout
+    assert made.decode() == text
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.arff", "t.svm", "t"])
+def test_two_marks_of_utf_8(write, name):
+    text = {"t.jsonl": b'{"x": 1, "y": 2}\n', "t.svm": b"1 1:1\n"}.get(name, b"x,y\n1,2\n")
+    with pytest.raises(DataFileError, match=r"line 1: it begins with two marks .* tail -c \+4"):
+        open_stream(write(name, 2 * codecs.BOM_UTF8 + text))
 
 
 def test_a_name_alone_is_no_reason(write):
     assert open_stream(write("t.dta", "a,b\n1,2\n")).n_rows == 1
+    for name in ("ORCID", "FEA1", "$FLOW", "RDX"):
+        assert open_stream(write("t.csv", f"{name},b\n1,2\n")).feature_names == [name]
+
+
+@pytest.mark.parametrize("name", ["t.dta.parquet", "t.sav.pq", "t.sas7bdat.parquet", "t.xpt.csv"])
+def test_a_parquet_file_is_known_by_its_first_bytes(tmp_path, name):
+    FRAME.to_parquet(tmp_path / name)
+    assert open_stream(tmp_path / name).n_rows == 100
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert open_stream(tmp_path / f"{name}.gz").n_rows == 100
+
+
+def fill(path):
+    FRAME.to_sql("rows", base := sqlite3.connect(path), index=False)
+    base.close()
+
+
+ADVISED = {
+    "of SPSS": spss, "read_xport": xport(8), "xport": xport(5), "Stata": FRAME.to_stata,
+    "Excel": excel,
+    "Feather": feather_of_old, "ORC": FRAME.to_orc, "a database": fill,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", ADVISED)
+@OLD
+def test_the_advice_is_python_that_makes_a_file_of_the_same_rows(tmp_path, monkeypatch, told):
+    ADVISED[told](path := tmp_path / ("rows.dta" if told == "Stata" else "rows.data"))
+    with pytest.raises(DataFileError, match=told) as caught:
+        open_stream(path)
+    code = re.search(r"(pandas|pyreadstat)\.read.*\)(?= (makes|writes))", str(caught.value))[0]
+    known = {"pandas": pandas, "sqlite3": sqlite3, "FILE": path, "pyreadstat": None}
+    if "pyreadstat" in code:
+        known["pyreadstat"] = pytest.importorskip("pyreadstat")
+    monkeypatch.chdir(tmp_path)
+    eval(code.replace("TABLE", "rows"), known)
+    read = {"rows.parquet": pandas.read_parquet, "rows.csv": pandas.read_csv}
+    made = next(name for name in read if (tmp_path / name).exists())
+    others = [name for name in read[made](made).columns if name not in FRAME]
+    X, y = open_stream(made, label="b", encoder=kb.TableEncoder(drop=others)).read()
+    assert (X[:, 0].tolist(), y.tolist()) == (FRAME["a"].tolist(), FRAME["b"].tolist())

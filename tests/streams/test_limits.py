@@ -53,6 +53,11 @@ def small(monkeypatch):
         ),
         ("a.arff", "@attribute a {" + "0," * 60 + "}\n@data\n0\n", "line 1: 'a': over 50 values"),
         ("a.jsonl", '{"a": 1, "b": "' + "c" * 9000 + '"}\n', "line 1: an object of over 5,000 b"),
+        (
+            "a.jsonl",
+            '{"a": 1, "b": ' + "1" * 4400 + "}\n",
+            "line 1: a whole number of thousands of",
+        ),
         ("a.jsonl", "{" + ",".join(f'"{i}": 1' for i in range(51)) + "}\n", "line 1: over 50 col"),
         ("a.jsonl", "".join(f'{{"{i}": 1, "b": 2}}\n' for i in range(40)), "line 1: 41 names, and"),
         ("a.jsonl", '{"a": 1, "b": 2}\n' * 60 + "{}\n" * 300, r"line \d+: 2 names, and"),

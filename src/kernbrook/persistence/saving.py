@@ -42,6 +42,7 @@ VERSION = 3  # of the format; goes up when a file of the new kind means nothing 
 SPARSE = 4  # of files in which arrays stand without their zeros
 LARGE, BLOCK = 1 << 20, 512  # bytes of such an array, at least; numbers that are left out together
 MOST_TIMES = 256  # that a file's arrays are of its own size, and what is large
+_OF_LENGTH = 8  # bytes at the beginning, which may look like text
 
 # With their modules: the solvers of voted classifiers are imported where there is such a model.
 _ESTIMATORS = {
@@ -210,20 +211,34 @@ def read(path: str | PathLike[str], allow: Collection[str] = ()) -> tuple[Any, d
     except MemoryError as error:
         raise ModelFileError(path, "it asks for more memory than there is") from error
     except Exception as error:  # known classes refuse values each in its own way
-        raise ModelFileError(path, _problem(error)) from error
+        raise ModelFileError(path, _problem(Path(path), error)) from error
 
 
-def _problem(error: Exception) -> str:
+def _problem(path: Path, error: Exception) -> str:
     """What is wrong with a file, from the error that reading it ended in."""
     if isinstance(error, (KernbrookError, RecursionError)):
         return str(error)
     if isinstance(error, json.JSONDecodeError):
         return f"not a description of a model: no JSON ({error})"
+    if isinstance(error, SafetensorError) and _is_data(path):
+        return "not a saved model, but data; are MODEL and DATA exchanged?"
     if isinstance(error, SafetensorError):
         return f"empty, damaged or not a saved model ({error})"
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror or error}"
     return f"not a description of a model: {error!r}"
+
+
+def _is_data(path: Path) -> bool:
+    """Whether a file is a table, or svmlight."""
+    from kernbrook.streams.files.data_files import DataFile
+    from kernbrook.streams.opening import open_records
+
+    try:
+        open_records(DataFile(path))
+    except KernbrookError:
+        return False
+    return path.stat().st_size > _OF_LENGTH
 
 
 # -- the file ---------------------------------------------------------------------------------

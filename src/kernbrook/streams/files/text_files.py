@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,9 +41,10 @@ OF_LIST = (
     "a list where JSON lines, with an object each, were expected; jq -c '.[]' makes them of a list"
 )
 NOT_UTF8 = (
-    "expected UTF-8 text; what was written in another way becomes it by iconv -t UTF-8, or by "
-    "'CSV UTF-8' in Excel"
+    "expected UTF-8 text; iconv -f WINDOWS-1252 -t UTF-8 makes it of text of Windows, and Excel "
+    "writes it as 'CSV UTF-8'"
 )
+_TWO_MARKS = "it begins with two marks of UTF-8; tail -c +4 FILE is the file without the first"
 _FORMAT_HINT = (
     "neither svmlight ('label index:value ...') nor CSV (values parted by commas, semicolons, tabs "
     "or bars), nor Parquet, Arrow, ARFF or JSON lines"
@@ -52,33 +53,53 @@ _FORMAT_HINT = (
 # -- files that are no text and none of the formats that are read: what they are, and the way out --
 
 _HEAD = 1024  # bytes that are looked at
-_BY_PANDAS = "pandas.{0}(FILE).to_parquet(...) makes a Parquet file of it"
-_WORKBOOK = "an Excel workbook; 'CSV UTF-8' is how to save a sheet of it"
+_BY = "{0}.to_parquet('rows.parquet') makes a Parquet file of it"
+_STATA = "data of Stata; " + _BY.format("pandas.read_stata(FILE)")
+_SPSS = "data of SPSS; " + _BY.format("pyreadstat.read_sav(FILE, apply_value_formats=True)[0]")
+_SAS = "data of SAS; " + _BY.format("pyreadstat.read_sas7bdat(FILE)[0]")
+_XPORT = "data of SAS; " + _BY.format("pyreadstat.read_xport(FILE)[0]")
+_WORKBOOK = (
+    "an Excel workbook; 'CSV UTF-8' is how to save a sheet of it, and "
+    "pandas.read_excel(FILE).to_csv('rows.csv', index=False) writes the first one"
+)
+_MODEL = "a model that kernbrook saved, and no data; are MODEL and DATA exchanged?"
 _ARRAYS = "arrays of NumPy; in Python, kb.open_stream((X, y)) takes them"
 _ARCHIVE = "an archive of files; unpack it"
-_UTF16 = "text in UTF-16, where UTF-8 was expected; iconv -f UTF-16 -t UTF-8 makes it so"
+_WIDE = "text in {0}, where UTF-8 was expected; iconv -f {0} -t UTF-8 makes it so"
 _PAGE = "a page of HTML or XML; is it what was to be downloaded?"
 
 # By the first bytes, and by the ending of the name where binary data follow.
 _BEGINNINGS = {
-    BOM_UTF16_LE: _UTF16,
-    BOM_UTF16_BE: _UTF16,
+    BOM_UTF32_LE: _WIDE.format("UTF-32"),  # begins as the next does
+    BOM_UTF16_LE: _WIDE.format("UTF-16"),
+    BOM_UTF16_BE: _WIDE.format("UTF-16"),
+    BOM_UTF32_BE: _WIDE.format("UTF-32"),
     b"\xd0\xcf\x11\xe0": _WORKBOOK,
-    b"<stata_dta>": "data of Stata; " + _BY_PANDAS.format("read_stata"),
-    b"$FL": "data of SPSS; " + _BY_PANDAS.format("read_spss"),
-    b"\x89HDF": "data in HDF5; " + _BY_PANDAS.format("read_hdf"),
-    b"ORC": "data in ORC; " + _BY_PANDAS.format("read_orc"),
+    b"<stata_dta>": _STATA,
+    b"$FL": _SPSS,
+    b"HEADER RECORD*******LIB": _XPORT,
+    b"FEA1": "data of Feather version 1; " + _BY.format("pandas.read_feather(FILE)"),
+    b"\x89HDF": "data in HDF5; " + _BY.format("pandas.read_hdf(FILE)"),
+    b"ORC": "data in ORC; " + _BY.format("pandas.read_orc(FILE)"),
     b"\x93NUMPY": _ARRAYS,
-    b"SQLite format 3": "a database; " + _BY_PANDAS.format("read_sql"),
+    b"SQLite format 3": "a database; "
+    + _BY.format("pandas.read_sql('select * from TABLE', sqlite3.connect(FILE))"),
     b"RDX": "data of R; write.csv(DATA, FILE, row.names = FALSE) in R makes a CSV file of it",
     b"7z\xbc\xaf": _ARCHIVE,
     b"Rar!": _ARCHIVE,
 }
+# Where bytes of the first letters are not 0, if these are Latin and no mark stands before them.
+_LATIN = {
+    b"\1\0\1\0\1\0\1\0": "UTF-16LE",
+    b"\0\1\0\1\0\1\0\1": "UTF-16BE",
+    b"\1\0\0\0\1\0\0\0": "UTF-32LE",
+    b"\0\0\0\1\0\0\0\1": "UTF-32BE",
+}
 _ENDINGS = {
-    ".dta": _BEGINNINGS[b"<stata_dta>"],
-    ".sas7bdat": "data of SAS; " + _BY_PANDAS.format("read_sas"),
-    ".xpt": "data of SAS; " + _BY_PANDAS.format("read_sas"),
-    ".sav": _BEGINNINGS[b"$FL"],
+    ".dta": _STATA,
+    ".sas7bdat": _SAS,
+    ".xpt": _XPORT,
+    ".sav": _SPSS,
     ".rds": _BEGINNINGS[b"RDX"],
     ".tar": _ARCHIVE,
     ".pkl": "a pickle, which is never read, because reading one can run any program",
@@ -121,7 +142,7 @@ def file_format(file: DataFile, least: int = 2) -> str:
     suffix = named.suffix.lower()
     known = _FORMATS.get(suffix)
     head = file.head(_HEAD)
-    for magic, kind in _BINARY.items() if known in (None, "csv", "svmlight") else ():
+    for magic, kind in _BINARY.items():
         if head.startswith(magic):
             return kind
     if (told := foreign(head, path)) is not None:
@@ -150,8 +171,11 @@ def foreign(head: bytes, path: Path) -> str | None:
     'an Excel workbook'
     """
     for beginning, told in _BEGINNINGS.items():
-        if head.startswith(beginning):
+        is_text = beginning.isascii() and b"\0" not in head  # a column may be called ORCID
+        if head.startswith(beginning) and not is_text:
             return told
+    if head[8:].startswith(b'{"__metadata__":{"kernbrook"'):
+        return _MODEL
     if head.startswith(b"PK\3\4"):
         if b"xl/" in head or path.suffix.lower() in (".xlsx", ".xlsm", ".xlsb", ".ods"):
             return _WORKBOOK
@@ -162,10 +186,10 @@ def foreign(head: bytes, path: Path) -> str | None:
         return None
     if head[257:262] == b"ustar":
         return _ARCHIVE
-    names = (path.suffix.lower(), path.with_suffix("").suffix.lower())  # as in .rds.gz
-    by_name = next((_ENDINGS[name] for name in names if name in _ENDINGS), None)
-    nothing = {head[0:8:2], head[1:8:2]} & {b"\0\0\0\0"}  # Latin letters without a mark before
-    return by_name or (_UTF16 if nothing else None)
+    named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    by_name = _ENDINGS.get(named.suffix.lower())
+    wide = _LATIN.get(bytes(map(bool, head[:8])))
+    return by_name or (_WIDE.format(wide) if wide else None)
 
 
 def _format_of_line(line: bytes, least: int) -> str | None:
@@ -209,6 +233,8 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
                 raise DataFileError(file.path, "binary data where text was expected", line)
             if line == 1 and not held:
                 data = data.removeprefix(BOM_UTF8)
+                if data.startswith(BOM_UTF8):
+                    raise DataFileError(file.path, _TWO_MARKS, line)
             end = data.rfind(b"\n") + 1
             if end == 0:
                 held.append(data)

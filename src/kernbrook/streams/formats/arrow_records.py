@@ -25,6 +25,7 @@ from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import (
     BATCH_ROWS,
     HALF,
+    MANY_DIGITS,
     Batch,
     Records,
     Wanted,
@@ -407,7 +408,10 @@ def cell_text(value: Any, column: str, decimal: str) -> str | None:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, (bool, np.bool_, Decimal)) or is_number(value):
-        return None if value != value else str(value).replace(".", decimal)
+        try:
+            return None if value != value else str(value).replace(".", decimal)
+        except ValueError:  # Python writes no such integer
+            raise InputError(f"column {quoted(column)}: {MANY_DIGITS}") from None
     raise InputError(f"column {quoted(column)}: expected numbers or text, found {shown(value)}")
 
 

@@ -13,6 +13,7 @@ from kernbrook.streams.files.text_files import NOT_UTF8, OF_LIST, line_blocks
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import (
     HALF,
+    MANY_DIGITS,
     Batch,
     Wanted,
     is_unicode,
@@ -146,6 +147,8 @@ def _not_an_object(line: bytes, error: Exception) -> str:
         return OF_LIST
     if begun == b"{":
         return "an object of several lines, where one on each line was expected; jq -c . writes so"
+    if "int_max_str_digits" in str(error):
+        return MANY_DIGITS
     return f"not an object of JSON: {error}"
 
 

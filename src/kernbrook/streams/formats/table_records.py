@@ -20,6 +20,7 @@ from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import quoted
 
 HALF = "half of a character, which UTF-8 does not have"
+MANY_DIGITS = "a whole number of thousands of digits, which no float holds"
 _SEVERAL = b"kernbrook: values of several kinds"
 BATCH_ROWS = 16_384  # of formats that let the reader choose
 
