@@ -1,6 +1,7 @@
 """The public face and the layers."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -142,3 +143,33 @@ def test_imports_point_one_way():
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 kept, 0 broken" in done.stdout
+
+
+VERBS = {
+    "fit", "partial_fit", "learn", "learn_one", "learn_scored", "predict", "predict_one", "score",
+    "predict_proba", "predict_proba_one", "predict_interval", "decision_function", "transform",
+    "fit_transform", "get_feature_names_out", "filled", "merge", "state", "should_ask",
+    "choose_kernel", "parameter_ranges", "get_params", "set_params", "set_output",
+    "get_metadata_routing",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        kb.TableEncoder(),
+        kb.TableModel(kb.OnlineMKClassifier()),
+        kb.LateLabels(kb.OnlineMKClassifier()),
+        kb.NamedColumns(kb.OnlineMKClassifier()),
+        kb.OnlineMKClassifier(),
+        kb.OnlineMKRegressor(),
+        kb.VotedKernelClassifier(),
+        kb.KernelFeatures(),
+    ],
+    ids=lambda made: type(made).__name__,
+)
+def test_names_that_begin_without_an_underscore_are_for_users(made):
+    """Verbs that all have, parameters, and what the class says of its attributes."""
+    known = {*VERBS, *made.get_params(), *re.findall(r"\w+_\b", type(made).__doc__)}
+    shown = {name for name in dir(made) if not name.startswith(("_", "set_"))}
+    assert shown <= known

@@ -281,6 +281,11 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
                 raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
         return to_arrow(frame.select(self.columns_), self.decimal)
 
+    def __dir__(self) -> list[str]:
+        """What is for users; not what streams and files ask for."""
+        inner = {*vars(ArrowEncoder), "described", "from_description", "sources"}
+        return sorted({*super().__dir__()} - {name for name in inner if name[0] != "_"})
+
     def described(self) -> dict[str, Any]:
         """What is declared and what was learned, as plain JSON; `from_description` reads it."""
         said = self.declarations()
