@@ -63,13 +63,11 @@ Budget = Annotated[
     int | None,
     typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget."),
 ]
-_SEED: dict[str, Any] = {
-    "min": 0,
-    "max": MOST_SEED,
-    "help": "Seed of all that is drawn: orders, recipes, data. A model made in Python has none.",
-}
-Seed = Annotated[int, typer.Option(**_SEED)]
-GivenSeed = Annotated[int | None, typer.Option(**_SEED, show_default="0")]  # which is known then
+_SEED = "Seed of all that is drawn: orders, recipes, data{}. A model made in Python has none."
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help=_SEED.format(""))]
+GivenSeed = Annotated[
+    int | None, typer.Option(min=0, max=MOST_SEED, help=_SEED.format("; 0 by default"))
+]
 Positive = Annotated[
     str | None, typer.Option(help="This label against the rest, for data of many classes.")
 ]
