@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from pyarrow.csv import read_csv
 from scipy.sparse import csr_array
 
 from kernbrook.cli.main import app
@@ -207,6 +208,10 @@ def rows(first, more=""):
     return "\n".join([*lines, ""])
 
 
+def parameters_of(command):
+    return {one.name for one in typer.main.get_command(app).commands[command].params}
+
+
 def flag(name):
     return {"settings": "--set", "of_class": "--class"}.get(name, "--" + name.replace("_", "-"))
 
@@ -232,8 +237,7 @@ def outcome(kernbrook, command, name, value, said, where, typed=()):
     ],
 )
 def test_options_are_classified(command, table, others):
-    own = {one.name for one in typer.main.get_command(app).commands[command].params}
-    assert own == {*table, *others}
+    assert parameters_of(command) == {*table, *others}
 
 
 def without_times(text):
@@ -353,18 +357,37 @@ def test_a_second_sitting(kernbrook):
     assert kernbrook(*call, typed=["q"])[0] == 0
 
 
-def test_workers(kernbrook):
-    """What workers cannot obey is refused before there are any."""
-    Path("day0.csv").write_text(rows(0))
-    for name, value in {
-        "positive": "yes", "n_features": "3", "sep": ";", "max_bytes": "1000",
+# Of several workers: what they cannot obey, and what they are told; test_cluster.py has them work.
+ALONE = {
+    "train": {
+        "positive": "yes", "n_features": "3", "sep": ";", "max_bytes": "1000", "lags": "1",
         "on_bad_rows": "skip", "checkpoint_every": "5", "go_on": None, "resume": None,
-        "ignore_extra": None, "anyway": None,
-    }.items():  # fmt: skip
-        call = "train", "day0.csv", "--model", "new", "--scheduler", "local:1"
-        code, _, err = kernbrook(*call, flag(name), *(() if value is None else (value,)))
-        told = "new does not exist" if name == "go_on" else flag(name)
-        assert (code, told in err) == (1, True), (name, err)
+        "ignore_extra": None, "anyway": None, "delay": "2", "labels_every": "2",
+    },
+    "predict": {"keep": "when", "on_bad_rows": "skip"},
+}  # fmt: skip
+TOLD = {
+    "train": {
+        "recipe", "settings", "budget", "seed", "classes", "label", "categorical", "dates", "words",
+        "drop", "missing", "decimal", "thousands", "units", "overwrite", "rounds", "json",
+    },
+    "predict": {*PREDICT} - {*ALONE["predict"], "scheduler"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ALONE)
+def test_workers(kernbrook, command):
+    """What workers cannot obey is refused before there are any."""
+    assert parameters_of(command) == {*ALONE[command], *TOLD[command], "data", "model", "scheduler"}
+    Path("parts").mkdir()
+    Path("day0.csv").write_text(rows(0))
+    table = read_csv("day0.csv").drop(["when", "carrier", "note"])
+    pq.write_table(table, "parts/0.parquet")
+    assert kernbrook("train", "parts", "--model", "m", "--recipe", "majority")[0] == 0
+    call = ("predict", "m", "parts") if command == "predict" else ("train", "parts", "--model", "n")
+    for name, value in ALONE[command].items():
+        told = "n does not exist" if name == "go_on" else "lags" if name == "lags" else flag(name)
+        outcome(kernbrook, (*call, "--scheduler", "local:1"), name, value, told, "workers")
 
 
 def test_empty_parts_are_not_for_workers(tmp_path):

@@ -177,6 +177,19 @@ def test_a_table_without_a_single_label(kernbrook, tmp_path):
     assert "column 'label': no row has a label" in said
 
 
+@pytest.mark.parametrize("recipe", ["majority", "last-label", "mean", "last-value"])
+def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
+    """The first row, too, and where no row of a day has one of the two labels."""
+    lines(tmp_path / "t.csv", "a,label", ["1,", "2,3", "3,", "4,5", "5,5"])
+    lines(tmp_path / "next.csv", "a,label", ["6,5", "7,"])
+    code, _, said = kernbrook(*TRAIN[:-1], recipe)
+    assert (code, "2 rows without a label" in said) == (0, True)
+    assert kernbrook("train", "next.csv", "--model", "m", "--go-on")[0] == 0
+    model = kb.load("m")
+    assert (model.n_rounds_, model.labels_asked_) == (7, 4)
+    assert kernbrook("compare", "t.csv", "--recipes", recipe, "--jobs", "1")[0] == 0
+
+
 def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
     """The same day is told from another one by the words, too."""
     rows = []
