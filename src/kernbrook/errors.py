@@ -115,9 +115,10 @@ class UnknownNameError(KernbrookError, ValueError):
         self.kind = kind
         self.name = name
         self.known = tuple(dict.fromkeys(known))
-        near = get_close_matches(name, self.known, n=3)
+        bare = {one.strip("'\" "): one for one in reversed(self.known)}
+        near = [_whole(bare[one]) for one in get_close_matches(name, bare, n=3)]
         more = ", ..." if len(self.known) > _MOST_NAMES else ""
-        known_names = ", ".join(self.known[:_MOST_NAMES]) + more
+        known_names = ", ".join(map(_whole, self.known[:_MOST_NAMES])) + more
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {known_names}"
         super().__init__(f"unknown {kind} {name!r}: {printable(hint)}")
 
@@ -160,6 +161,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _whole(name: str) -> str:
+    """A name; in quotes where it has quotes or blanks of its own at an end."""
+    return name if name == name.strip("'\" ") else repr(name)
 
 
 def _located(path: str | PathLike[str], problem: str, line: int | None) -> str:

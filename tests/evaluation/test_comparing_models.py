@@ -80,7 +80,9 @@ def test_the_forms_of_data():
     assert predictions(listed)["OnlineMKClassifier"] == predictions(listed)["spa"]
     with pytest.raises(InputError, match="y: the data have their own labels"):
         kb.compare(stream, y=y, recipes="spa")
-    with pytest.raises(InputError, match=r"expected a path, a name or a pair \(X, y\), got nd"):
+    with pytest.raises(
+        InputError, match=r"expected a path, a name, a table or a pair \(X, y\), got nd"
+    ):
         kb.compare(X)
 
 

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import describe_stream, open_stream, stream_names
 from kernbrook.streams.stream import FirstRows, Stream
@@ -144,7 +145,7 @@ def test_a_name_that_ends_as_a_file_is_one(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("source", [3, None, [[1]], (1, 2, 3)])
 def test_not_a_source(source):
-    with pytest.raises(InputError, match="expected a path, a name or a pair"):
+    with pytest.raises(InputError, match="expected a path, a name, a table or a pair"):
         open_stream(source)
 
 
@@ -198,3 +199,20 @@ def test_positive_is_no_number():
     stream = open_stream("wdbc", positive="malignant")
     with pytest.raises(InputError, match="positive='malignant': the labels of wdbc are numbers"):
         stream.read()
+
+
+def test_tables_that_are_elsewhere_or_no_rows():
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1, 2, 3], "y": ["p", "q", "p"]})
+    lazy = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=1)
+    for read in (kb.fit_table, open_stream):
+        with pytest.raises(
+            InputError, match=r"s3://b/x\.csv: an address, where a file was expected"
+        ):
+            read("s3://b/x.csv", label="y")
+        with pytest.raises(InputError, match=r"got dask.*\.DataFrame; its compute\(\) makes one"):
+            read(lazy, label="y")
+        assert read(lazy.compute(), label="y") is not None
+    with pytest.raises(
+        InputError, match=r"a dict is one row; of columns in a dict pandas\.DataFrame"
+    ):
+        kb.fit_table({"a": [1, 2], "y": ["p", "q"]}, label="y")

@@ -181,7 +181,7 @@ def open_records(
     InputError
         `sep` is given, and it is no CSV file.
     """
-    kind = file_format(file, least)
+    kind = file_format(file, least, is_csv=sep is not None)
     if kind == "csv":
         from kernbrook.streams.formats.text_records import CsvRecords
 
@@ -269,9 +269,8 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
             raise InputError(f"sep={asked.sep!r} is for a CSV file, got a table")
         return _open_table(FrameRecords(source), asked)
     else:
-        raise InputError(
-            f"expected a path, a name or a pair (X, y), got {type(source).__name__} {source!r:.80}"
-        )
+        got = f"{type(source).__name__} {source!r:.80}"
+        raise InputError(f"expected a path, a name, a table or a pair (X, y), got {got}")
     asked.refuse(stream.name, "none")
     if asked.n_features is not None and asked.n_features != stream.n_features:
         raise InputError(

@@ -25,7 +25,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from kernbrook.errors import DataFileError
+from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams.files import limits
 from kernbrook.streams.stream import positive_integer
 
@@ -117,6 +117,8 @@ class DataFile:
     """
 
     def __init__(self, source: str | PathLike[str], max_bytes: int | None = None):
+        if isinstance(source, str) and "://" in source:
+            raise InputError(f"{source:.200}: an address, where a file was expected; download it")
         self._is_standard_input = isinstance(source, str) and source == STANDARD_INPUT
         self.path = Path("standard input" if self._is_standard_input else source)
         self._max_bytes = None if max_bytes is None else positive_integer(max_bytes, "max_bytes")

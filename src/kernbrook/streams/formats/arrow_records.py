@@ -300,14 +300,18 @@ def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> 
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
-        kind = type(frame).__name__
-        raise InputError(f"expected a table of pandas, polars or pyarrow, got {kind}") from None
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        hint = "; its compute() makes one" if hasattr(frame, "compute") else ""
+        told = f"expected a table in memory, of pandas, polars or pyarrow, got {kind}{hint}"
+        raise InputError(told) from None
 
 
 def frame_of(X: Any) -> Any:
     """A frame, or records, as narwhals has frames."""
     if hasattr(X, "columns") or hasattr(X, "__dataframe__"):
         return eager(X)
+    if isinstance(X, Mapping) and any(isinstance(v, (list, tuple, np.ndarray)) for v in X.values()):
+        raise InputError("a dict is one row; of columns in a dict pandas.DataFrame makes a table")
     try:
         rows = [dict(X)] if isinstance(X, Mapping) else [dict(row) for row in X]
     except (TypeError, ValueError):
