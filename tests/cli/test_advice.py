@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 
 import numpy as np
 import pytest
@@ -236,3 +237,92 @@ def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
     csv(tmp_path / "t.csv", [*["24.12.2025"] * 30, "12/24/2025"])
     code, _, err = kernbrook(*given, "--resume")
     assert (code, "line 32: column 'a': expected a date as %d.%m.%Y" in err) == (1, True)
+
+
+ORANGE = "a table of Orange, whose lines 2,3 say kinds and roles"
+ENDS = "ends with a separator"
+SHELL = {
+    "iris.tab": ("length\twidth\tiris\nc\tc\td\n\t\tclass\n5.1\t.2\tse\n7\t1.4\tvi\n", ORANGE),
+    "heart_disease.tab": (
+        "age\tsex\tit's\nC\tD\t0 1\n\t\tclass\n" + "63\tmale\t0\n7\tfemale\t1\n" * 9, ORANGE,
+    ),
+    "imports-85.csv": (
+        "rank,make,price\ndiscrete,d,continuous\nclass,i key=a,meta\n" + "1,bmw,5\n0,audi,4\n" * 9,
+        ORANGE,
+    ),
+    "titanic.tab": (
+        "status\tage\tsurvived\nd\td\td\n\t\tclass\n" + "1st\tadult\tyes\ncrew\tchild\tno\n" * 9,
+        ORANGE,
+    ),
+    "ends.csv": ("a,b,y\r\n1,4,7,\r\n2,5,8,\r\n", "expected 3 values, found 4; each row " + ENDS),
+    "ends.tsv": ("a\tb\ty\t\n1\t4\t7\t\n2\t\t8\t\n3\t5\t6\t\n", "each line " + ENDS),
+    "comment.csv": ("# by X, 2024\na,b,y\n1,4,7\n2,5,8\n", "no comments in a CSV file"),
+    "title.csv": ("Report, 2024\na,b,y\n1,4,7\n2,5,8\n", "found 2 values, and 3 from line 2 on"),
+    "lines.csv": ("Report\n\nof X\na;b;y\n1;4;7\n2;5;8\n", "found 1 value, and 3 from line 4 on"),
+    "blanks.dat": ("  id  male y\n   1  0  1\n  12  1  0\n", "columns parted by blanks?"),
+    "blanks.csv": ("id male y\n1 0 1\n12  1 0\n", "columns parted by blanks?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_a_filter_that_a_message_names(kernbrook, tmp_path, name):
+    """What it writes is trained on, with the label that the message says."""
+    content, told = SHELL[name]
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    given = ["train", "--model", "m", "--overwrite", "--recipe", "majority"]
+    code, _, err = kernbrook(*given, path)
+    assert (code, told in err) == (1, True), err
+    way = re.search(r"((sed|awk) .*?) (takes|makes|writes)", err)[1]
+    done = subprocess.run(way, shell=True, input=path.read_bytes(), capture_output=True)
+    assert done.stderr == b""
+    path.with_suffix(".new").write_bytes(done.stdout)
+    label = [f"--label={shlex.split(one)[0]}" for one in re.findall(r"\(--label (.*?)\)", err)]
+    auto = ["--categorical", "auto", "--missing", "mean"]
+    code, _, err = kernbrook(*given, path.with_suffix(".new"), *label, *auto)
+    assert code == 0, err
+
+
+def test_an_option_for_headers_that_come_again(kernbrook, tmp_path):
+    (tmp_path / "all.csv").write_text("x,late\n1,no\n2,yes\n" * 20)
+    given = ["train", "all.csv", "--model", "m", "--recipe", "majority"]
+    code, _, err = kernbrook(*given)
+    assert (code, "(--on-bad-rows skip of train and predict)" in err) == (1, True)
+    code, _, err = kernbrook(*given, "--on-bad-rows", "skip")
+    assert (code, "19 rows left out:\n  all.csv, line 4: the names of" in err) == (0, True), err
+    code, out, err = kernbrook("predict", "m", "all.csv", "--on-bad-rows", "skip")
+    assert (code, out.count("\n"), out.count("\n\n")) == (0, 59, 19), err
+
+
+def test_rows_of_several_lines(kernbrook, tmp_path):
+    """A row that is bad has one empty line, however many lines it has in the file."""
+    text = '1,"table:\n9,9\n9,9\nend"'
+    (tmp_path / "t.csv").write_text(f"a,note,y\n{text},q\n{text},q,5\n2,x,p\n3,z,q\n")
+    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--drop", "note"]
+    code, _, err = kernbrook(*given)
+    assert (code, "line 6: expected 3 values, found 4" in err) == (1, True)
+    code, _, err = kernbrook(*given, "--on-bad-rows", "skip")
+    assert (code, "1 row left out:" in err) == (0, True)
+    assert kernbrook("predict", "m", "t.csv", "--on-bad-rows", "skip")[1] == "q\n\nq\nq\n"
+
+
+def test_names_with_quotes(kernbrook, tmp_path):
+    (tmp_path / "t.csv").write_text("'a b'\t'vote'\t'z'\n1\t0\t2\n3\t1\t4\n")
+    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--label"]
+    _, _, err = kernbrook(*given, "vote")
+    near = re.search(r"did you mean (.*)\?", err)[1]
+    assert near == "\"'vote'\""
+    assert kernbrook(*given, *shlex.split(near))[0] == 0
+
+
+def test_which_column_is_the_label(kernbrook, tmp_path):
+    """Files without names may have the label first, as those of the UCR archive."""
+    (tmp_path / "t.tsv").write_text("".join(f"{i % 2}\t{i / 7}\t-{i / 3}\n" for i in range(9)))
+    given = ["train", "t.tsv", "--model", "m", "--recipe"]
+    code, _, err = kernbrook(*given, "mean")
+    assert (code, "the label is 'x3', the last column; label (--label NAME) says" in err) == (
+        0,
+        True,
+    )
+    code, _, err = kernbrook(*given, "majority", "--label", "x1", "--overwrite")
+    assert (code, "the label is" in err) == (0, False)

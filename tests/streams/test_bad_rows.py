@@ -11,13 +11,14 @@ from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.streams import open_stream
 from kernbrook.streams.tables.left_out_rows import BadRows
 
-ROWS = ["1,2,x", "many,2,y", "3", "4,5,y", "", "5,6,7,8", '6,"7,x', "7,8,x", "8,inf,x", "9,,y"]
+ROWS = ["1,2,x", "many,2,y", "3", "4,5,y", "", "5,6,7,8", '6",7,x', "7,8,x", "8,inf,x", "9,,y"]
 GOOD = [[1, 2], [4, 5], [7, 8]]
 TOLD = [
     "line 3: column 'a': expected a number, found 'many'",
     "line 4: expected 3 values, found 1",
     "line 7: expected 3 values, found 4",
-    "line 8: a quoted value does not end here; values of several lines are not read",
+    "line 8: an odd number of quotes; a value with a quote in it stands in quotes, and the quote "
+    "in it is written twice",
     "line 10: column 'b': 'inf' is not finite",
 ]
 
@@ -128,8 +129,12 @@ def test_more_bad_rows_than_others_are_an_error(write):
     path = write("t.csv", "a,b,label\n" + "u,p,x\nv,q,y\n" * 600)
     with pytest.raises(UndeclaredColumnsError, match="2 columns to declare"):
         open_stream(path, on_bad_rows="skip")
-    with pytest.raises(DataFileError, match=r"no row of data; .*line 2: column 'a'"):
-        open_stream(write("few.csv", "a,label\nu,1\n"), on_bad_rows="skip")
+    with pytest.raises(DataFileError, match=r"line 3: column 'a': .*categorical \(--categorical a"):
+        open_stream(write("few.csv", "a,label\n1\nu,1\n"), on_bad_rows="skip")
+    with pytest.raises(
+        DataFileError, match=r"no row of data; .*line 2: expected 2 values, found 1"
+    ):
+        open_stream(write("few.csv", "a,label\n1\n"), on_bad_rows="skip")
 
 
 def test_dates_of_one_format_but_for_some(write):
@@ -199,3 +204,9 @@ def test_a_row_of_the_header_is_no_bad_row(write):
     with pytest.warns(DataFileWarning, match="taken as data"):
         stream = open_stream(write("t.csv", "1,x\n2,y\nmany,x\n3,x\n"), on_bad_rows="skip")
     assert stream.read()[0].ravel().tolist() == [1, 2, 3]
+
+
+def test_an_odd_quote_where_a_header_is_looked_for(write):
+    path = write("t.csv", 'k,label\nu,x\nv"w,x\nu,y\nv,y\nu,x\nv,y\n')
+    stream = open_stream(path, encoder=kb.TableEncoder({"k": ["u", "v"]}), on_bad_rows="skip")
+    assert (stream.n_rows, stream.bad_rows.places) == (5, [1])

@@ -179,3 +179,32 @@ def test_names_that_somebody_gives_decide(write):
 def test_a_line_for_excel(write):
     with pytest.raises(DataFileError, match="line 1: a line that Excel alone reads; take it out"):
         open_stream(write("t.csv", "sep=;\na;b\n1;2\n"))
+
+
+HEADED = [
+    ("city,kind,late\n", "Rome,bus,no\nOslo,tram,yes\nOslo,bus,yes\n"),
+    ("c;late\n", "1;no\n2,5;yes\n"),
+    ('"c"\t"l"\n', "p\tq\nr\ts\np\tq\nt\tq\n"),
+]
+
+
+@pytest.mark.parametrize("again", [str, str.upper, lambda text: "\ufeff" + text])
+@pytest.mark.parametrize("block_bytes", [1 << 20, 9])
+@pytest.mark.parametrize(("header", "rows"), HEADED)
+def test_a_header_that_comes_again(write, monkeypatch, header, rows, block_bytes, again):
+    """As `cat` puts files together: it is no row, and the first one is no data."""
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    path = write("all.csv", (header + rows + again(header).replace('"c"', "c")) * 2 + rows)
+    auto = kb.TableEncoder("auto", decimal="," if ";" in header else ".")
+    line = 2 + rows.count("\n")
+    told = f"line {line}: the names of the columns come again, .*take such lines out, or leave"
+    with pytest.raises(DataFileError, match=told):
+        open_stream(path, encoder=auto)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = open_stream(write("one.csv", header + rows * 3), encoder=auto)
+        stream = open_stream(path, encoder=auto, on_bad_rows="skip")
+    np.testing.assert_array_equal(stream.read()[0], alone.read()[0])
+    assert stream.read()[1].tolist() == alone.read()[1].tolist()
+    assert stream.feature_names == alone.feature_names
+    assert len(stream.bad_rows.places) == 3

@@ -128,10 +128,13 @@ def test_the_advice_for_text_that_is_not_utf_8(write, encoding):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.arff", "t.svm", "t"])
-def test_two_marks_of_utf_8(write, name):
-    text = {"t.jsonl": b'{"x": 1, "y": 2}\n', "t.svm": b"1 1:1\n"}.get(name, b"x,y\n1,2\n")
-    with pytest.raises(DataFileError, match=r"line 1: it begins with two marks .* tail -c \+4"):
-        open_stream(write(name, 2 * codecs.BOM_UTF8 + text))
+def test_marks_of_utf_8(write, name):
+    """One before each file that was put together with others, or two."""
+    head = "@relation r\n@attribute x real\n@attribute y real\n@data\n"
+    text = {"t.jsonl": '{"x": 1, "y": 2}\n', "t.svm": "2 1:1\n", "t.arff": f"{head}1,2\n"}
+    begun, row = text.get(name, "x,y\n1,2\n"), text.get(name, "1,2\n").removeprefix(head)
+    X, y = open_stream(write(name, f"\ufeff\ufeff{begun}\ufeff{row}{row}\ufeff\ufeff{row}")).read()
+    assert (X.shape, y.tolist()) == ((4, 1), [2] * 4)
 
 
 def test_a_name_alone_is_no_reason(write):

@@ -115,7 +115,7 @@ def test_many_digits_in_csv(write):
     many = "1" * 120_000
     with pytest.raises(DataFileError, match="line 2: column 'a': expected a number, found '111"):
         open_stream(write("a.csv", f"a,label\n{many}x,1\n"))
-    with pytest.raises(DataFileError, match="line 2: a quoted value does not end here"):
+    with pytest.raises(DataFileError, match="line 2: a quoted value of the row that begins here"):
         open_stream(write("b.csv", f'1,2\n"{many}\n'))
     with pytest.raises(DataFileError, match="line 1: neither svmlight"):
         open_stream(write("c", f"{many}x\n"))
@@ -148,7 +148,7 @@ def test_as_pandas_reads(write, text):
     [
         ("a.svm", "9007199254740993 1:1\n9007199254740992 1:2\n", "line 1: a 64-bit float does no"),
         ("a.csv", "a,b\n1,9007199254740993\n2,1\n", "line 2: column 'b': a 64-bit float does not"),
-        ("a.csv", 'a,"b\n1,2\n', "line 1: a quoted value does not end here"),
+        ("a.csv", 'a,"b\n1,2\n', "line 1: a quoted value of the row that begins here"),
         ("a.csv", "a,b\n1,1_0\n1_0,3\n", "line 3: column 'a': expected a number, found '1_0'"),
     ],
 )

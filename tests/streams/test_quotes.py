@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kernbrook as kb
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream
-from kernbrook.streams.formats.text_cells import csv_lines
+from kernbrook.streams.formats.text_cells import csv_lines, whole_rows
 
 VALUES = {
     "plain": ["plain"],
@@ -56,8 +56,12 @@ def test_other_separators(write, mark):
     [
         ('2,"C:\\\\x \\"y\\""', "a backslash before a quote, which can be read in several ways"),
         ('2,x \\"y\\"', "a backslash before a quote"),
-        ('2,"x \\" y', "a backslash before a quote"),
-        ('2,"x', "a quoted value does not end here; values of several lines are not read"),
+        ('2,"x \\" y', "a quoted value of the row that begins here does not end"),
+        ('2,"x\\"\n3,y\n4",z', "a backslash before a quote, which can be read in several ways"),
+        ('2,"x', "a quoted value of the row that begins here does not end"),
+        ('2,"x "y" z\nw",p', "a quoted value of the row that begins here does not end"),
+        ('2x"y,"z\n3,p', "a quoted value of the row that begins here does not end"),
+        ('2,x"y', "an odd number of quotes; a value with a quote in it stands in quotes"),
     ],
 )
 def test_what_is_refused(write, line, problem):
@@ -66,9 +70,56 @@ def test_what_is_refused(write, line, problem):
         with pytest.raises(DataFileError, match=problem) as caught:
             open_stream(path, **options)
         assert caught.value.line == 3
+    if "does not end" in problem:  # or lines of a text would be rows
+        with pytest.raises(DataFileError, match=problem):
+            open_stream(path, on_bad_rows="skip")
 
 
-CELLS = st.text('ab,;"\\ é', max_size=8).filter(lambda text: text.strip() == text)
+TEXTS = {
+    '"table:\n9,9\n9,9\nend"': "table:\n9,9\n9,9\nend",
+    '"\n\n""a"",\n"': '"a",',
+    ' "said \\"no\n1,2\n\\"yes\\"" ': 'said "no\n1,2\n"yes"',
+}
+
+
+@pytest.mark.parametrize("skip", ["error", "skip"])
+@pytest.mark.parametrize("block_bytes", [1 << 20, 7])
+@pytest.mark.parametrize("text", TEXTS)
+def test_values_of_several_lines(write, monkeypatch, block_bytes, text, skip):
+    """As a label, a level, a name, what is dropped; the lines after it keep their numbers."""
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    value = TEXTS[text]
+    path = write("t.csv", f"n,label\r\n1,q\r\n2,{text}\r\n3,q\r\n".replace("\n", "\r\n"))
+    assert open_stream(path, on_bad_rows=skip).read()[1].tolist() == ["q", value, "q"]
+    path = write("t.csv", f"k,n,label\nq,1,x\n{text},2,y\nq,3,x\n{text},many,z\n{text},5,z")
+    encoder, line = kb.TableEncoder({"k": [value, "q"]}), 5 + text.count("\n")
+    for mine, columns in ((encoder, 4), (kb.TableEncoder(drop=["k"]), 1)):
+        if skip == "error":
+            with pytest.raises(DataFileError, match=f"line {line}: column 'n': .* 'many'"):
+                open_stream(path, encoder=mine)
+            continue
+        stream = open_stream(path, encoder=mine, on_bad_rows="skip")
+        X, y = stream.read()
+        assert (X.shape, y.tolist()) == ((4, columns), ["x", "y", "x", "z"])
+        assert stream.bad_rows.places == [3]
+        assert f"line {line}: column 'n'" in stream.bad_rows.told[0]
+    path = write("t.csv", f"{text},label\n1,x\n2,y\n")
+    assert open_stream(path).feature_names == [value]
+    path = write("t.csv", f"n,label\n1,{text},x\n2,y\n3,x\n")
+    if skip == "skip":
+        assert open_stream(path, on_bad_rows="skip").bad_rows.places == [0]
+
+
+def test_a_value_that_ends_too_late(write, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.files.limits.LONGEST_CELL", 100)
+    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    path = write("t.csv", 'n,label\n1,"x\n' + "2,y\n" * 50 + '3,z"\n')
+    for skip in ("error", "skip"):
+        with pytest.raises(DataFileError, match=r"line 2: .* does not end within 100 bytes"):
+            open_stream(path, on_bad_rows=skip)
+
+
+CELLS = st.text('ab,;"\\ é\n', max_size=8).filter(lambda text: text.strip() == text)
 
 
 @settings(max_examples=200, deadline=None)
@@ -76,8 +127,17 @@ CELLS = st.text('ab,;"\\ é', max_size=8).filter(lambda text: text.strip() == te
 def test_what_pythons_writer_writes_is_left_as_it_is(rows, mark):
     out = io.StringIO()
     csv.writer(out, delimiter=mark, lineterminator="\n").writerows(rows)
-    text = csv_lines(Path("t.csv"), 1, out.getvalue().encode(), mark).decode()
-    assert list(csv.reader(io.StringIO(text, newline=""), delimiter=mark)) == rows
+    lines = list(enumerate(out.getvalue().encode().splitlines(keepends=True), start=1))
+    blocks = whole_rows(Path("t.csv"), lines, mark)
+    try:
+        text = b"".join(csv_lines(Path("t.csv"), first, block, mark) for first, block in blocks)
+    except DataFileError:
+        assert '\\"' in out.getvalue()
+        assert any("\n" in cell for row in rows for cell in row)
+        return
+    assert text.count(b"\n") == len(lines)
+    read = csv.reader(text.decode().split("\n"), delimiter=mark)
+    assert [[cell.replace("\r", "\n") for cell in row] for row in read if row] == rows
 
 
 @settings(max_examples=200, deadline=None)
@@ -87,9 +147,16 @@ def test_what_spark_writes_is_read_or_refused(rows):
     lines = [",".join('"' + cell.replace('"', '\\"') + '"' for cell in row) for row in rows]
     for row, line in zip(rows, lines, strict=True):
         try:
-            text = csv_lines(Path("t.csv"), 1, line.encode(), ",").decode()
+            [(_, block)] = whole_rows(Path("t.csv"), [(1, line.encode())], ",")
+            text = csv_lines(Path("t.csv"), 1, block, ",").decode()
         except DataFileError:
-            assert any("\\" in cell for cell in row)
+            assert _is_unclear(row)
             continue
-        read = next(csv.reader([text]))
-        assert read == row or any("\\" in cell for cell in row)
+        read = [cell.replace("\r", "\n") for cell in next(csv.reader([text]))]
+        assert read == row or _is_unclear(row)
+
+
+def _is_unclear(row):
+    """Whether a backslash before a quote may be a value's own, or lines be parted there."""
+    text = "".join(row)
+    return "\\" in text or {"\n", '"'} <= set(text)

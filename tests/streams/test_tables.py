@@ -211,7 +211,7 @@ def test_a_separator_that_is_given(write):
         ("t.csv", "a;b\n;1\n", r"line 2: column 'a': missing value; missing \(--missing mean"),
         ("t.csv", "a;b\n1;9007199254740993\n", "column 'b': a 64-bit float does not hold"),
         ("t.csv", "a;b\n1;inf\n", "column 'b': 'inf' is not finite"),
-        ("t.csv", 'a;b\n1;"x\n', "line 2: a quoted value does not end here"),
+        ("t.csv", 'a;b\n1;"x\n', "line 2: a quoted value of the row that begins here"),
         ("t.csv", b"a;b\n1;\xff\n", "line 2: expected UTF-8 text"),
         ("t.csv", "a;b\n", "no row of data"),
         ("t.jsonl", '{"a": 1, "b": 2}\n\n{"a": "x", "b": 2}\n', "line 3: column 'a': .* found 'x'"),

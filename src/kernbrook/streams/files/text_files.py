@@ -36,6 +36,7 @@ _BY_CONTENT = (".txt", ".dat")  # svmlight where nothing else is certain
 SEPARATORS = (",", ";", "\t", "|")
 _NUMBER = rb"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?"  # ++ and *+ give nothing back
 _SVMLIGHT_LINE = re.compile(rb"\s*+" + _NUMBER + rb"(\s++(qid|\d++):\S++)*+\s*+(#.*)?")
+_MARKS = re.compile(rb"^(?:%b)+" % BOM_UTF8, re.MULTILINE)
 _LOOKED_AT = 10_000  # bytes of the first line
 OF_LIST = (
     "a list where JSON lines, with an object each, were expected; jq -c '.[]' makes them of a list"
@@ -44,7 +45,7 @@ NOT_UTF8 = (
     "expected UTF-8 text; iconv -f WINDOWS-1252 -t UTF-8 makes it of text of Windows, and Excel "
     "writes it as 'CSV UTF-8'"
 )
-_TWO_MARKS = "it begins with two marks of UTF-8; tail -c +4 FILE is the file without the first"
+COMMAS = "awk -v OFS=, '{$1=$1};1' writes commas"
 _FORMAT_HINT = (
     "neither svmlight ('label index:value ...') nor CSV (values parted by commas, semicolons, tabs "
     "or bars), nor Parquet, Arrow, ARFF or JSON lines"
@@ -121,13 +122,14 @@ def has_known_suffix(path: Path) -> bool:
     return path.suffix.lower() in _FORMATS.keys() | COMPRESSIONS.keys()
 
 
-def file_format(file: DataFile, least: int = 2) -> str:
+def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
     """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
 
     Parameters
     ----------
     file : the file
     least : columns of a CSV file
+    is_csv : whether text of which the name says nothing is CSV
 
     By the first bytes where these are certain, then by the suffix, else by the first line with
     data.
@@ -149,6 +151,8 @@ def file_format(file: DataFile, least: int = 2) -> str:
         raise DataFileError(path, told)
     if known is not None and suffix not in _BY_CONTENT:
         return known
+    if is_csv:
+        return "csv"
     for first, block in line_blocks(file):
         for number, line in enumerate(block.split(b"\n"), start=first):
             if not line.strip() or line.lstrip().startswith((b"#", b"%")):
@@ -156,8 +160,10 @@ def file_format(file: DataFile, least: int = 2) -> str:
             if line.lstrip().startswith(b"["):
                 raise DataFileError(path, OF_LIST, number)
             found = _format_of_line(line, least)
-            if found is None and known is None:
-                raise DataFileError(path, _FORMAT_HINT, number)
+            of_blanks = len(line.split()) > 1 and b":" not in line
+            if found is None and (known is None or of_blanks):
+                hint = f"; columns parted by blanks? {COMMAS}" if of_blanks else ""
+                raise DataFileError(path, _FORMAT_HINT + hint, number)
             return found or "svmlight"
     raise DataFileError(path, "the file has no data line")
 
@@ -231,10 +237,6 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
             if b"\0" in data:
                 line += data.count(b"\n", 0, data.index(b"\0"))
                 raise DataFileError(file.path, "binary data where text was expected", line)
-            if line == 1 and not held:
-                data = data.removeprefix(BOM_UTF8)
-                if data.startswith(BOM_UTF8):
-                    raise DataFileError(file.path, _TWO_MARKS, line)
             end = data.rfind(b"\n") + 1
             if end == 0:
                 held.append(data)
@@ -243,15 +245,20 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
                     problem = f"a line of over {limits.LONGEST_LINE:,} bytes"
                     raise DataFileError(file.path, problem, line)
                 continue
-            block = b"".join([*held, data[:end]])
+            block = _unmarked(b"".join([*held, data[:end]]))
             held, length = [data[end:]], len(data) - end
             yield line, block
             line += count_lines(block)
     except EOFError:
         problem = f"the compressed data is truncated, after line {line - 1} or later"
         raise DataFileError(file.path, problem) from None
-    if last := b"".join(held):
+    if last := _unmarked(b"".join(held)):
         yield line, last
+
+
+def _unmarked(lines: bytes) -> bytes:
+    """Lines without marks of the byte order, which files have that were put together."""
+    return _MARKS.sub(b"", lines) if BOM_UTF8 in lines else lines
 
 
 def count_lines(text: bytes) -> int:

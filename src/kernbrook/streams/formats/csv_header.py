@@ -19,16 +19,18 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, islice, product
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, NamedTuple
 
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams.files import limits
 from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.files.text_files import NOT_UTF8, SEPARATORS, line_blocks
-from kernbrook.streams.formats.text_cells import Refused, csv_lines
+from kernbrook.streams.files.text_files import COMMAS, NOT_UTF8, SEPARATORS, line_blocks
+from kernbrook.streams.formats.first_lines import Line, oddity, one_column
+from kernbrook.streams.formats.text_cells import Refused, csv_lines, whole_rows
 
 # Text that stands for a missing value, whatever format it comes from: see `without_gaps`.
 MISSING = (
@@ -36,7 +38,12 @@ MISSING = (
     *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
     *(sign + "".join(nan) for sign in ("", "+", "-") for nan in product("nN", "aA", "nN")),
 )
-NO_COMMENT = "lines that begin with # are no comments in a CSV file: take them out"
+_AGAIN = "the names of the columns come again, as where files are put together"
+_LEAVE_OUT = (
+    'take such lines out, or leave them out: on_bad_rows="skip" (--on-bad-rows skip of train and '
+    "predict)"
+)
+_SMALL = bytes.maketrans(ascii_uppercase.encode(), ascii_lowercase.encode())
 _FOR_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
 # ++ and *+ give nothing back: else many digits would be tried in all their parts.
 _NUMBER = re.compile(
@@ -50,7 +57,8 @@ _MARKED_NUMBER_CELL = re.compile(
 )
 _DECIMALS = re.compile(r"^([+-]?\d++),(\d++)$", re.ASCII)
 IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SAMPLED = 20  # rows in which the separator is searched for
+_SAMPLED = 20  # first rows in which the separator is searched for, and what is odd
+_LONG = 1 << 16  # bytes of a row of which fewer are looked at
 _SAMPLED_CELLS = 1000  # of each
 _LOOKED_AT = 10_000  # rows in which words are searched for
 _CELLS = 1_000_000  # of them at most
@@ -150,7 +158,8 @@ def find_separator(source: DataFile | Path) -> str:
     ...     find_separator(path)
     ';'
     """
-    rows = [_QUOTED.sub(b"", row) for _, row in islice(_rows(DataFile.of(source)), _SAMPLED)]
+    lines = _rows(line_blocks(DataFile.of(source)))
+    rows = [_QUOTED.sub(b"", row) for _, row in islice(lines, _SAMPLED)]
     there = [mark for mark in SEPARATORS if rows and mark.encode() in rows[0]]
     if len(there) < 2:
         return there[0] if there else ","
@@ -185,18 +194,21 @@ def read_header(
     """
     file = DataFile.of(source)
     path = file.path
-    lines = _rows(file)
-    rows = ((number, csv_lines(path, number, row, separator)) for number, row in lines)
-    line, row = next(rows, (0, b""))
+    lines = _rows(whole_rows(path, line_blocks(file), separator))
+    line, row = next(lines, (0, b""))
     if not row:
         raise DataFileError(path, "the file has no line")
-    names = _names(path, line, row, separator)
+    names = _names(path, line, csv_lines(path, line, row, separator), separator)
+    some = [(line, row), *islice(lines, _SAMPLED if len(row) < _LONG else 2)]
     if len(names) < least:
-        comment = names[0].startswith("#")
-        hint = NO_COMMENT if comment else "is something else between them? sep (--sep)"
-        found = f"found one column, {quoted(names[0])}; {hint}"
+        text = [(number, one.decode("utf-8", errors="replace")) for number, one in some]
         by = IN_WORDS.get(separator, quoted(separator))
-        raise DataFileError(path, f"expected a label and features parted by {by}, {found}", line)
+        raise DataFileError(path, one_column(text, by), line)
+    first = [Line(number, _lenient(one, separator)) for number, one in some]
+    odd = oddity(first, separator, bool(known), partial(_is_cell_number, separator=separator))
+    if odd is not None:
+        raise DataFileError(path, odd[1], odd[0])
+    rows = (one for _, one in chain(some[1:], lines))
     numbered = [f"x{i}" for i in range(1, len(names) + 1)]
     is_data, told = False, ""
     if not known or not set(known) <= set(names):
@@ -208,7 +220,8 @@ def read_header(
     seen = set()
     for name in names:
         if name in seen:
-            raise DataFileError(path, f"two columns are called {quoted(name)}", line)
+            hint = f"; several blanks between values? {COMMAS}" if separator == " " else ""
+            raise DataFileError(path, f"two columns are called {quoted(name)}{hint}", line)
         seen.add(name)
     return Header(line, names, is_data, told)
 
@@ -216,40 +229,50 @@ def read_header(
 def data_blocks(
     file: DataFile, headless: bool, separator: str, refused: Refused | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """The blocks of `line_blocks` that have rows; without the header, unless there is none.
+    """The blocks of `whole_rows` that have rows; without the header, unless there is none.
 
-    Quotes stand, and lines are refused, as `csv_lines` has it.
+    Quotes stand, and lines are refused, as `csv_lines` has it; so is a header that comes again.
     """
-    headed = headless
-    for first, block in line_blocks(file):
+    headed, header = headless, b""
+    for first, block in whole_rows(file.path, line_blocks(file), separator):
         if not headed:
             blank = len(block) - len(block.lstrip(b"\n"))
             end = block.find(b"\n", blank) + 1
             if blank == len(block):
                 continue
-            headed = True
+            headed, header = True, _plain(block[blank:end].strip(b"\n"), separator)
             first += block.count(b"\n", 0, end)
             block = block[end:] if end else b""
         if block.strip(b"\n"):
-            yield first, csv_lines(file.path, first, block, separator, refused)
+            block = csv_lines(file.path, first, block, separator, refused)
+            yield first, _once(header, file.path, first, block, separator, refused)
 
 
-def miscounted(columns: Collection[str], found: int, line: int, first: str) -> str:
-    """What is wrong with a row of `found` values, the first of which is given."""
-    problem = f"expected {len(columns)} values, found {found}"
-    if first.startswith("#"):
-        return f"{problem}; {NO_COMMENT}"
-    if line == 2 and found == len(columns) + 1:
-        problem += (
-            "; has the first column no name, as in what R's write.table writes? Write with "
-            "row.names=FALSE"
-        )
-    return problem
+def _plain(text: bytes, separator: str) -> bytes:
+    """Text in small letters, without quotes and blanks, as a header is compared."""
+    return text.translate(_SMALL, b'" '.replace(separator.encode(), b""))
 
 
-def _rows(file: DataFile) -> Iterator[tuple[int, bytes]]:
+def _once(
+    header: bytes, path: Path, first: int, block: bytes, separator: str, refused: Refused | None
+) -> bytes:
+    """A block with empty lines in place of such as are the header, each of which is refused."""
+    text = _plain(block, separator)
+    if not header or b"\n%b\n" % header not in b"\n%b\n" % text:
+        return block
+    lines = block.split(b"\n")
+    for i, line in enumerate(text.split(b"\n")):
+        if line == header:
+            if refused is None:
+                raise DataFileError(path, f"{_AGAIN}; {_LEAVE_OUT}", first + i)
+            refused(DataFileError(path, _AGAIN, first + i))
+            lines[i] = b""
+    return b"\n".join(lines)
+
+
+def _rows(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """The lines that are not empty, and their numbers."""
-    for first, block in line_blocks(file):
+    for first, block in blocks:
         for line, row in enumerate(block.split(b"\n"), start=first):
             if row:
                 yield line, row
@@ -270,11 +293,12 @@ def _names(path: Path, line: int, row: bytes, separator: str) -> list[str]:
 
 
 def _cells(row: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([row], delimiter=separator))]
+    text = row.replace("\r", "\n")  # as `whole_rows` has it
+    return [cell.strip() for cell in next(csv.reader([text], delimiter=separator))]
 
 
 def _is_data(
-    names: list[str], row: bytes, rows: Iterator[tuple[int, bytes]], separator: str
+    names: list[str], row: bytes, rows: Iterator[bytes], separator: str
 ) -> tuple[bool, str]:
     """Whether the first row is data, and what has to be said where it is not."""
     numbers = [name for name in names if _is_cell_number(name, separator)]
@@ -283,13 +307,15 @@ def _is_data(
         for i, name in enumerate(names)
         if name not in MISSING and not _is_cell_number(name, separator)
     }
-    _, below = next(rows, (0, b""))
+    below = next(rows, b"")
     if numbers and below and _quoted_numbers(row) > _quoted_numbers(below):
         return False, ""
     needed = 1 if numbers else len(words) // 2 + 1
+    plain = _plain(row, separator)  # a row that is the same says nothing
     if not numbers and _has_numbers(below, words, separator):
         return False, ""
-    if words and _come_again(words, needed, chain([(0, below)], rows), separator):
+    others = (other for other in chain([below], rows) if _plain(other, separator) != plain)
+    if words and _come_again(words, needed, others, separator):
         return True, ""
     if not numbers:
         return False, ""
@@ -310,28 +336,28 @@ def _quoted_numbers(row: bytes) -> int:
 
 def _has_numbers(row: bytes, words: Collection[int], separator: str) -> bool:
     """Whether a number is in one of these places."""
-    try:
-        cells = _cells(row.decode("utf-8", errors="replace"), separator)
-    except csv.Error:
-        return False
+    cells = _lenient(row, separator)
     return any(_is_cell_number(cells[i], separator) for i in words if i < len(cells))
 
 
-def _come_again(
-    words: dict[int, str], needed: int, rows: Iterator[tuple[int, bytes]], separator: str
-) -> bool:
+def _come_again(words: dict[int, str], needed: int, rows: Iterator[bytes], separator: str) -> bool:
     """Whether so many words of the first row, by their places, are found below themselves."""
     left = dict(words)
-    most = min(_LOOKED_AT, _CELLS // len(words) + 1)
-    try:
-        for _, row in islice(rows, most):
-            if row.count(separator.encode()) >= limits.MOST_COLUMNS:
-                continue
-            cells = _cells(row.decode("utf-8", errors="replace"), separator)
-            for i in [i for i, word in left.items() if i < len(cells) and cells[i] == word]:
-                del left[i]
-            if len(words) - len(left) >= needed:
-                return True
-    except csv.Error:
-        pass  # found again, and named, when the rows are read
+    for row in islice(rows, min(_LOOKED_AT, _CELLS // len(words) + 1)):
+        cells = _lenient(row, separator)
+        for i in [i for i, word in left.items() if i < len(cells) and cells[i] == word]:
+            del left[i]
+        if len(words) - len(left) >= needed:
+            return True
     return False
+
+
+def _lenient(row: bytes, separator: str) -> list[str]:
+    """The values of a row; none where something is wrong, which who reads the rows says."""
+    if row.count(separator.encode()) >= limits.MOST_COLUMNS:
+        return []
+    try:
+        text = csv_lines(Path(), 0, row, separator)
+        return _cells(text.decode("utf-8", errors="replace"), separator)
+    except (DataFileError, csv.Error):
+        return []

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import DataFileError, KernbrookError
+from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
 from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import quoted
 
@@ -133,7 +133,7 @@ class Records(ABC):
     where: Any
     columns: list[str]
     levels: dict[str, list[str]]
-    told: Warning | None = None
+    told: DataFileWarning | None = None
     typed = True
 
     def batches(self, wanted: Wanted) -> Iterator[Batch]:

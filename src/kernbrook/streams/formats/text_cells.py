@@ -1,22 +1,111 @@
-"""The values of a line of text, where quotes stand in other ways than CSV files have them."""
+"""Rows and values of CSV, where quotes stand in other ways than CSV files have them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from kernbrook.errors import DataFileError
+from kernbrook.streams.files import limits
+from kernbrook.streams.files.text_files import count_lines
 
 Refused = Callable[[DataFileError], None]
 
-_OPEN_QUOTE = "a quoted value does not end here; values of several lines are not read"
+UNENDED = "a quoted value of the row that begins here does not end"
+_ODD = (
+    "an odd number of quotes; a value with a quote in it stands in quotes, and the quote in it is "
+    "written twice"
+)
+_WITHIN = {False: r'(?:[^"]|"")*+', True: r'(?:[^"\\]|\\.|"")*+'}  # quotes, by "escapes"
 _TWO_WAYS = (
     "a backslash before a quote, which can be read in several ways; write a quote in a value twice"
 )
+
+
+def whole_rows(
+    path: Path, blocks: Iterable[tuple[int, bytes]], separator: str
+) -> Iterator[tuple[int, bytes]]:
+    r"""Blocks of lines, each row in one: a line that ends in a quoted value ends with a CR there.
+
+    Empty lines follow such a row, as many as it takes for the lines after it to keep their numbers.
+
+    Raises
+    ------
+    DataFileError
+        A quoted value does not end.
+
+    Examples
+    --------
+    >>> list(whole_rows(Path("t.csv"), [(1, b'1,"a\n'), (2, b'b"\n2,c\n')], ","))
+    [(1, b'1,"a\rb"\n\n2,c\n')]
+    """
+    held = b""
+    for first, lines in blocks:
+        first -= count_lines(held)
+        block, held = _joined(path, first, held + lines, separator)
+        if block:
+            yield first, block
+        first += count_lines(block)
+        if len(held) > limits.LONGEST_CELL:
+            raise DataFileError(path, f"{UNENDED} within {limits.LONGEST_CELL:,} bytes", first)
+    if held:
+        raise DataFileError(path, UNENDED, first)
+
+
+def _joined(path: Path, first: int, block: bytes, separator: str) -> tuple[bytes, bytes]:
+    """The rows of a block that are whole, and the lines of a last one that is not."""
+    if b'"' not in block or (b'\\"' not in block and _all_end(block)):
+        return block, b""
+    lines, rows, begun = block.split(b"\n"), list[bytes](), 0
+    ways: list[bool] = []  # with and without backslashes before quotes, where a row goes on
+    for i, line in enumerate(lines):
+        goes_on, odd = bool(ways), line.count(b'"') % 2 == 1
+        if not (goes_on or odd or b'\\"' in line):
+            rows.append(line)
+            continue
+        begun = begun if goes_on else i
+        line = b'"' + line if goes_on else line
+        left = {way: is_open(line, separator, way) for way in ways or (False, True)}
+        open_ways = [way for way, is_so in left.items() if is_so]
+        if False not in left.values():
+            if not open_ways and (goes_on or odd):
+                raise DataFileError(path, UNENDED, first + begun)
+            ways = open_ways
+        elif any(_ends(lines[i + 1 :], separator, way) for way in open_ways):
+            raise DataFileError(path, _TWO_WAYS, first + begun)
+        else:
+            ways = []
+        if not ways:
+            rows += [b"\r".join(lines[begun : i + 1]), *[b""] * (i - begun)]
+    if not ways:
+        return b"\n".join(rows), b""
+    return b"".join(row + b"\n" for row in rows), b"\n".join(lines[begun:])
+
+
+def _ends(lines: Sequence[bytes], separator: str, escapes: bool) -> bool:
+    """Whether a quoted value that goes on in these lines ends in them as it should."""
+    left = (is_open(b'"' + line, separator, escapes) for line in lines)
+    return next((is_so for is_so in left if not is_so), None) is False
+
+
+def is_open(line: bytes, separator: str, escapes: bool = False) -> bool | None:
+    """Whether a line ends within a quoted value; None where something stands beside one.
+
+    Examples
+    --------
+    >>> [is_open(line, ",") for line in (b'1,"a', b'1,"a"', b'1,"a" b')]
+    [True, False, None]
+    """
+    cell, place = _cell_or_begin(separator, escapes), 0
+    while (found := cell.match(line, place)) is not None:
+        if found["mark"] != separator.encode():
+            return found["mark"] is None
+        place = found.end()
+    return None
 
 
 def csv_lines(
@@ -32,7 +121,7 @@ def csv_lines(
     Raises
     ------
     DataFileError
-        A quoted value does not end on its line, or may be another one.
+        The quotes of a line are odd, or it can be read in several ways.
 
     Examples
     --------
@@ -50,7 +139,7 @@ def csv_lines(
             if odd and (b'\\"' in line or _blank_before_quote(separator).search(line)):
                 lines[i] = line = _rewritten(path, first + i, line, separator)
             if line.count(b'"') % 2:
-                raise DataFileError(path, _OPEN_QUOTE, first + i)
+                raise DataFileError(path, _ODD, first + i)
         except DataFileError as error:
             if refused is None:
                 raise
@@ -101,9 +190,19 @@ def _cells(text: str, separator: str, strict: bool, escapes: bool) -> list[str] 
 def _cell(separator: str, strict: bool, escapes: bool) -> re.Pattern[str]:
     blanks = _blanks(separator)
     mark = re.escape(separator)
-    within = r'"((?:[^"\\]|\\.|"")*+)"' if escapes else r'"((?:[^"]|"")*+)"'
+    within = rf'"({_WITHIN[escapes]})"'
     bare = rf'([^{mark}"]*+)' if strict else rf'(?!{blanks}")([^{mark}]*+)'
     return re.compile(rf"(?:{blanks}{within}{blanks}|{bare})({mark}|$)", re.DOTALL)
+
+
+@lru_cache
+def _cell_or_begin(separator: str, escapes: bool) -> re.Pattern[bytes]:
+    """A value and the mark behind it; or the begin of a quoted one, and no mark."""
+    blanks, mark = _blanks(separator), re.escape(separator)
+    bare = rf'(?!{blanks}")[^{mark}]*+'
+    ended = rf'{blanks}"{_WITHIN[escapes]}(?:"{blanks}|(?P<open>\Z))'
+    cell = rf"(?:{ended}|{bare})(?(open)|(?P<mark>{mark}|\Z))"
+    return re.compile(cell.encode(), re.DOTALL)
 
 
 @lru_cache

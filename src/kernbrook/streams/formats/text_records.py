@@ -16,11 +16,12 @@ from kernbrook.streams.formats.csv_header import (
     MISSING,
     data_blocks,
     find_separator,
-    miscounted,
     quoted,
     read_header,
 )
+from kernbrook.streams.formats.first_lines import NO_COMMENT
 from kernbrook.streams.formats.table_records import HALF, Batch, Records, Wanted, is_unicode
+from kernbrook.streams.formats.text_cells import UNENDED, is_open
 
 
 class TextRecords(Records):
@@ -38,7 +39,7 @@ class TextRecords(Records):
 
     def lines_of(self, rows: int, first: int, block: bytes) -> Sequence[int]:
         """The numbers of the lines of so many rows of a block, the first of which has a number."""
-        if rows == count_lines(block) + (not block.endswith(b"\n")):
+        if rows == _n_lines(block):
             return range(first, first + rows)
         numbered = enumerate(block.split(b"\n"), start=first)
         return [number for number, line in numbered if self.is_row(line)]
@@ -148,10 +149,12 @@ class CsvRecords(TextRecords):
     def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
         """What is wrong with the lines of a block that pyarrow does not read."""
         for line, row in enumerate(block.split(b"\n"), start=first):
-            if row and (problem := self._problem(line, row)) is not None:
+            if row and (problem := self._problem(row)) is not None:
                 yield self.at(line, problem)
+            elif is_open(row, self.separator):
+                raise self.at(line, UNENDED)
 
-    def _problem(self, line: int, row: bytes) -> str | None:
+    def _problem(self, row: bytes) -> str | None:
         """What is wrong with a line; None where nothing is."""
         if _is_too_long(row, self.columns, self.separator):
             kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
@@ -164,7 +167,8 @@ class CsvRecords(TextRecords):
         except csv.Error as problem:
             return str(problem)
         if len(cells) != len(self.columns):
-            return miscounted(self.columns, len(cells), line, cells[0])
+            told = f"expected {len(self.columns)} values, found {len(cells)}"
+            return f"{told}; {NO_COMMENT}" if cells[0].startswith("#") else told
         return None
 
 
@@ -208,13 +212,40 @@ def csv_table(block: bytes, names: Sequence[str], wanted: Wanted, separator: str
     Raises
     ------
     ValueError
-        pyarrow does not read it.
+        pyarrow does not read it, or a row goes on in the next line.
     """
+    if len(names) > limits.WIDE:
+        table = _wide_table(block, names, wanted.columns, separator)
+    else:
+        table = _arrow_table(block, names, wanted, separator)
+    rows = table.num_rows
+    if rows != _n_lines(block) and rows != sum(1 for line in block.split(b"\n") if line):
+        raise ValueError("quotes stand where they are not expected")
+    return _with_line_ends(table) if b"\r" in block else table
+
+
+def _n_lines(block: bytes) -> int:
+    """The lines of a block, empty ones too."""
+    return count_lines(block) + (not block.endswith(b"\n"))
+
+
+def _with_line_ends(table: Any) -> Any:
+    """A table in whose text LF stands where lines ended, in place of CR."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for i, name in enumerate(table.column_names):
+        if pa.types.is_string(table.column(i).type):
+            text = compute.replace_substring(table.column(i), "\r", "\n")
+            table = table.set_column(i, name, text)
+    return table
+
+
+def _arrow_table(block: bytes, names: Sequence[str], wanted: Wanted, separator: str) -> Any:
+    """The same by pyarrow."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    if len(names) > limits.WIDE:
-        return _wide_table(block, names, wanted.columns, separator)
     places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
     number: Mapping[str, str] = dict(zip(names, places, strict=True))
     kinds = dict.fromkeys(places, pa.string())

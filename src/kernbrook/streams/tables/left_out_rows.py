@@ -18,11 +18,12 @@ class BadRows:
     ----------
     places : of all rows of the table, these too, the numbers of those left out, from 0
     told : what is wrong with the first five: where, in which column, and what was found
+    first : what would be raised for the first value that is no value of its column, or None
     """
 
     places: list[int] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
-    _worst: Exception | None = field(default=None, repr=False)
+    first: Exception | None = field(default=None, repr=False)
 
     def leave_out(self, place: int, told: str, problem: Exception, rows: int) -> None:
         """Remember one; where most rows are such, raise the problem of the first.
@@ -34,11 +35,11 @@ class BadRows:
         problem : what would be raised where it was not left out
         rows : how many were read so far
         """
-        self._worst = self._worst or problem
+        self.first = self.first or problem
         self.tell(told)
         self.places.append(place)
         if len(self.places) > max(rows, _MANY):
-            raise self._worst
+            raise self.first
 
     def tell(self, problem: str) -> None:
         """What is wrong with one of them."""

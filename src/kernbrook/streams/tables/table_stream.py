@@ -93,17 +93,18 @@ class TableStream(Stream):
     ):
         self.name = records.name
         self._records = records
-        if records.told is not None:
-            warnings.warn(records.told, stacklevel=1)
         self._new = encoder is None or not hasattr(encoder, "columns_")
         self.labelled, self.aside = labelled, list(aside)
-        for name in [*aside, *([] if label is None else [label])]:
-            if name not in records.columns:
-                raise UnknownNameError("column", name, records.columns)
         self._refused = BadRows.silently if skips else None
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
+        if (told := records.told) is not None:
+            problem = "; ".join(filter(None, [told.problem, self._told_of_label()]))
+            warnings.warn(DataFileWarning(told.path, problem, told.line), stacklevel=1)
+        for name in [*aside, *([] if label is None else [label])]:
+            if name not in records.columns:
+                raise UnknownNameError("column", name, records.columns)
         features = [name for name in records.columns if name not in left_out]
         start = self._begun(encoder, features, ignore_extra)
         self._reader = TableReader(
@@ -198,9 +199,12 @@ class TableStream(Stream):
             return records.refusal(f"column {quoted(found[0].column)}: {found[0].told}")
         if len(found) < 2:
             return None
+        return undeclared(records.where, found, encoder, self._told_of_label())
+
+    def _told_of_label(self) -> str:
+        """Which column was taken for the label; empty where somebody has said it."""
         label = f"the label is {quoted(self.label_name or '')}, the last column"
-        told = "" if self._label_is_known else f"{label}; label (--label NAME) says another"
-        return undeclared(records.where, found, encoder, told)
+        return "" if self._label_is_known else f"{label}; label (--label NAME) says another"
 
     def _look_through(self) -> None:
         """Read all rows once: count them, and find what the labels are."""
@@ -221,8 +225,8 @@ class TableStream(Stream):
             if piece.cells is not None:
                 self._labels.meet(piece.cells)
         if rows == 0:
-            found = self.bad_rows.told[:1]
-            raise self._records.refusal("; ".join(["no row of data", *found]))
+            no_rows = self._records.refusal("; ".join(["no row of data", *self.bad_rows.told[:1]]))
+            raise self.bad_rows.first or no_rows
         self.n_rows, self.level_counts = rows, list(met.values())
         odd = self.encoder.encoded.seen.odd.items()
         told = [f"column {quoted(name)}: {problem}" for name, problem in odd]
