@@ -867,7 +867,7 @@ def test_what_was_predicted_of_a_number(tmp_path, predicted):
 
 def of_data(source):
     """A source but for what the columns become."""
-    return dataclasses.replace(source, encoder=None)
+    return dataclasses.replace(source, encoder=None, auto=None)
 
 
 def test_data_without_labels(tmp_path):

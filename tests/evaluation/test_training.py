@@ -179,6 +179,7 @@ def test_an_account_that_is_not_the_models(tmp_path):
         ({"source": Source(2, features=["a", 1])}, "features: expected a string, got 1"),
         ({"source": Source(2, features=["a"])}, "features: 1 names of 2 features"),
         ({"source": Source(4, aside=[None])}, "aside: expected a string, got None"),
+        ({"source": Source(4, auto=[1])}, "auto: expected a string, got 1"),
     ],
     ids=lambda value: str(value).partition(" object at ")[
         0

@@ -48,8 +48,8 @@ class Source:
     @classmethod
     def of_stream(cls, stream: Stream, positive: str | None = None) -> Source:
         names, aside = (stream.feature_names, stream.label_name), list(stream.aside) or None
-        given = {} if stream.encoder is None else stream.encoder.get_params()
-        auto = [name for name in ("categorical", "dates") if is_auto(given.get(name))]
+        given = None if stream.encoder is None else stream.encoder.get_params()
+        auto = given and [name for name in ("categorical", "dates") if is_auto(given[name])]
         return cls(stream.n_features, positive, *names, aside=aside, auto=auto).reached(stream)
 
     def reached(self, stream: Stream) -> Source:
