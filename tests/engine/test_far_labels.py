@@ -48,8 +48,15 @@ NOISE = np.random.default_rng(1).normal(size=3600)
 
 @pytest.mark.parametrize(
     "level",
-    [0.05 * TIME, 300 - 0.05 * TIME, np.where(TIME < 2300, 0, 30), np.where(TIME < 1000, 0, -30)],
-    ids=["grows", "falls", "jumps", "jumps early"],
+    [
+        0.05 * TIME,
+        300 - 0.05 * TIME,
+        np.where(TIME < 2300, 0, 30),
+        np.where(TIME < 1000, 0, -30),
+        np.maximum(0.01 * TIME, 0.04 * TIME - 69),
+        np.minimum(0.02 * TIME, 96 - 0.02 * TIME),
+    ],
+    ids=["grows", "falls", "jumps", "jumps early", "grows faster", "turns"],
 )
 def test_a_level_that_moves_is_followed_between_labels(level):
     """Nothing is cut at the labels that were judged; what judged rows tell may be over."""

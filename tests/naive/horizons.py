@@ -63,13 +63,14 @@ class Lines:
         told, y = (np.array(part) for part in zip(*[rows[-1 - age] for age in ages], strict=True))
         w = 0.95 ** np.array(ages)
         errors = w @ (told - y[:, None]) ** 2
-        return w.sum() >= 4.0 and bool((errors > 4.0 * usual * w.sum()).all())
+        far = errors > np.array([0.25, 4.0, 4.0, 4.0]) * usual * w.sum()
+        return w.sum() >= 4.0 and bool(far.all())
 
 
 def trend(y, place):
-    """The line through the labels, each by .99 of the next, at a row after the last."""
+    """The line through the labels, each by .98 of the next, at a row after the last."""
     y, age = np.array(y), np.arange(len(y))[::-1]
-    w = 0.99**age
+    w = 0.98**age
     mean, middle = np.average(age, weights=w), np.average(y, weights=w)
     spread = np.average((age - mean) ** 2, weights=w)
     slope = np.average((age - mean) * (y - middle), weights=w) / spread if spread > 1 else 0.0
@@ -117,7 +118,7 @@ class Committee:
 
         known : the lines; errors : see `Lines.broken`
         """
-        rows = (1.0 - 0.995**self.own) / 0.005
+        rows = (1.0 - 0.99**self.own) / 0.01
         if self.numbers and rows and known.broken(self.lost[1] / rows, errors):
             return s[-5]
         best = int(np.argmin(self.lost[1:]))
@@ -136,7 +137,7 @@ class Committee:
 
     def note(self, before, own):
         """before : (vote, scores, label) of the rows of a lap; own : which are its own horizons"""
-        self.lost *= 0.995 ** sum(own)
+        self.lost *= 0.99 ** sum(own)
         self.own += sum(own)
         for (vote, s, y), mine in zip(before, own, strict=True):
             if mine:

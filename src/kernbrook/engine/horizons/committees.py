@@ -71,7 +71,7 @@ NEXT, SOON, LATE = 0, 1, 2  # the committees
 NAMES = "next", "soon", "late"
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
-KEPT_LOSS = 0.995  # of a loss, for each row judged later
+KEPT_LOSS = 0.99  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
 
 # Rows that wait for their labels: said by who keeps them, while more are predicted.

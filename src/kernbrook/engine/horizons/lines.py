@@ -25,8 +25,9 @@ RIDGE = 0.01  # added to each feature's mean square, of a label: features in uni
 MOST = 1e250  # of a sum of products
 LARGEST = 1e6  # of a feature in units of the first lap's deviation
 N_LINES = 3  # the mean of the labels, and the regressions
-FADES = 0.99  # of what the trend knows, with each row
-BROKEN, BROKEN_AFTER = 4.0, 4.0  # times the usual squared error; labels that tell so
+FADES = 0.98  # of what the trend knows, with each row
+BROKEN, BROKEN_TREND = 4.0, 0.25  # times the usual squared error
+BROKEN_AFTER = 4.0  # labels that tell so
 RECENT, LATEST = 0.95, 64  # of recent errors, with each label; labels after which they are gone
 ROOM = 1.0  # beyond the labels so far, in widths of their range, that numbers are held to
 
@@ -39,7 +40,7 @@ class Lines(NamedTuple):
     products : (2, k, c) the sums of products of features and labels
     reach : (2,) the least and the greatest label
     trend : (5,) of numbers, sums over labels of 1, a, a^2, y, a y, where a is how many rows ago a
-        label was, each label by 0.99^a
+        label was, each label by 0.98^a
     recent : (5,) of numbers, sums over labels of the squared errors of the trend and the three, as
         of the start of a lap, and of 1, each label by 0.95 of the next
     solution : (2, k, c) their coefficients, which follow from the rest
@@ -141,12 +142,13 @@ def followed(lines: Lines, X: Any, labels: Floats, weights: Floats) -> Lines:
 
 
 def broken(lines: Lines, usual: float) -> bool:
-    """Whether trend, mean and regressions have of late all erred twice as far as is usual.
+    """Whether mean and regressions have of late erred twice as far as usual, the trend half.
 
     usual : the mean square of what the mean erred so far ahead
     """
     errors, labels = lines.recent[:-1], lines.recent[-1]
-    return bool(labels >= BROKEN_AFTER and (errors > BROKEN * usual * labels).all())
+    far = (errors[1:] > BROKEN * usual * labels).all() and errors[0] > BROKEN_TREND * usual * labels
+    return bool(labels >= BROKEN_AFTER and far)
 
 
 def trended(lines: Lines, places: Labels) -> Floats:
