@@ -44,7 +44,8 @@ def test_a_warning_is_a_line(kernbrook):
     said = "numbers where names were expected: taken as data, the columns as x1 to x3"
     train = ["train", "rows.csv", "--model", "m", "--recipe", "perceptron"]
     code, _, err = kernbrook(*train)
-    assert (code, err) == (0, f"kernbrook: rows.csv, line 1: {said}\nwrote m\n")
+    label = "the label is 'x3', the last column; label (--label NAME) says another"
+    assert (code, err) == (0, f"kernbrook: rows.csv, line 1: {said}; {label}\nwrote m\n")
     code, out, err = kernbrook("predict", "m", "rows.csv")
     assert (code, len(out.splitlines())) == (0, 4)
     assert err.startswith(f"kernbrook: rows.csv, line 1: {said}\nerror ")

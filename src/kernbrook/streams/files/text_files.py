@@ -258,7 +258,8 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
 
 def _unmarked(lines: bytes) -> bytes:
     """Lines without marks of the byte order, which files have that were put together."""
-    return _MARKS.sub(b"", lines) if BOM_UTF8 in lines else lines
+    there = not lines.isascii() and BOM_UTF8 in lines  # to find out the first is quick
+    return _MARKS.sub(b"", lines) if there else lines
 
 
 def count_lines(text: bytes) -> int:

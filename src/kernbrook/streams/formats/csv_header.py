@@ -39,6 +39,7 @@ MISSING = (
     *(sign + "".join(nan) for sign in ("", "+", "-") for nan in product("nN", "aA", "nN")),
 )
 _AGAIN = "the names of the columns come again, as where files are put together"
+_MOVED = "the names of the columns come again in another order: make two files of it"
 _LEAVE_OUT = (
     'take such lines out, or leave them out: on_bad_rows="skip" (--on-bad-rows skip of train and '
     "predict)"
@@ -240,12 +241,14 @@ def data_blocks(
             end = block.find(b"\n", blank) + 1
             if blank == len(block):
                 continue
-            headed, header = True, _plain(block[blank:end].strip(b"\n"), separator)
+            headed, header = True, block[blank:end].strip(b"\n")
             first += block.count(b"\n", 0, end)
             block = block[end:] if end else b""
         if block.strip(b"\n"):
             block = csv_lines(file.path, first, block, separator, refused)
-            yield first, _once(header, file.path, first, block, separator, refused)
+            if header:
+                block = _once(header, file.path, first, block, separator, refused)
+            yield first, block
 
 
 def _plain(text: bytes, separator: str) -> bytes:
@@ -257,12 +260,15 @@ def _once(
     header: bytes, path: Path, first: int, block: bytes, separator: str, refused: Refused | None
 ) -> bytes:
     """A block with empty lines in place of such as are the header, each of which is refused."""
-    text = _plain(block, separator)
-    if not header or b"\n%b\n" % header not in b"\n%b\n" % text:
+    words = re.findall(rb'[^\s"%b]+' % re.escape(separator.encode()), header.lower())
+    if max(words, key=len, default=b"") not in block.lower():
         return block
-    lines = block.split(b"\n")
-    for i, line in enumerate(text.split(b"\n")):
-        if line == header:
+    header, mark, lines = _plain(header, separator), separator.encode(), block.split(b"\n")
+    names = sorted(header.split(mark))
+    for i, line in enumerate(_plain(block, separator).split(b"\n")):
+        if len(line) == len(header) and sorted(line.split(mark)) == names:
+            if line != header:
+                raise DataFileError(path, _MOVED, first + i)
             if refused is None:
                 raise DataFileError(path, f"{_AGAIN}; {_LEAVE_OUT}", first + i)
             refused(DataFileError(path, _AGAIN, first + i))

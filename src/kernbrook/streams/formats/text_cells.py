@@ -58,7 +58,7 @@ def whole_rows(
 
 def _joined(path: Path, first: int, block: bytes, separator: str) -> tuple[bytes, bytes]:
     """The rows of a block that are whole, and the lines of a last one that is not."""
-    if b'"' not in block or (b'\\"' not in block and _all_end(block)):
+    if b'"' not in block or (not _quote_after(b"\\", block) and _all_end(block)):
         return block, b""
     lines, rows, begun = block.split(b"\n"), list[bytes](), 0
     ways: list[bool] = []  # with and without backslashes before quotes, where a row goes on
@@ -130,7 +130,7 @@ def csv_lines(
     """
     if b'"' not in block:
         return block
-    odd = b'\\"' in block or b' "' in block or b'\t"' in block
+    odd = any(_quote_after(mark, block) for mark in (b"\\", b" ", b"\t"))
     if not odd and _all_end(block):
         return block
     lines = block.split(b"\n")
@@ -148,12 +148,18 @@ def csv_lines(
     return b"\n".join(lines)
 
 
+def _quote_after(mark: bytes, block: bytes) -> bool:
+    """Whether a quote comes right after a mark; one byte alone is found quickly."""
+    return mark in block and mark + b'"' in block
+
+
 def _all_end(block: bytes) -> bool:
     """Whether each line has an even number of quotes."""
     text = np.frombuffer(block, np.uint8)
-    quotes, ends = np.flatnonzero(text == ord('"')), np.flatnonzero(text == ord("\n"))
-    before = np.searchsorted(quotes, ends)
-    return bool((before % 2 == 0).all()) and len(quotes) % 2 == 0
+    marks = text[(text == ord('"')) | (text == ord("\n"))]
+    ends = np.flatnonzero(marks == ord("\n"))
+    quotes = ends - np.arange(len(ends))  # before each
+    return not (quotes % 2).any() and (len(marks) - len(ends)) % 2 == 0
 
 
 def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:
