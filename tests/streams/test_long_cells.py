@@ -139,6 +139,78 @@ def test_what_unpacks_to_far_more_than_usual(tmp_path, monkeypatch, name):
         assert open_stream(path, encoder=kb.TableEncoder(drop=["a"])).n_rows == N
 
 
+def varint(number):
+    """As a Parquet file has positive numbers."""
+    left = 2 * number
+    parts = []
+    while left:
+        parts.append(left & 127 | 128)
+        left >>= 7
+    return bytes(parts)
+
+
+def test_a_footer_of_parquet_is_not_believed(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr(limits, "UNPACKED_TIMES", 2)
+    WRITERS["plain.parquet"](of_text(["x" * 5000] * N), path := tmp_path / "t.parquet")
+    chunk, data = pq.ParquetFile(path).metadata.row_group(0).column(0), path.read_bytes()
+    said = varint(chunk.total_uncompressed_size)
+    lie = varint(800) + b"\x80" * len(said)
+    at = data.rindex(said[:-1])
+    path.write_bytes(data[:at] + lie[: len(said) - 1] + b"\0" + data[at + len(said) :])
+    assert pq.ParquetFile(path).metadata.row_group(0).column(0).total_uncompressed_size == 800
+    with pytest.raises(DataFileError, match=r"rows 1 to 60, .* would take 30\d,\d{3} bytes"):
+        open_stream(path, encoder=kb.TableEncoder(words=["a"]))
+
+
+@pytest.mark.parametrize("size", [2**31 - 1, 2**62])
+def test_a_page_of_parquet_that_is_not_in_the_file(tmp_path, size):
+    WRITERS["plain.parquet"](of_text(["x" * 90] * N), path := tmp_path / "t.parquet")
+    chunk, data = pq.ParquetFile(path).metadata.row_group(0).column(0), bytearray(path.read_bytes())
+    header = b"\x15\0\x15\0\x15" + varint(size)[:-1] + bytes([varint(size)[-1] & 127])
+    data[chunk.data_page_offset : chunk.data_page_offset + len(header)] = header
+    path.write_bytes(data)
+    with pytest.raises(DataFileError, match="not read as Parquet: column 'a' is damaged or cut"):
+        open_stream(path, encoder=kb.TableEncoder(words=["a"]))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"compression": kind} for kind in ("none", "snappy", "gzip", "brotli", "lz4")),
+        {"data_page_version": "2.0", "data_page_size": 500, "write_page_checksum": True},
+        {"write_page_index": True, "dictionary_pagesize_limit": 100, "max_rows_per_page": 7},
+        {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}},
+        {"use_dictionary": False, "column_encoding": {"a": "DELTA_LENGTH_BYTE_ARRAY"}},
+    ],
+)  # fmt: skip
+def test_kinds_of_pages_of_parquet(tmp_path, options):
+    table = of_text([f"{i} " * i for i in range(N)])
+    pq.write_table(table, tmp_path / "t.parquet", **options)
+    records = table_records(tmp_path / "t.parquet")
+    assert pa.concat_tables(b.table for b in records.batches(Wanted(["a"])))["a"] == table["a"]
+
+
+@pytest.mark.parametrize("encoding", [None, "PLAIN", "DELTA_BYTE_ARRAY"])
+def test_text_within_lists_of_parquet(tmp_path, encoding):
+    table = pa.table({"l": [["aa", "ab"], ["a"]] * 50, "s": [{"u": "x", "v": 1}] * 100})
+    options = {"use_dictionary": False, "column_encoding": {"l.list.element": encoding}}
+    pq.write_table(table, tmp_path / "t.parquet", **(options if encoding else {}))
+    batches = table_records(tmp_path / "t.parquet").batches(Wanted(["l", "s"]))
+    assert [row for batch in batches for row in batch.table.to_pylist()] == table.to_pylist()
+
+
+@pytest.mark.parametrize("compression", ["zstd", "uncompressed"])
+def test_parquet_of_polars(tmp_path, compression):
+    polars = pytest.importorskip("polars")
+    text = [f"{i % 50} " * 30 for i in range(5000)]
+    polars.DataFrame({"a": text, "y": [1, 2] * 2500}).write_parquet(
+        tmp_path / "t.parquet", compression=compression, row_group_size=1000, data_page_size=9000
+    )
+    batches = table_records(tmp_path / "t.parquet").batches(Wanted(["a"]))
+    assert [cell for batch in batches for cell in batch.table["a"].to_pylist()] == text
+
+
 @pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")
 def test_long_text_is_not_taken_for_levels(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "LONGEST_LABEL", 20)

@@ -21,7 +21,7 @@ def unpacked(opened: BinaryIO, begin: int) -> Iterator[tuple[str, int]]:
     ------
     EOFError
         The last message is whole, but the mark after it is not there.
-    struct.error, ValueError, OverflowError
+    struct.error, ValueError, OverflowError, OSError
         They are damaged, or cut within one.
     """
     first, end = 1, opened.seek(0, os.SEEK_END)

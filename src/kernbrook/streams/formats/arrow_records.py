@@ -20,7 +20,7 @@ from kernbrook.errors import DataFileWarning, InputError, KernbrookError
 from kernbrook.streams.files import limits
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.files.text_files import has_known_suffix, stem
-from kernbrook.streams.formats.arrow_messages import unpacked
+from kernbrook.streams.formats import arrow_messages, parquet_pages
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import (
     BATCH_ROWS,
@@ -123,40 +123,45 @@ class ParquetRecords(_ArrowFile):
         rows = self._rows.get(key := tuple(columns))
         if rows is None:
             rows = self._rows[key] = self._rows_at_once(opened, metadata, leaves, columns)
-        # Text within lists and the like stays as it is, each value once.
-        inner = [leaf.path for leaf in leaves.values() if leaf.path not in columns]
-        options = {"metadata": metadata, "read_dictionary": inner, "buffer_size": _READ_AHEAD}
-        file = parquet_file(opened, **options)
-        for size, groups in groupby(range(len(rows)), rows.__getitem__):
-            yield from file.iter_batches(size, row_groups=[*groups], columns=list(columns))
+        nested = {i: leaf for i, leaf in leaves.items() if leaf.path not in columns}
+        file = parquet_file(
+            opened, metadata=metadata, buffer_size=_READ_AHEAD,
+            read_dictionary=_folded(metadata, nested),  # it stays so
+        )  # fmt: skip
+        for size, own in groupby(range(len(rows)), rows.__getitem__):
+            yield from file.iter_batches(size, row_groups=[*own], columns=list(columns))
 
     def _rows_at_once(
         self, opened: BinaryIO, metadata: Any, leaves: Mapping[int, Any], columns: Sequence[str]
     ) -> list[int]:
-        """How many rows to read at once of each group of them.
-
-        Text may lie in a group as places in a dictionary; the longest says what a row may take.
-        """
-        text = [leaf.path for leaf in leaves.values() if leaf.physical_type == "BYTE_ARRAY"]
-        text = [name for name in text if name in columns]
+        """How many rows to read at once of each group of them."""
+        text = [leaf.path for leaf in leaves.values() if leaf.path in columns]
+        file = parquet_file(opened, metadata=metadata, read_dictionary=text)
         fixed = max([1, *(leaf.length for leaf in leaves.values())])
-        folded = parquet_file(opened, metadata=metadata, read_dictionary=text)
         rows, first = list[int](), 1
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
-            sizes = {i: group.column(i).total_uncompressed_size for i in leaves}
+            pages = {leaves[i].path: self._pages(opened, group.column(i)) for i in leaves}
+            sizes = {path: sum(own) for path, own in pages.items()}
             size, last = sum(sizes.values()), first + group.num_rows - 1
-            most = leaves[max(sizes, key=sizes.__getitem__)].path if sizes else ""
+            most = max(sizes, key=sizes.__getitem__, default="")
             part = f"rows {first:,} to {last:,}, most of all column {quoted(most)},"
             self._file.check_unpacked(size, opened, part)
             first = last + 1
             longest = max(fixed, size // max(1, group.num_rows))
-            for row in folded.iter_batches(1, row_groups=[number], columns=text) if text else ():
-                own = [one.dictionary for one in row.columns if hasattr(one, "dictionary")]
-                longest = max([longest, *(text_sizes(one).max(initial=0) for one in own)])
-                break  # it has the whole dictionary
-            rows.append(max(1, min(BATCH_ROWS, limits.BATCH_BYTES // int(longest))))
+            for i, leaf in leaves.items():
+                if leaf.path in text and _is_folded(group.column(i)):
+                    longest = max(longest, _longest(file, number, leaf.path, pages[leaf.path][0]))
+            rows.append(max(1, min(BATCH_ROWS, limits.BATCH_BYTES // longest)))
         return rows
+
+    def _pages(self, opened: BinaryIO, chunk: Any) -> list[int]:
+        """Bytes of the pages of a column in a group of rows, unpacked."""
+        try:
+            return parquet_pages.unpacked(opened, chunk)
+        except (IndexError, KeyError, ValueError, OverflowError, OSError, RecursionError):
+            column = quoted(chunk.path_in_schema)
+            raise self._unread(f"column {column} is damaged or cut") from None
 
 
 class ArrowRecords(_ArrowFile):
@@ -171,14 +176,14 @@ class ArrowRecords(_ArrowFile):
         schema = ipc.open_stream(opened).schema
         part = "what it begins with"
         try:
-            for part, size in unpacked(opened, begin):
+            for part, size in arrow_messages.unpacked(opened, begin):
                 self._file.check_unpacked(size, opened, part)
         except KernbrookError:
             raise
         except EOFError:
             told = f"no mark of the end follows {part}; has the file been cut?"
             self.told = DataFileWarning(self.where, told)
-        except (struct.error, ValueError, OverflowError):
+        except (struct.error, ValueError, OverflowError, OSError):
             raise self._unread(f"damaged or cut after {part}") from None
         return schema
 
@@ -445,6 +450,40 @@ def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> 
         if times > 1:
             raise refusal(f"two columns are called {quoted(name)}")
     return list(names)
+
+
+def _is_folded(chunk: Any) -> bool:
+    """Whether a column of a group of rows is text in a dictionary."""
+    return bool(chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page)
+
+
+def _folded(metadata: Any, leaves: Mapping[int, Any]) -> list[str]:
+    """Those columns that are text in dictionaries, which pyarrow can give so."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    found = list[str]()
+    for i, leaf in leaves.items():
+        chunks = [group.column(i) for group in groups]
+        if all(_is_folded(one) and "DELTA" not in f"{one.encodings}" for one in chunks):
+            found.append(leaf.path)
+    return found
+
+
+def _longest(file: Any, group: int, column: str, size: int) -> int:
+    """Bytes of the longest text in the dictionary of a column, which has a page of so many bytes.
+
+    With the first row comes the whole dictionary; else the page says what its longest text may be.
+    """
+    import pyarrow as pa
+
+    try:
+        row = next(file.iter_batches(1, row_groups=[group], columns=[column]), None)
+    except pa.ArrowNotImplementedError:  # in this encoding text is given as it is
+        return size
+    array = None if row is None or not row.num_columns else row.column(0)
+    if array is None or not pa.types.is_dictionary(array.type):
+        return size
+    sizes = text_sizes(array.dictionary)
+    return int(sizes.max(initial=0)) if sizes.sum() + 4 * len(sizes) >= size else size
 
 
 def _leaves(schema: Any, columns: Sequence[str]) -> dict[int, Any]:
