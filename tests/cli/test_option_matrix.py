@@ -303,6 +303,10 @@ def test_of_a_model(kernbrook, command, table):
         out = outcome(kernbrook, call, name, value, said, command)
         if said in (SAME, OTHER):
             assert (out != usual) == (said == OTHER), name
+    if command == "predict":
+        assert (
+            "keep (--keep): 'when' is named 2 times" in kernbrook(*call, *["--keep", "when"] * 2)[2]
+        )
 
 
 def test_a_first_sitting(kernbrook):
@@ -360,6 +364,25 @@ def test_a_second_sitting(kernbrook):
         outcome(kernbrook, command, name, value, said, "label", ["q"])
         assert Path("m").read_bytes() == model, name
     assert kernbrook(*call, typed=["q"])[0] == 0
+
+
+TWICE = {
+    "--categorical": ("carrier=UA", "carrier=AA", "--categorical: 'carrier' is declared twice"),
+    "--words": ("note=16", "note", "--words: 'note' is declared twice"),
+    "--units": ("speed=kn", "speed=m", "--units: 'speed' is declared twice"),
+    "--set": ("budget=3", "budget=4", "--set budget: it is given as 3, too"),
+    "--budget": ("5", None, "--set budget: it is given as 5, too"),
+}
+
+
+@pytest.mark.parametrize("option", TWICE)
+def test_options_that_say_two_things(kernbrook, option):
+    one, other, said = TWICE[option]
+    more = ("--set", "budget=6") if other is None else (option, other)
+    Path("day0.csv").write_text(rows(0))
+    call = "train", "day0.csv", "--model", "m", "--recipe", "bpas", option, one, *more
+    code, _, err = kernbrook(*call)
+    assert (code, said in err) == (1, True), err
 
 
 # Of several workers: what they cannot obey, and what they are told; test_cluster.py has them work.

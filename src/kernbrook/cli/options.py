@@ -160,16 +160,17 @@ def labels(text: str | None) -> list[str] | None:
 
 def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:
     """A recipe's parameters out of --set and --budget."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {} if budget is None else {"budget": budget}
     for text in given or []:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals):
             raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
         if name == "random_state":
             raise InputError("--set random_state: use --seed")
-        settings[name] = as_value(value)
-    if budget is not None:
-        settings["budget"] = budget
+        own = as_value(value)
+        if name in settings and settings[name] != own:
+            raise InputError(f"--set {name}: it is given as {settings[name]!r:.40}, too")
+        settings[name] = own
     return settings
 
 

@@ -117,7 +117,7 @@ def _levels(given: list[str]) -> dict[str, Any]:
     from kernbrook.streams.tables.declarations import AUTO, HASHED
 
     levels: dict[str, Any] = {}
-    for name, values in _declared(given):
+    for name, values in _declared_once("categorical", given).items():
         levels[name] = HASHED if values is None else values
         if values is None and name == AUTO:
             levels[name] = AUTO
@@ -136,7 +136,7 @@ def _words(given: list[str]) -> dict[str, int]:
         name: WORDS
         if values is None
         else _number("words", f"{name}=N with a number", ",".join(values))
-        for name, values in _declared(given)
+        for name, values in _declared_once("words", given).items()
     }
 
 
@@ -197,7 +197,7 @@ def _dates(given: list[str]) -> dict[str, Any]:
 
 def _units(given: list[str]) -> dict[str, str]:
     units = {}
-    for name, values in _declared(given):
+    for name, values in _declared_once("units", given).items():
         if values is None or len(values) != 1:
             raise InputError(f"--units: expected {name}=UNIT, such as {name}=EUR")
         units[name] = values[0]
@@ -213,6 +213,15 @@ def _declared(given: list[str]) -> Iterator[tuple[str, list[str] | None]]:
             yield _name(named), listed(text[named.end() :])
         else:
             yield from ((one, None) for one in listed(text))
+
+
+def _declared_once(option: str, given: list[str]) -> dict[str, list[str] | None]:
+    """The same by column; InputError where one of them is declared twice, not alike."""
+    declared: dict[str, list[str] | None] = {}
+    for name, values in _declared(given):
+        if declared.setdefault(name, values) != values:
+            raise InputError(f"--{option}: {name!r} is declared twice: expected one of the two")
+    return declared
 
 
 def listed(text: str) -> list[str]:

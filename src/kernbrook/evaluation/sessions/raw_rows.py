@@ -27,7 +27,7 @@ class KeptColumns:
     Raises
     ------
     InputError, UnknownNameError
-        There is no table, or no such column.
+        There is no table, or no such column, or one is named twice.
     """
 
     def __init__(self, records: Records | None, names: Sequence[str], bad: BadRows):
@@ -36,6 +36,8 @@ class KeptColumns:
         for name in names:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
+            if names.count(name) > 1:
+                raise InputError(f"keep (--keep): {name!r} is named {names.count(name)} times")
         self._records, self._names, self._out = records, list(names), set(bad.places)
         self._rows = self._read()
 
