@@ -138,13 +138,28 @@ class DataFileWarning(KernbrookWarning):
     path : path of the file
     problem : what was found and how it was taken
     line : number of the line, from 1; None where no line can be named
+
+    Attributes
+    ----------
+    parts : those of which this one is made; else itself alone
     """
 
     def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
         self.path = path
         self.problem = problem
         self.line = line
+        self.parts = [self]
         super().__init__(_located(path, problem, line))
+
+    @classmethod
+    def together(cls, parts: list[DataFileWarning]) -> list[DataFileWarning]:
+        """Several as one, a line each; none and one as they are."""
+        if len(parts) < 2:
+            return parts
+        lines = [f"line {one.line}: {one.problem}" if one.line else one.problem for one in parts]
+        both = cls(parts[0].path, "\n".join(["", *lines]).replace("\n", "\n  "))
+        both.parts = parts
+        return [both]
 
     def __reduce__(self) -> tuple[type[DataFileWarning], tuple[object, ...]]:
         return type(self), (self.path, self.problem, self.line)
@@ -170,4 +185,5 @@ def _whole(name: str) -> str:
 
 def _located(path: str | PathLike[str], problem: str, line: int | None) -> str:
     where = printable(f"{path}")
-    return f"{where}: {problem}" if line is None else f"{where}, line {line}: {problem}"
+    between = ":" if problem.startswith("\n") else ": "
+    return f"{where}{between if line is None else f', line {line}{between}'}{problem}"

@@ -75,7 +75,7 @@ def test_answers_from_a_pipe(kernbrook, flowers):
         "rows": "80 of 80",
         "labels given": f"{len(rows)}",
         "skipped": "0",
-        "labels saved": f"{saved} ({100 * saved / 80:.0f} %)",
+        "spared": f"{saved} ({100 * saved / 80:.0f} %)",
         "model right": f"{right} of {of} ({100 * right / of:.0f} %) that it asked about, the hard "
         "ones",
         "trivial rule": f"{times} of {of} ({100 * times / of:.0f} %) by always saying {most!r}",
@@ -118,7 +118,7 @@ def test_what_is_shown(kernbrook, flowers):
     screens = err.split("\nrow ")[1:]
     assert len(screens) == len(rows)
     expected = [
-        "1 of 80   asked 0 of 0   saved 0",
+        "1 of 80   asked 0 of 0   spared 0",
         f"  width            {X[0, 0]:6g}",
         f"  height           {X[0, 1]:6g}",
         f"  the colour of it {X[0, 2]:6g}",
@@ -134,7 +134,8 @@ def test_what_is_shown(kernbrook, flowers):
     ]
     row, seen = rows[-1], X[: rows[-1]]
     shown = screens[-1].splitlines()
-    assert shown[0] == f"{row} of 80   asked {len(rows) - 1} of {row - 1}   saved {row - len(rows)}"
+    asked = f"asked {len(rows) - 1} of {row - 1}"
+    assert shown[0] == f"{row} of 80   {asked}   spared {row - len(rows)}"
     assert 1 < seen[:, 0].std() < 9  # which has one digit behind the point
     usual = f"usual {seen[:, 0].mean():.1f} ± {seen[:, 0].std():.1f}"
     assert re.fullmatch(rf"  width  +{X[row - 1, 0]:g}   {re.escape(usual)}", shown[1])

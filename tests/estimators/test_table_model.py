@@ -107,6 +107,16 @@ def test_by_default_columns_are_found():
         model = kb.fit_table(trips(60), label="late")
     assert isinstance(model.model, kb.OnlineMKClassifier)
     assert model.model.random_state == 0
+    table = trips(60).append_column("when", pa.array(["2024-01-31"] * 60))
+    moved = table.select(["when", "km", "day", "late"])
+    with pytest.warns(DataFileWarning) as told:
+        model = kb.fit_table(moved, label="late")
+    (one,) = told  # of all that there is to say, at the line that called
+    assert (one.filename, len(one.message.parts)) == (__file__, 2)
+    assert str(one.message).startswith("table:\n  'day' is taken as levels: 'mon', 'sat'")
+    with pytest.warns(DataFileWarning, match="^table: 'day': other values than") as told:
+        model.predict({"km": 1.0, "day": "fri", "when": "2024-02-01"})
+    assert told[0].filename == __file__
     numbers = pa.table({"a": [1.0, 2.0, 3.5] * 9, "y": [1.5, 2.0, 3.0] * 9})
     model = kb.fit_table(numbers)
     assert (type(model.model), model.label_) == (kb.OnlineMKRegressor, "y")

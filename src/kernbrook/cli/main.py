@@ -169,7 +169,8 @@ def _warnings_in_words() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, KernbrookWarning):
-                say(f"kernbrook: {message}")
+                for part in getattr(message, "parts", [message]):
+                    say(f"kernbrook: {part}")
             else:
                 others(message, category, *where, **more)
 

@@ -107,7 +107,7 @@ class Person:
     def passing(self, state: Labelling) -> None:
         """Show in a terminal that rows are passed by, a few times a second."""
         if self.console.is_terminal and time.monotonic() - self._shown > 0.2:
-            self._show(f"{place(state.rows_read, self._n_rows)}, {state.saved:,} saved")
+            self._show(f"{place(state.rows_read, self._n_rows)}, {state.saved:,} labels spared")
 
     def compiling(self, line: str) -> None:
         """Show in a terminal how far compiling is; "" where it has stopped."""
@@ -144,7 +144,7 @@ class Person:
     def _title(self, question: Question, state: Labelling) -> str:
         where = place(question.row, self._n_rows)
         parts = [where, f"asked {state.asked:,} of {state.rows:,}"]
-        return "   ".join([*parts, f"saved {state.saved:,}"])
+        return "   ".join([*parts, f"spared {state.saved:,}"])
 
     def _example(self, question: Question) -> list[str]:
         """The row in a few lines."""

@@ -148,10 +148,10 @@ def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
         ("rows", met),
         ("labels given", f"{state.given:,}"),
         ("skipped", f"{state.skipped:,}"),
-        ("labels saved", f"{state.saved:,}"),
+        ("spared", f"{state.saved:,}"),
     ]
     if state.rows:
-        rows[-1] = ("labels saved", f"{state.saved:,} ({100 * state.saved / state.rows:.0f} %)")
+        rows[-1] = ("spared", f"{state.saved:,} ({100 * state.saved / state.rows:.0f} %)")
     return [*rows, *_worth(state), ("answers", str(state.answers))]
 
 

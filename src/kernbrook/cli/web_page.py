@@ -221,7 +221,7 @@ class Page:
         if time.monotonic() - self._shown > 0.2:
             self._shown = time.monotonic()
             where = place(state.rows_read, self._n_rows)
-            self._show({"kind": "working", "text": f"{where}, {state.saved:,} saved"})
+            self._show({"kind": "working", "text": f"{where}, {state.saved:,} labels spared"})
 
     def compiling(self, line: str) -> None:
         self._show({"kind": "working", "text": line})

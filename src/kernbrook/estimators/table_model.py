@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
@@ -30,6 +29,7 @@ from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, list
 from kernbrook.streams.tables.levels import warn_of
 from kernbrook.streams.tables.new_labels import check_some_known, new_labels, told_of_new
 from kernbrook.streams.tables.table_stream import TableStream
+from kernbrook.telling import at_once, tell
 from kernbrook.turns import changes, in_turn
 
 CHUNK = 1024  # rows that are learned at a time; they do not change the result
@@ -45,7 +45,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     `kb.fit_table` makes one. A table is a frame of pandas, polars or pyarrow; records: a dict or a
     list of dicts; or a file of a table, or a folder of Parquet files, by its path. Columns go by
     their names, in any order. Where the encoder fills gaps, a column that is not there is one of
-    gaps. A table to predict may have the label or not. Rows without a label are rounds without one.
+    gaps. A table to predict may have the label or not; its rows are taken to be far from the last
+    label, unless `delay` of the model says otherwise. Rows without a label are rounds without one.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
         Parameters
         ----------
-        data : a table, or a stream that `_opened` gave
+        data : a table
         classes : all labels of a classifier, where the first table has not all of them. No other
             is learned, of later tables neither, until all of these and others are named. Where
             nobody names them a new label is learned, with a warning, unless it seems to be a known
@@ -119,15 +120,14 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         InputError, DataFileError
             The table cannot be read, has other columns, or no labels that go with the model.
         """
-        stream = data
-        if not isinstance(data, TableStream):
+        with at_once():
             stream = self._opened(data, True, ignore_extra, on_bad_rows)
-        if not stream.labelled:
-            label = self._label()
-            where = "" if label is None else f" in a column {quoted(label)}"
-            raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
-        known, named, told = self._classes(stream, classes)
-        _tell(stream, told)
+            known, named = self._labels(stream, classes)
+        return self._learn(stream, known, named)
+
+    def _learn(self, stream: TableStream, known: Any, named: Any) -> TableModel:
+        """Learn from a table that is opened; known, named : as `_labels` gives them."""
+        assert stream.label_name is not None
         for X, y in stream.chunks(CHUNK):
             before = rows_met(self.model)
             try:
@@ -246,21 +246,25 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
         """What a method of the model gives, row by row."""
-        stream = self._opened(data, ignore_extra=ignore_extra)
-        for told in stream.matched.told(stream.n_rows or 0):
-            warnings.warn(DataFileWarning(stream.name, told), stacklevel=5)
-        warn_of(stream.level_counts, stream.name)
+        with at_once():
+            stream = self._opened(data, ignore_extra=ignore_extra)
+            for told in stream.matched.told(stream.n_rows or 0):
+                tell(DataFileWarning(stream.name, told))
+            warn_of(stream.level_counts, stream.name)
         say = getattr(self.model, verb)
         with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
             return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
 
-    def _classes(
-        self, stream: TableStream, classes: Sequence[Any] | None
-    ) -> tuple[Any, Any, Sequence[str]]:
-        """(c,) the labels of a classifier, those that were named, and what is said of new ones.
+    def _labels(self, stream: TableStream, classes: Sequence[Any] | None) -> tuple[Any, Any]:
+        """(c,) the labels of a classifier, and those that somebody named; None for numbers.
 
-        InputError where those there do not go with them.
+        InputError where there are none, or do not go with them. What is odd about the table is
+        told.
         """
+        if not stream.labelled:
+            label = self._label()
+            where = "" if label is None else f" in a column {quoted(label)}"
+            raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
         present, known = stream.classes(), getattr(self.model, "classes_", None)
         if task_of(self.model) == "regression":
             if classes is not None:
@@ -271,7 +275,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 labels = listed(np.asarray(present))
                 problem = f"expected numbers as labels, found {labels}"
                 raise InputError(f"{stream.name}: {problem}") from None
-            return None, None, ()
+            _tell(stream, ())
+            return None, None
         if present is None:
             raise InputError(f"{stream.name}: too many different labels for a classifier")
         named = None if classes is None else np.unique(np.asarray(classes))
@@ -281,7 +286,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             named = vars(self).get("named_classes_")
         elif not np.isin(known, named := _spelled(named, known)).all():
             raise InputError(f"classes were {listed(known)} and are {listed(named)}")
-        return known, named, told_of_new(_new_labels(stream, known, named))
+        _tell(stream, told_of_new(_new_labels(stream, known, named)))
+        return known, named
 
 
 def _spelled(named: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
@@ -321,7 +327,7 @@ def _copied(encoder: TableEncoder | None) -> TableEncoder:
 
 
 def _tell(stream: TableStream, labels: Sequence[str]) -> None:
-    """Warn of what was left out of a table that is about to be learned, or filled.
+    """Tell what was left out of a table that is about to be learned, or filled.
 
     labels : what there is to say of these
     """
@@ -331,7 +337,7 @@ def _tell(stream: TableStream, labels: Sequence[str]) -> None:
         told.append(f"{rows} without a label: rounds without one")
     told += ["\n".join(lines)] if (lines := stream.bad_rows.lines()) else []
     for one in told:
-        warnings.warn(DataFileWarning(stream.name, one), stacklevel=4)
+        tell(DataFileWarning(stream.name, one))
     warn_of(stream.level_counts, stream.name)
 
 

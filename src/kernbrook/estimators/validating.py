@@ -35,7 +35,10 @@ def in_words(X: Any) -> Iterator[None]:
         said = " ".join(str(error).split())[:100]
         if _are_numbers(X):
             raise InputError(f"y: expected numbers, found {kind}: {said}") from None
-        way = "kb.TableEncoder makes numbers of a table's levels and dates"
+        way = (
+            "kb.TableEncoder makes numbers of a table's levels and dates; with a model's file that "
+            "`train` wrote, kb.evaluation.predict_table(FILE, table) predicts the table as it is"
+        )
         raise InputError(f"X: expected numbers, found {kind}: {said}; {way}") from None
 
 

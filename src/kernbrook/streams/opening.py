@@ -15,6 +15,7 @@ from kernbrook.streams.files.data_files import DataFile, is_data_file
 from kernbrook.streams.files.text_files import file_format, has_known_suffix
 from kernbrook.streams.formats.csv_header import checked_separator
 from kernbrook.streams.stream import FirstRows, PositiveView, Stream, positive_integer
+from kernbrook.telling import at_once
 
 if TYPE_CHECKING:
     from kernbrook.streams.formats.arrow_records import FolderRecords
@@ -121,7 +122,8 @@ def open_stream(
     if encoder is not None and not hasattr(encoder, "learn_arrow"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
     asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
-    stream = _resolve(source, seed, asked._replace(skips=check_on_bad_rows(on_bad_rows)))
+    with at_once():
+        stream = _resolve(source, seed, asked._replace(skips=check_on_bad_rows(on_bad_rows)))
     return stream if positive is None else PositiveView(stream, positive)
 
 

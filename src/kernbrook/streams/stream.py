@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.streams.booleans import spelled_as
+from kernbrook.telling import tell
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -244,7 +244,7 @@ class LabelledRows(View):
     def __init__(self, stream: Stream):
         super().__init__(stream)
         told = f"{stream.n_unlabelled:,} rows have no label, and are left out"
-        warnings.warn(DataFileWarning(stream.name, told), stacklevel=2)
+        tell(DataFileWarning(stream.name, told))
         self.n_rows = None if stream.n_rows is None else stream.n_rows - stream.n_unlabelled
         self.n_unlabelled = 0
 

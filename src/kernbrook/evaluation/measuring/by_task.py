@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from kernbrook.streams import Stream
 from kernbrook.streams.files import limits
 from kernbrook.streams.stream import has_label
 from kernbrook.streams.tables.label_spelling import as_numbers, number_of
+from kernbrook.telling import tell
 
 CHUNK = 4096  # rows read at a time
 
@@ -61,7 +61,7 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     if known is not None:
         check_no_fraction(known)
         if stream.seem_counts:
-            warnings.warn(DataFileWarning(stream.name, told_of_counts(stream)), stacklevel=2)
+            tell(DataFileWarning(stream.name, told_of_counts(stream)))
         return known
     found: set[Any] = set()
     for _, y in stream.chunks(CHUNK):

@@ -38,7 +38,11 @@ class Tally:
 
     @classmethod
     def of(
-        cls, model: Any, positive: str | None, coverage: float | None, judge: Judge | None
+        cls,
+        model: Any,
+        positive: str | None,
+        coverage: float | None,
+        judge: Judge | None = None,
     ) -> Tally:
         """An empty one for a model that has learned, and its intervals, if it gives some.
 

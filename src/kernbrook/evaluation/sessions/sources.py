@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -18,6 +17,7 @@ from kernbrook.streams.formats.table_records import Records
 from kernbrook.streams.opening import check_on_bad_rows, find_file, table_records
 from kernbrook.streams.tables.declarations import is_auto
 from kernbrook.streams.tables.table_stream import TableStream
+from kernbrook.telling import tell
 
 
 @dataclass(frozen=True)
@@ -224,5 +224,5 @@ def _open_table(
         return TableStream(records, stream.encoder, label, labelled, **options)
     if not options["learns"] and stream.n_rows is not None:
         for told in stream.matched.told(stream.n_rows):
-            warnings.warn(DataFileWarning(stream.name, told), stacklevel=2)
+            tell(DataFileWarning(stream.name, told))
     return stream

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from kernbrook.evaluation.measuring.by_task import (
     told_of_counts,
 )
 from kernbrook.streams import TableEncoder
+from kernbrook.telling import at_once, tell
 
 
 def fit_table(
@@ -68,11 +68,13 @@ def fit_table(
     """
     asked = make_online(OURS["classification"], random_state=random_state)
     table = TableModel(asked if model is None else model, encoder, label)
-    stream = table._opened(data, True, on_bad_rows=on_bad_rows)
-    if model is not None:
-        table.model = clone(model)
-    elif classes is None and task_of_labels(stream) == "regression":
-        table.model = make_online(OURS["regression"], random_state=random_state)
-    elif classes is None and stream.seem_counts:
-        warnings.warn(DataFileWarning(stream.name, told_of_counts(stream)), stacklevel=2)
-    return table.partial_fit(stream, classes=classes)
+    with at_once():
+        stream = table._opened(data, True, on_bad_rows=on_bad_rows)
+        if model is not None:
+            table.model = clone(model)
+        elif classes is None and task_of_labels(stream) == "regression":
+            table.model = make_online(OURS["regression"], random_state=random_state)
+        elif classes is None and stream.seem_counts:
+            tell(DataFileWarning(stream.name, told_of_counts(stream)))
+        known, named = table._labels(stream, classes)
+    return table._learn(stream, known, named)

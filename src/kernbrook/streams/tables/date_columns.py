@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from kernbrook.streams.tables.column_problems import (
     option,
 )
 from kernbrook.streams.tables.written_dates import COMMON, ISO, formats_left
+from kernbrook.telling import tell
 
 Declared = dict[str, tuple[tuple[str, ...], str | None]]  # columns, their parts and format
 
@@ -300,7 +300,7 @@ def found_format(records: Records, unread: UnreadDatesError, refused: Refused = 
         f"column {quoted(column)}: its dates are read as {left[0]}, the only common format for "
         f"all of them; {declared} says it"
     )
-    warnings.warn(DataFileWarning(records.where, told), stacklevel=1)
+    tell(DataFileWarning(records.where, told))
     return left[0]
 
 

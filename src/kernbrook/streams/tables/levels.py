@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from kernbrook.errors import DataFileWarning
 from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import is_number, quoted
+from kernbrook.telling import tell
 
 _WHOLE = re.compile(r"([+-]?)0*+(\d*+)(\.0*+)?", re.ASCII)  # ++ and *+ give nothing back
 _CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # no program writes a number so
@@ -168,9 +168,9 @@ def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequ
 
 
 def warn_of(counts: Iterable[LevelCounts], name: str) -> None:
-    """Warn of what `told_of` says of data of a name: whoever has called what calls this."""
+    """Warn of what `told_of` says of data of a name."""
     for told in told_of(counts):
-        warnings.warn(DataFileWarning(name, told), stacklevel=3)
+        tell(DataFileWarning(name, told))
 
 
 def told_of(counts: Iterable[LevelCounts]) -> list[str]:

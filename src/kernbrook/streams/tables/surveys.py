@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,6 +41,7 @@ from kernbrook.streams.tables.declarations import (
 from kernbrook.streams.tables.encoded_columns import Declarations
 from kernbrook.streams.tables.written_dates import COMMON, ISO, formats_left
 from kernbrook.streams.tables.written_numbers import WAYS, Written
+from kernbrook.telling import tell
 
 if TYPE_CHECKING:
     from kernbrook.streams.tables.encoder import TableEncoder
@@ -405,7 +405,7 @@ def taken_of(
             taken["categorical"][one.column] = one.taken
             told = f"column {quoted(one.column)}: {one.told}; words of text?"
             told += f" {option('words', one.column)}"
-            warnings.warn(DataFileWarning(records.where, told), stacklevel=2)
+            tell(DataFileWarning(records.where, told))
     return taken
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from kernbrook.streams.tables.matching import Match, match_columns
 from kernbrook.streams.tables.reader import TableReader, UndeclaredError
 from kernbrook.streams.tables.surveys import WHICH, survey, taken_of, told_of_taken, undeclared
 from kernbrook.streams.tables.written_numbers import Written
+from kernbrook.telling import tell
 
 _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longest
 _INDEX = "", "Unnamed: 0"
@@ -101,7 +101,7 @@ class TableStream(Stream):
         left_out = {self.label_name, label, *aside}
         if (told := records.told) is not None:
             problem = "; ".join(filter(None, [told.problem, self._told_of_label()]))
-            warnings.warn(DataFileWarning(told.path, problem, told.line), stacklevel=1)
+            tell(DataFileWarning(told.path, problem, told.line))
         for name in [*aside, *([] if label is None else [label])]:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
@@ -181,7 +181,7 @@ class TableStream(Stream):
         label = [self.label_name] if of_label and self.label_name is not None else []
         taken = taken_of(begun, self._records, [*columns, *label], self._refused)
         for told in told_of_taken(taken):
-            warnings.warn(DataFileWarning(self._records.where, told), stacklevel=1)
+            tell(DataFileWarning(self._records.where, told))
         start = begun.begin(columns, self.label_name, taken)
         lagged = set(declared_lags(start.lags))
         numbers = [name for name in start.encoded.plain_numbers() if name not in lagged]
@@ -248,7 +248,7 @@ class TableStream(Stream):
             self.n_unlabelled = self._labels.missing if self.labelled else 0
             self.label_type = self._labels.present_dtype
         for one in told:
-            warnings.warn(DataFileWarning(self._records.where, one), stacklevel=1)
+            tell(DataFileWarning(self._records.where, one))
 
     def _pieces(self) -> Iterator[Piece]:
         rows = 0

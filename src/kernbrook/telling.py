@@ -1,0 +1,50 @@
+"""What is said of data that were read: one warning for a call, at the line that called."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from kernbrook.errors import DataFileWarning
+
+_met: ContextVar[list[DataFileWarning] | None] = ContextVar("met", default=None)
+_INSIDE = ("kernbrook", "contextlib")
+
+
+def tell(*told: DataFileWarning) -> None:
+    """Warn, at the line outside of the package that has called it, or where `at_once` ends."""
+    met = _met.get()
+    if met is not None:
+        met += told
+        return
+    for one in told:
+        warnings.warn(one, stacklevel=_level())
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What is told here is one warning, where this ends; in another such part, where that ends."""
+    if _met.get() is not None:
+        yield
+        return
+    met: list[DataFileWarning] = []
+    token = _met.set(met)
+    try:
+        yield
+    finally:
+        _met.reset(token)
+        tell(*DataFileWarning.together(met))
+
+
+def _level() -> int:
+    """How far above whoever asks the call from outside is, as `warnings.warn` counts."""
+    frame, level = sys._getframe(1), 1
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE
+    ):
+        frame, level = frame.f_back, level + 1
+    return level
