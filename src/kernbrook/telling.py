@@ -1,4 +1,4 @@
-"""What is said of data that were read: one warning for a call, at the line that called."""
+"""What is said in warnings, at the line that called; of data that were read, one for a call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def tell(*told: DataFileWarning) -> None:
         met += told
         return
     for one in told:
-        warnings.warn(one, stacklevel=_level())
+        warnings.warn(one, stacklevel=calls_inside())
 
 
 @contextmanager
@@ -39,8 +39,8 @@ def at_once() -> Iterator[None]:
         tell(*DataFileWarning.together(met))
 
 
-def _level() -> int:
-    """How far above whoever asks the call from outside is, as `warnings.warn` counts."""
+def calls_inside() -> int:
+    """How far above whoever asks the line outside of the package is, as `warnings.warn` counts."""
     frame, level = sys._getframe(1), 1
     while (
         frame.f_back is not None

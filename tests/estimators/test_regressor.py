@@ -204,6 +204,21 @@ def test_what_was_learned_adds_up():
     assert model.memory_bytes_ == before
 
 
+@pytest.mark.parametrize("kind", [kb.OnlineMKRegressor, kb.OnlineMKClassifier])
+def test_matrices_of_many_features_are_said(kind, monkeypatch):
+    """All monomials of a table's columns, say: 45 of them took 85 ms a row."""
+    X = np.random.default_rng(0).normal(size=(8, 10))
+    y = [0, 1] * 4
+    monkeypatch.setattr("kernbrook.estimators.setting_up._MANY", 20_000)
+    cubic = kb.Polynomial(3)
+    said = r"learner: Ridge\(\) keeps 27,[0-9]+ numbers for 22[01] features of \(x\.z\)\^3"
+    with pytest.warns(kb.errors.KernbrookWarning, match=said) as told:
+        kind([kb.Linear(), cubic], kb.Ridge(), random_state=0).fit(X, y)
+    assert told[0].filename == __file__
+    few = kb.Ridge(features=kb.RandomFeatures(20))
+    kind(kb.Gaussian(sigma=1), few, random_state=0).fit(X, y)
+
+
 def test_weights_that_are_equal_are_none():
     """And of two weights each counts over the mean so far: 1, and 2 over 3/2; errors are means."""
     ridge = kb.Ridge(0.4, features=WAVES)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from kernbrook.checks import ask_for, check
+from kernbrook.checks import ask_for, check, shown
 from kernbrook.engine.model import Model
 from kernbrook.engine.same import same
 from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.stores.base import Setting
+from kernbrook.engine.stores.linear import Linear
 from kernbrook.engine.widening import widen
+from kernbrook.errors import KernbrookWarning
 from kernbrook.estimators.pool_making import Pool, make_model, pool_of, shared_kernels
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
+from kernbrook.telling import calls_inside
+
+_MANY = 2**22  # numbers that each label goes over: some milliseconds
 
 
 class SetsUp:
@@ -42,6 +48,7 @@ class SetsUp:
         check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         model = self._new_model(X.shape[1], sp.issparse(X), seed)
+        _warn_of_many(model)
         _ = model.states  # they take the memory that they need, or are refused
         self._model, self.kernels_, self.n_features_in_ = model, model.kernels, X.shape[1]
 
@@ -90,3 +97,23 @@ class SetsUp:
         return Setting(
             width, sparse, self._scores, seed, self._of_numbers, self.judge_stored, self.dtype
         )
+
+
+def _warn_of_many(model: Model) -> None:
+    """Warn where learners keep matrices for so many features that each label takes long."""
+    for store in model.stores:
+        if not isinstance(store, Linear):
+            continue
+        kept = store.rows * store.dims
+        most = int(kept.argmax())
+        if kept[most] > _MANY:
+            learner, kernel = store.learners[most], store.kernels[most]
+            warnings.warn(
+                KernbrookWarning(
+                    f"learner: {shown(learner)} keeps {kept[most]:,} numbers for "
+                    f"{store.dims[most]:,} features of {kernel}, and each label goes over all of "
+                    "them, which takes long; kernels such as kb.Gaussian(sigma=1), or the learner "
+                    "on features=kb.RandomFeatures(100), take fewer"
+                ),
+                stacklevel=calls_inside(),
+            )
