@@ -44,13 +44,19 @@ class Lines:
             found.append(z @ np.linalg.solve(squares + ridge, (Z * w[:, None]).T @ y))
         if not numbers:
             return np.clip(found, -1.0, 1.0)
-        return self.held([trend([*self.y, *later], place), *found], later)
-
-    def held(self, said, later=()):
-        """Within the range of all labels so far, or as far beyond it as it is wide."""
         y = np.array([*self.y, *later])
         low, high = y.min(), y.max()
-        return np.clip(said, 2 * low - high, 2 * high - low)
+        line = np.clip(trend(y, place), 2 * low - high, 2 * high - low)
+        return np.append(line, self.held(found, line, later))
+
+    def held(self, said, line, later=()):
+        """Within the range of all labels so far, and as far beyond it as the trend goes on.
+
+        line : the trend at the row
+        """
+        y = np.array([*self.y, *later])
+        on = line - trend(y, 0)
+        return np.clip(said, y.min() + min(on, 0), y.max() + max(on, 0))
 
     def broken(self, usual, rows):
         """Whether all lines have erred twice as far as is usual on the last labels.
@@ -192,7 +198,7 @@ class Horizons:
             self.old = self.now
 
     def _votes(self, committee, s):
-        return self.lines.held(committee.votes(s)) if self.numbers else committee.votes(s)
+        return self.lines.held(committee.votes(s), s[-4]) if self.numbers else committee.votes(s)
 
     def decides(self, model, x, place):
         for committee, first in ((self.late, FAR + 1), (self.soon, 2)):
@@ -204,5 +210,5 @@ class Horizons:
                     row for lap in self.errors for row in [None] * (len(lap) - 64) + lap[-64:]
                 ]
                 said = committee.decides(s, self.lines, errors)
-                return self.lines.held(said, later) if self.numbers else said
+                return self.lines.held(said, s[-4], later) if self.numbers else said
         return self.decided(model, x)

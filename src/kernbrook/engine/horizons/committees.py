@@ -18,10 +18,10 @@ calibrations.
 They have four experts more: what the model's own committee says, which begins with almost all of
 the weight; the mean of the labels; and two regressions, see `lines`. Of numbers a fifth one goes on
 along the line through the last labels. What is said is held to the range of all labels that have
-come, and as much on each side; a class that they have hardly judged is said where the model's own
-committee says it. Of each of the two holds what
-holds of the combiner on the rows judged: its loss is that of the best expert so far ahead, and so
-of the model's own committee and of the mean, but for its regret.
+come, and as far beyond as that line goes on; a class that they have hardly judged is said where the
+model's own committee says it. Of each of the two holds what holds of the combiner on the rows
+judged: its loss is that of the best expert so far ahead, and so of the model's own committee and of
+the mean, but for its regret.
 """
 
 from __future__ import annotations
@@ -363,7 +363,8 @@ class Committees:
             decisions, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
         if board.numbers:
-            return lines.held(known, decisions), lines.held(known, board.leanings)
+            trend = board.scores[:, -N_LINES - 1, 0]
+            return lines.held(known, decisions, trend), lines.held(known, board.leanings, trend)
         return decisions, board.leanings.copy()
 
     @staticmethod

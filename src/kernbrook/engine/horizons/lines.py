@@ -29,7 +29,7 @@ FADES = 0.98  # of what the trend knows, with each row
 BROKEN, BROKEN_TREND = 4.0, 0.25  # times the usual squared error
 BROKEN_AFTER = 4.0  # labels that tell so
 RECENT, LATEST = 0.95, 64  # of recent errors, with each label; labels after which they are gone
-ROOM = 1.0  # beyond the labels so far, in widths of their range, that numbers are held to
+ROOM = 1.0  # beyond the labels so far, in widths of their range, that the trend is held to
 
 
 class Lines(NamedTuple):
@@ -151,7 +151,7 @@ def broken(lines: Lines, usual: float) -> bool:
     return bool(labels >= BROKEN_AFTER and far)
 
 
-def trended(lines: Lines, places: Labels) -> Floats:
+def trended(lines: Lines, places: Any) -> Floats:
     """(n,) the line through the last labels, at rows so many places after the last one."""
     s0, s1, s2, y0, y1 = lines.trend
     if not s0 > 0:
@@ -162,13 +162,16 @@ def trended(lines: Lines, places: Labels) -> Floats:
     return found
 
 
-def held(lines: Lines, numbers: Floats) -> Floats:
-    """Numbers far ahead, held to the range of the labels so far and as much on each side."""
+def held(lines: Lines, numbers: Floats, trend: Floats) -> Floats:
+    """Numbers far ahead, (n, k), held to the range of the labels so far.
+
+    And as far beyond it as the line through the last ones goes on from now; trend : (n,) it there
+    """
     low, high = lines.reach
     if not low <= high:
         return np.zeros_like(numbers)
-    room = ROOM * (high - low)
-    return np.clip(numbers, low - room, high + room)
+    on = (trend - trended(lines, np.zeros(1)))[:, None]
+    return np.clip(numbers, low + np.minimum(on, 0.0), high + np.maximum(on, 0.0))
 
 
 def solved(squares: Floats, products: Floats) -> Floats:
@@ -214,13 +217,18 @@ def said(lines: Lines, X: Any, places: Labels, numbers: bool) -> Floats:
     """
     out = np.empty((X.shape[0], numbers + N_LINES, lines.products.shape[2]))
     if numbers:
-        out[:, 0, 0] = trended(lines, places)
+        low, high = lines.reach if lines.reach[0] <= lines.reach[1] else (0.0, 0.0)
+        room = ROOM * (high - low)
+        out[:, 0, 0] = np.clip(trended(lines, places), low - room, high + room)
     labels = lines.squares[0, -1, -1]
     out[:, -N_LINES] = lines.products[0, -1] / labels if labels > 0 else 0.0
     features = _features(lines, X)
     for i, coefficients in enumerate(lines.solution):
         out[:, 1 - N_LINES + i] = features @ coefficients
-    return held(lines, out) if numbers else np.clip(out, -1.0, 1.0)
+    if numbers:
+        out[:, 1:, 0] = held(lines, out[:, 1:, 0], out[:, 0, 0])
+        return out
+    return np.clip(out, -1.0, 1.0)
 
 
 def _features(lines: Lines, X: Any) -> Floats:
