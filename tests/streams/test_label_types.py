@@ -126,6 +126,8 @@ def test_counts_are_said_and_classes_are_not(write):
     frame = pd.DataFrame({"x": np.arange(400.0), "y": rng.poisson(150, 400)})
     with pytest.warns(kb.errors.DataFileWarning, match="--recipe kernbrook-regression"):
         kb.fit_table(frame, label="y", model=None, encoder=kb.TableEncoder(drop=None))
+    for own in (rng.permutation(5000)[:300], [f"{100 * i}.0" for i in range(30)] * 4):
+        assert kb.open_stream(write("c.csv", text(*own))).seem_counts
     for own in (np.arange(400) % 26, rng.integers(0, 10, 400), np.arange(21) * 1000):
         assert not kb.open_stream(write("c.csv", text(*own))).seem_counts
 

@@ -229,7 +229,9 @@ class LabelType:
             classes = np.array(sorted(found))
             self.classes = np.unique(as_booleans(classes)) if self._boolean else classes
             self.classes = self.classes.astype(self.dtype)
-            self.seem_counts = self.dtype == np.int64 and _may_count(self.classes, self._distinct)
+            self.seem_counts = self.dtype == np.int64 and _may_count(
+                self.classes, self._distinct, self._marked
+            )
         self.present_dtype = self.dtype
         if self.missing:
             self.dtype = np.dtype(np.float64 if self._numeric else object)
@@ -281,12 +283,17 @@ def _first(text: Any, pattern: str) -> str:
     return "" if place < 0 else str(text[place].as_py())
 
 
-def _may_count(classes: Labels, times: Mapping[str, int]) -> bool:
-    """Whether whole numbers seem to be counts: many, half of a range, and one that came once."""
-    several = len(classes)
-    if several <= _MANY_KINDS or min(times.values()) > 1:
+def _may_count(classes: Labels, times: Mapping[str, int], marked: bool) -> bool:
+    """Whether many whole numbers seem to be counts.
+
+    They have a point, most of very many came once, or they are half of a range and one came once.
+    """
+    several, once = len(classes), sum(count == 1 for count in times.values())
+    if several <= _MANY_KINDS:
         return False
-    return bool(2 * several >= int(classes[-1]) - int(classes[0]) + 1)
+    rare = several > 2 * _MANY_KINDS and 2 * once >= several
+    whole_range = 2 * several >= int(classes[-1]) - int(classes[0]) + 1
+    return marked or rare or (once > 0 and whole_range)
 
 
 def _whole_or_missing(numbers: NDArray[np.float64]) -> bool:
