@@ -42,7 +42,8 @@ def fit_table(
     encoder : what the columns become; None: columns of levels and of dates are found, a warning
         says which, and gaps are filled by means. Text that is neither is named, with the encoder
         to declare it
-    classes : all labels of a classifier, where the table has not all of them
+    classes : all labels of a classifier, where the table has not all of them; no other is learned
+        later
     random_state : int or None, seed of the default model
     on_bad_rows : "error", or "skip": rows that cannot be read are left out, with a warning
 
