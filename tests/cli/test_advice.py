@@ -240,7 +240,7 @@ def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
 
 
 ORANGE = "a table of Orange, whose lines 2,3 say kinds and roles"
-ENDS = "ends with a separator"
+ENDS = "ends with a separator: "
 SHELL = {
     "iris.tab": ("length\twidth\tiris\nc\tc\td\n\t\tclass\n5.1\t.2\tse\n7\t1.4\tvi\n", ORANGE),
     "heart_disease.tab": (
@@ -256,6 +256,8 @@ SHELL = {
     ),
     "ends.csv": ("a,b,y\r\n1,4,7,\r\n2,5,8,\r\n", "expected 3 values, found 4; each row " + ENDS),
     "ends.tsv": ("a\tb\ty\t\n1\t4\t7\t\n2\t\t8\t\n3\t5\t6\t\n", "each line " + ENDS),
+    "excel.csv": ("a;b;y;;\n1;4;7;;\n2;;5;;\n;;6;;\n", "each line ends with 2 separators: "),
+    "rows.csv": ("a;b;y\n1;4;7;;\n2;;5;;\n", "found 5; each row ends with 2 separators: "),
     "comment.csv": ("# by X, 2024\na,b,y\n1,4,7\n2,5,8\n", "no comments in a CSV file"),
     "title.csv": ("Report, 2024\na,b,y\n1,4,7\n2,5,8\n", "found 2 values, and 3 from line 2 on"),
     "lines.csv": ("Report\n\nof X\na;b;y\n1;4;7\n2;5;8\n", "found 1 value, and 3 from line 4 on"),
@@ -273,7 +275,7 @@ def test_a_filter_that_a_message_names(kernbrook, tmp_path, name):
     given = ["train", "--model", "m", "--overwrite", "--recipe", "majority"]
     code, _, err = kernbrook(*given, path)
     assert (code, told in err) == (1, True), err
-    way = re.search(r"((sed|awk) .*?) (takes|makes|writes)", err)[1]
+    way = re.search(r"((sed|awk) .*?) (takes|cuts|writes)", err)[1]
     done = subprocess.run(way, shell=True, input=path.read_bytes(), capture_output=True)
     assert done.stderr == b""
     path.with_suffix(".new").write_bytes(done.stdout)

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import warnings
 import zlib
 from functools import partial
@@ -24,7 +25,7 @@ from sklearn.datasets import load_svmlight_file
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.formats.csv_header import MISSING, find_separator, is_number
-from kernbrook.streams.formats.text_cells import csv_lines
+from kernbrook.streams.formats.text_cells import csv_lines, whole_rows
 
 NUMBERS = [
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"0x10", b"1_0", b"+1", b"--1", b"1.", b".5"),
@@ -125,7 +126,8 @@ def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
 
 
 def plain_lines(data: bytes) -> bytes:
-    return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return re.sub(b"^(\xef\xbb\xbf)+", b"", lines, flags=re.MULTILINE)
 
 
 def svmlight(rng: np.random.Generator, folder: Path) -> str:
@@ -173,7 +175,9 @@ def check_csv(rng: np.random.Generator, path: Path) -> str:
         return REFUSED
     _, X, y = found
     mark = find_separator(path)
-    text = csv_lines(path, 1, plain_lines(path.read_bytes()), mark).decode("utf-8")
+    whole = whole_rows(path, [(1, plain_lines(path.read_bytes()))], mark)
+    block = b"".join(block for _, block in whole)
+    text = csv_lines(path, 1, block, mark).decode("utf-8").replace("\r", "\n")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     header = rows[0]
     if len(rows) > len(y):

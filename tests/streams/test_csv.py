@@ -124,6 +124,7 @@ def test_what_the_format_allows(write, assert_chunks_agree):
     assert_chunks_agree(stream, (1, 2))
 
 
+@pytest.mark.filterwarnings("ignore:.*write them alike:kernbrook.errors.DataFileWarning")
 @settings(max_examples=50, deadline=None)
 @given(
     st.integers(1, 4).flatmap(

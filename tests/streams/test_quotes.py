@@ -61,6 +61,7 @@ def test_other_separators(write, mark):
         ('2,"x', "a quoted value of the row that begins here does not end"),
         ('2,"x "y" z\nw",p', "a quoted value of the row that begins here does not end"),
         ('2x"y,"z\n3,p', "a quoted value of the row that begins here does not end"),
+        ('2x"y,3,"z', "a quoted value of the row that begins here does not end"),
         ('2,x"y', "an odd number of quotes; a value with a quote in it stands in quotes"),
     ],
 )
@@ -133,7 +134,6 @@ def test_what_pythons_writer_writes_is_left_as_it_is(rows, mark):
         text = b"".join(csv_lines(Path("t.csv"), first, block, mark) for first, block in blocks)
     except DataFileError:
         assert '\\"' in out.getvalue()
-        assert any("\n" in cell for row in rows for cell in row)
         return
     assert text.count(b"\n") == len(lines)
     read = csv.reader(text.decode().split("\n"), delimiter=mark)
@@ -147,7 +147,8 @@ def test_what_spark_writes_is_read_or_refused(rows):
     lines = [",".join('"' + cell.replace('"', '\\"') + '"' for cell in row) for row in rows]
     for row, line in zip(rows, lines, strict=True):
         try:
-            [(_, block)] = whole_rows(Path("t.csv"), [(1, line.encode())], ",")
+            blocks = whole_rows(Path("t.csv"), [(1, line.encode())], ",")
+            block = b"".join(block for _, block in blocks)
             text = csv_lines(Path("t.csv"), 1, block, ",").decode()
         except DataFileError:
             assert _is_unclear(row)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from itertools import takewhile
+from operator import not_
 from typing import NamedTuple
 
 from kernbrook.streams.files.text_files import COMMAS, SEPARATORS
@@ -40,23 +42,27 @@ def oddity(
     first, below = rows[0], rows[1:]
     if len(below) > 1 and (told := _orange(rows[:3])):
         return first.number, told
-    counts, names = [len(row.cells) for row in rows], first.cells
-    n = counts[0]
-    if not below or len(set(counts[1:])) > 1 or not n <= counts[1] <= n + 1:
+    counts, n = [len(row.cells) for row in rows], len(first.cells)
+    if not below or len(set(counts[1:])) > 1 or counts[1] < n:
         return _title(rows)
-    ends = all(len(row.cells) > 1 and not row.cells[-1] for row in below)
-    if ends and (counts[1] > n or not (names[-1] or named)):
-        mark = r"\t" if separator == "\t" else separator
-        problem = f"expected {n} values, found {n + 1}; each row" if counts[1] > n else "each line"
-        return below[
-            0
-        ].number, f"{problem} ends with a separator: sed 's/{mark}\\r*$//' takes it out"
-    if counts[1] == n:
+    more, empty = counts[1] - n, min(map(_empty_at_end, below))
+    ends = more or min(empty, _empty_at_end(first))
+    if empty >= ends > (named and not more):
+        problem = f"expected {n} values, found {counts[1]}; each row" if more else "each line"
+        mark = {"\t": r"\t"}.get(separator, separator) * ends
+        kind = "a separator" if ends == 1 else f"{ends} separators"
+        return below[0].number, f"{problem} ends with {kind}: sed 's/{mark}\\r*$//' cuts it off"
+    if not more:
         return None
     has_numbers = [any(map(is_number, row.cells)) for row in below[:2]]
-    if names[0].startswith("#") or has_numbers == [False, True]:
+    if more > 1 or first.cells[0].startswith("#") or has_numbers == [False, True]:
         return _title(rows)
     return below[0].number, f"expected {n} values, found {n + 1}; {_OF_R}"
+
+
+def _empty_at_end(row: Line) -> int:
+    """How many values at the end are empty."""
+    return sum(1 for _ in takewhile(not_, reversed(row.cells)))
 
 
 def _title(rows: Sequence[Line]) -> tuple[int, str] | None:

@@ -46,18 +46,28 @@ def whole_rows(
     held = b""
     for first, lines in blocks:
         first -= count_lines(held)
-        block, held = _joined(path, first, held + lines, separator)
+        block, held = _joined(path, first, lines := held + lines, separator)
+        if len(held) > limits.LONGEST_CELL:
+            block, held = _joined(path, first, lines, separator, is_last=True)
         if block:
             yield first, block
         first += count_lines(block)
         if len(held) > limits.LONGEST_CELL:
             raise DataFileError(path, f"{UNENDED} within {limits.LONGEST_CELL:,} bytes", first)
     if held:
-        raise DataFileError(path, UNENDED, first)
+        block, held = _joined(path, first, held, separator, is_last=True)
+        if held:
+            raise DataFileError(path, UNENDED, first + count_lines(block))
+        yield first, block
 
 
-def _joined(path: Path, first: int, block: bytes, separator: str) -> tuple[bytes, bytes]:
-    """The rows of a block that are whole, and the lines of a last one that is not."""
+def _joined(
+    path: Path, first: int, block: bytes, separator: str, is_last: bool = False
+) -> tuple[bytes, bytes]:
+    """The rows of a block that are whole, and the lines from one on that goes on after the block.
+
+    is_last : whether a row that may go on, or may not, ends
+    """
     if b'"' not in block or (not _quote_after(b"\\", block) and _all_end(block)):
         return block, b""
     lines, rows, begun = block.split(b"\n"), list[bytes](), 0
@@ -70,15 +80,16 @@ def _joined(path: Path, first: int, block: bytes, separator: str) -> tuple[bytes
         begun = begun if goes_on else i
         line = b'"' + line if goes_on else line
         left = {way: is_open(line, separator, way) for way in ways or (False, True)}
-        open_ways = [way for way, is_so in left.items() if is_so]
-        if False not in left.values():
-            if not open_ways and (goes_on or odd):
-                raise DataFileError(path, UNENDED, first + begun)
-            ways = open_ways
-        elif any(_ends(lines[i + 1 :], separator, way) for way in open_ways):
-            raise DataFileError(path, _TWO_WAYS, first + begun)
-        else:
+        ways = [way for way, is_so in left.items() if is_so]
+        if False in left.values():
+            ended = [_ends(lines[i + 1 :], separator, way) for way in ways]
+            if True in ended:
+                raise DataFileError(path, _TWO_WAYS, first + begun)
+            if None in ended and not is_last:
+                break
             ways = []
+        elif not ways and (goes_on or odd):
+            raise DataFileError(path, UNENDED, first + begun)
         if not ways:
             rows += [b"\r".join(lines[begun : i + 1]), *[b""] * (i - begun)]
     if not ways:
@@ -86,10 +97,10 @@ def _joined(path: Path, first: int, block: bytes, separator: str) -> tuple[bytes
     return b"".join(row + b"\n" for row in rows), b"\n".join(lines[begun:])
 
 
-def _ends(lines: Sequence[bytes], separator: str, escapes: bool) -> bool:
-    """Whether a quoted value that goes on in these lines ends in them as it should."""
+def _ends(lines: Sequence[bytes], separator: str, escapes: bool) -> bool | None:
+    """Whether a quoted value that goes on in these lines ends as it should; None if it does not."""
     left = (is_open(b'"' + line, separator, escapes) for line in lines)
-    return next((is_so for is_so in left if not is_so), None) is False
+    return next((is_so is False for is_so in left if not is_so), None)
 
 
 def is_open(line: bytes, separator: str, escapes: bool = False) -> bool | None:
@@ -205,7 +216,7 @@ def _cell(separator: str, strict: bool, escapes: bool) -> re.Pattern[str]:
 def _cell_or_begin(separator: str, escapes: bool) -> re.Pattern[bytes]:
     """A value and the mark behind it; or the begin of a quoted one, and no mark."""
     blanks, mark = _blanks(separator), re.escape(separator)
-    bare = rf'(?!{blanks}")[^{mark}]*+'
+    bare = rf'[^{mark}"]*+' if escapes else rf'(?!{blanks}")[^{mark}]*+'
     ended = rf'{blanks}"{_WITHIN[escapes]}(?:"{blanks}|(?P<open>\Z))'
     cell = rf"(?:{ended}|{bare})(?(open)|(?P<mark>{mark}|\Z))"
     return re.compile(cell.encode(), re.DOTALL)

@@ -149,10 +149,10 @@ class CsvRecords(TextRecords):
     def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
         """What is wrong with the lines of a block that pyarrow does not read."""
         for line, row in enumerate(block.split(b"\n"), start=first):
+            if is_open(row, self.separator):
+                raise self.at(line, UNENDED)
             if row and (problem := self._problem(row)) is not None:
                 yield self.at(line, problem)
-            elif is_open(row, self.separator):
-                raise self.at(line, UNENDED)
 
     def _problem(self, row: bytes) -> str | None:
         """What is wrong with a line; None where nothing is."""
