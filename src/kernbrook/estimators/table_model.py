@@ -85,7 +85,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     }
     encoder_: TableEncoder
     label_: str
-    named_classes_: NDArray[Any] | None = None
+    named_classes_: NDArray[Any] | None
     _kept_around = True
     _kept_entries = ("encoder",)
 
@@ -233,7 +233,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         expect("label_", vars(self).get("label_"), str)
         if self.label_ in encoder.columns_:
             raise InputError("label_: a column that is learned from")
-        named = self.named_classes_
+        named = self.__dict__.setdefault("named_classes_", None)  # older files have none
         if not (named is None or (isinstance(named, np.ndarray) and named.ndim == 1)):
             raise InputError(f"named_classes_: expected None or labels, got {shown(named)}")
         self.encoder_, self.encoder = encoder, clone(encoder)
@@ -283,7 +283,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         if known is None:
             known = present if named is None else named
         elif named is None:
-            named = self.named_classes_
+            named = vars(self).get("named_classes_")
         elif not np.isin(known, named := _spelled(named, known)).all():
             raise InputError(f"classes were {listed(known)} and are {listed(named)}")
         _tell(stream, told_of_new(_new_labels(stream, known, named)))
