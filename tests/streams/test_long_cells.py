@@ -139,6 +139,17 @@ def test_what_unpacks_to_far_more_than_usual(tmp_path, monkeypatch, name):
         assert open_stream(path, encoder=kb.TableEncoder(drop=["a"])).n_rows == N
 
 
+def test_a_group_of_rows_for_a_worker(tmp_path, monkeypatch):
+    pq.write_table(of_text(["x" * 99] * N), path := tmp_path / "t.parquet")
+    records = table_records(path)
+    assert pa.types.is_dictionary(records.group(0)["a"].type)
+    assert records.group(0)["a"].to_pylist() == ["x" * 99] * N
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 10)
+    monkeypatch.setattr(limits, "UNPACKED_TIMES", 0)
+    with pytest.raises(DataFileError, match="row group 0, most of all column 'b', would take"):
+        records.group(0)
+
+
 def varint(number):
     """As a Parquet file has positive numbers."""
     left = 2 * number
@@ -189,6 +200,20 @@ def test_kinds_of_pages_of_parquet(tmp_path, options):
     pq.write_table(table, tmp_path / "t.parquet", **options)
     records = table_records(tmp_path / "t.parquet")
     assert pa.concat_tables(b.table for b in records.batches(Wanted(["a"])))["a"] == table["a"]
+
+
+def test_groups_without_rows_or_values(tmp_path):
+    table = of_text(["x"] * N)
+    gaps = table.set_column(0, "a", pa.nulls(N, pa.string()))
+    with pq.ParquetWriter(tmp_path / "t.parquet", table.schema) as out:
+        for part in (table.slice(0, 0), table, table.slice(0, 0), gaps):
+            out.write_table(part)
+    records = table_records(tmp_path / "t.parquet")
+    cells = [
+        cell for batch in records.batches(Wanted(["a"])) for cell in batch.table["a"].to_pylist()
+    ]
+    assert cells == ["x"] * N + [None] * N
+    assert [len(records.group(i)) for i in range(4)] == [0, N, 0, N]
 
 
 @pytest.mark.parametrize("encoding", [None, "PLAIN", "DELTA_BYTE_ARRAY"])
@@ -251,3 +276,25 @@ def test_a_stream_without_the_mark_of_its_end(tmp_path, name):
         with pytest.raises((DataFileError, DataFileWarning), match=said) as told:
             open_stream(path, encoder=encoder)
         assert "unpack" not in str(told.value)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "uncompressed"])
+@pytest.mark.parametrize("method", ["write_ipc", "write_ipc_stream"])
+def test_arrow_of_polars(tmp_path, method, compression, monkeypatch):
+    polars = pytest.importorskip("polars")
+    text = [f"{i % 50} " * 30 for i in range(500)]
+    frame = polars.DataFrame({"a": text, "c": text}).with_columns(
+        polars.col("c").cast(polars.Categorical)
+    )
+    getattr(frame, method)(tmp_path / "t.arrow", compression=compression)
+    records = table_records(tmp_path / "t.arrow")
+    for name in "ac":
+        batches = records.batches(Wanted([name]))
+        assert [cell for batch in batches for cell in batch.table[name].to_pylist()] == text
+    assert records.told is None
+    monkeypatch.setattr(limits, "UNPACKED_BYTES", 10)
+    monkeypatch.setattr(limits, "UNPACKED_TIMES", 0)
+    with pytest.raises(
+        DataFileError, match=r"(a dictionary|rows 1 to 500) would take [\d,]+ bytes"
+    ):
+        table_records(tmp_path / "t.arrow")

@@ -240,7 +240,7 @@ class _Asked(NamedTuple):
 
 def _files(folder: str) -> list[Path]:
     """The Parquet files of a folder."""
-    from kernbrook.streams.formats.arrow_records import parquet_file
+    from kernbrook.streams.formats.parquet_records import parquet_file
     from kernbrook.streams.opening import open_folder
 
     if (records := open_folder(folder)) is None:

@@ -18,7 +18,8 @@ from kernbrook.evaluation.measuring.by_task import CHUNK
 from kernbrook.evaluation.sessions.sources import Source, open_like, open_source
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream
-from kernbrook.streams.formats.arrow_records import parquet_file
+from kernbrook.streams.files.data_files import DataFile
+from kernbrook.streams.formats.parquet_records import ParquetRecords, parquet_file
 from kernbrook.streams.opening import open_folder
 from kernbrook.streams.stream import Piece
 from kernbrook.streams.tables.levels import LevelCounts
@@ -116,19 +117,8 @@ def from_row_group(
 ) -> Iterator[Piece]:
     """The same of a row group of a Parquet file."""
     try:
-        yield from from_table(source, row_group(path, number), met)
+        yield from from_table(source, ParquetRecords(DataFile(path)).group(number), met)
     except KernbrookError as error:
-        raise DataFileError(path, f"row group {number}: {error}") from error
-
-
-def row_group(path: Path, number: int) -> Any:
-    """A row group of a Parquet file as a table."""
-    import pyarrow as pa
-
-    try:
-        with parquet_file(path) as file:
-            return file.read_row_group(number)
-    except (OSError, pa.ArrowException) as error:
         raise DataFileError(path, f"row group {number}: {error}") from error
 
 
@@ -140,8 +130,8 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
     for path in records.paths:
         with parquet_file(path) as file:
             found += [(path, number) for number in range(file.num_row_groups)]
-    for own in found:
-        if len(table := row_group(*own)):
+    for path, number in found:
+        if len(table := ParquetRecords(DataFile(path)).group(number)):
             stream, source = open_source(table, label=label, encoder=encoder)
             parts = [(from_row_group, source, *one) for one in found]
             return begun(parts, source, records.name, _none_yet(stream))

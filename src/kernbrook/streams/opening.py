@@ -18,7 +18,7 @@ from kernbrook.streams.stream import FirstRows, PositiveView, Stream, positive_i
 from kernbrook.telling import at_once
 
 if TYPE_CHECKING:
-    from kernbrook.streams.formats.arrow_records import FolderRecords
+    from kernbrook.streams.formats.parquet_records import FolderRecords
     from kernbrook.streams.formats.table_records import Records
     from kernbrook.streams.tables.encoder import TableEncoder
 
@@ -198,11 +198,14 @@ def open_records(
         from kernbrook.streams.formats.json_records import JsonRecords
 
         return JsonRecords(file, optional, skips)
-    if kind in ("parquet", "arrow"):
-        from kernbrook.streams.formats import arrow_records
+    if kind == "parquet":
+        from kernbrook.streams.formats.parquet_records import ParquetRecords
 
-        of_kind = {"parquet": arrow_records.ParquetRecords, "arrow": arrow_records.ArrowRecords}
-        return of_kind[kind](file)
+        return ParquetRecords(file)
+    if kind == "arrow":
+        from kernbrook.streams.formats.arrow_records import ArrowRecords
+
+        return ArrowRecords(file)
     return None
 
 
@@ -237,7 +240,7 @@ def open_folder(
     name = os.fspath(source).partition(":")[0]
     if not os.path.isdir(source) or name in stream_names() or _in_folder(name) is not None:
         return None
-    from kernbrook.streams.formats.arrow_records import FolderRecords
+    from kernbrook.streams.formats.parquet_records import FolderRecords
 
     return FolderRecords(Path(source), max_bytes)
 

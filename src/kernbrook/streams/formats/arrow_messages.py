@@ -1,4 +1,4 @@
-"""What the messages of an Arrow stream unpack to, before pyarrow takes that memory for them."""
+"""What the messages of an Arrow file or stream unpack to, before pyarrow takes that memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+FILE_MARK = b"ARROW1"  # at the beginning and the end of a file; a stream has none
 _CONTINUES = b"\xff\xff\xff\xff"
 _DICTIONARY, _ROWS = 2, 3  # kinds of messages
 _PACKED_OF_OLD = b"ARROW:experimental_compression"
 
 
-def unpacked(opened: BinaryIO, begin: int) -> Iterator[tuple[str, int]]:
-    """What the messages from a place on hold, in words, and their bytes when unpacked.
+def in_stream(opened: BinaryIO) -> Iterator[tuple[str, int]]:
+    """What the messages of a stream hold, in words, and their bytes when unpacked.
 
     Raises
     ------
@@ -25,26 +27,64 @@ def unpacked(opened: BinaryIO, begin: int) -> Iterator[tuple[str, int]]:
         They are damaged, or cut within one.
     """
     first, end = 1, opened.seek(0, os.SEEK_END)
-    opened.seek(begin)
+    opened.seek(0)
     while begun := opened.read(4):
-        length = opened.read(4) if begun == _CONTINUES else begun  # of old there was no mark
-        (size,) = struct.unpack("<i", length)
+        size = _length(opened, begun)
         if size == 0:
             return
-        data = opened.read(max(size, 0))
-        message, start = _Table.root(data), opened.tell()
-        kind, body, held = message.value(1, "<B"), message.value(3, "<q"), message.table(2)
-        records = held.table(1) if kind == _DICTIONARY else held
-        if kind == _ROWS:
-            last = first + records.value(0, "<q") - 1
-            yield f"rows {first:,} to {last:,}", _size(opened, records, start)
-            first = last + 1
-        elif kind == _DICTIONARY:
-            yield "a dictionary", _size(opened, records, start)
+        message, start = _Table.root(opened.read(size)), opened.tell()
+        if (found := _held(opened, message, start, first)) is not None:
+            first += found.rows
+            yield found.part, found.size
+        body = message.value(3, "<q")
         if not 0 <= body <= end - start:
             raise ValueError("cut")
         opened.seek(start + body)
     raise EOFError
+
+
+def in_file(opened: BinaryIO) -> Iterator[tuple[str, int]]:
+    """The same of an Arrow file, at whose end an index of the messages stands."""
+    opened.seek(-4 - len(FILE_MARK), os.SEEK_END)
+    (size,) = struct.unpack("<i", opened.read(4))
+    opened.seek(-4 - len(FILE_MARK) - size, os.SEEK_END)
+    index, first = _Table.root(opened.read(size)), 1
+    for blocks in (index.numbers(2, 3), index.numbers(3, 3)):  # of dictionaries, of rows
+        for place, length, _ in blocks.tolist():
+            opened.seek(place)
+            message = _Table.root(opened.read(_length(opened, opened.read(4))))
+            start = place + (length & 0xFFFFFFFF)  # the rest of it is no number
+            if (found := _held(opened, message, start, first)) is not None:
+                first += found.rows
+                yield found.part, found.size
+
+
+class _Held(NamedTuple):
+    """Records of a message, in words, their number and bytes."""
+
+    part: str
+    rows: int
+    size: int
+
+
+def _length(opened: BinaryIO, begun: bytes) -> int:
+    """Of a message that begins so: of old there was no mark before it."""
+    (size,) = struct.unpack("<i", opened.read(4) if begun == _CONTINUES else begun)
+    if size < 0:
+        raise ValueError("a message of less than nothing")
+    return int(size)
+
+
+def _held(opened: BinaryIO, message: _Table, start: int, first: int) -> _Held | None:
+    """What a message holds whose body starts there; None where it is a schema."""
+    kind = message.value(1, "<B")
+    if kind == _DICTIONARY:
+        return _Held("a dictionary", 0, _size(opened, message.table(2).table(1), start))
+    if kind != _ROWS:
+        return None
+    records = message.table(2)
+    rows = records.value(0, "<q")
+    return _Held(f"rows {first:,} to {first + rows - 1:,}", rows, _size(opened, records, start))
 
 
 class _Table(NamedTuple):
@@ -77,14 +117,18 @@ class _Table(NamedTuple):
     def table(self, number: int) -> _Table:
         return _Table(self.data, self.pointed(number))
 
+    def numbers(self, number: int, each: int) -> NDArray[np.int64]:
+        """A list of structs of so many numbers of 64 bits each."""
+        if not self.field(number):
+            return np.zeros((0, each), np.int64)
+        place = self.pointed(number)
+        many = self.number(place, "<I")
+        return np.frombuffer(self.data, "<i8", each * many, place + 4).reshape(-1, each)
+
 
 def _size(opened: BinaryIO, records: _Table, start: int) -> int:
     """Bytes of the buffers of records whose body starts there."""
-    if not records.field(2):
-        return 0
-    place = records.pointed(2)
-    many = records.number(place, "<I")
-    buffers = np.frombuffer(records.data, "<i8", 2 * many, place + 4).reshape(-1, 2)
+    buffers = records.numbers(2, 2)
     sizes = buffers[:, 1].tolist()
     if records.field(3) or _PACKED_OF_OLD in records.data:
         for i, (place, size) in enumerate(buffers.tolist()):

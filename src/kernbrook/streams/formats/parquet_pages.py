@@ -26,6 +26,8 @@ def unpacked(opened: BinaryIO, chunk: Any) -> list[int]:
     start, found = chunk.data_page_offset, list[int]()
     if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
         start = chunk.dictionary_page_offset
+    if chunk.num_values == 0:  # of a group without rows; pyarrow reads no page
+        return []
     end = opened.seek(0, os.SEEK_END)
     opened.seek(start)
     while opened.tell() < start + chunk.total_compressed_size:
