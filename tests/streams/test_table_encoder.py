@@ -239,7 +239,9 @@ def test_a_column_that_is_not_there():
 
 @pytest.mark.parametrize("X", [np.eye(2), [[1]], 5, [{"a": 1}]])
 def test_no_table(X):
-    with pytest.raises(InputError, match="expected a table of pandas, polars or pyarrow, got"):
+    with pytest.raises(
+        InputError, match="expected a table in memory, of pandas, polars or pyarrow"
+    ):
         kb.TableEncoder().fit(X)
 
 
