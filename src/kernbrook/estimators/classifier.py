@@ -23,7 +23,7 @@ from kernbrook.estimators.labelled import (
 from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, leading, lifts
+from kernbrook.estimators.weighting import check_class_weight, leading
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
@@ -465,14 +465,6 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         if self.threshold is not None:
             return known[said(checked(self.threshold, len(known)), probabilities, cuts)]
         return known[leading(self.class_weight, known, probabilities, usual)]
-
-    def _lifts(self, labels: Any, weights: Any) -> Any:
-        if self.class_weight is None:
-            return 1.0
-        numbers = np.where(np.atleast_1d(labels) >= 0, labels, -1).astype(np.int64)
-        counts = self._model.calibration.counts
-        found = lifts(self.class_weight, self.classes_, counts, numbers, np.atleast_1d(weights))
-        return found if np.ndim(labels) else found[0]
 
     def _calibrating(self) -> dict[str, Any]:
         return {"cutting": isinstance(self.threshold, str)}  # which takes as long as all else

@@ -22,7 +22,7 @@ from kernbrook.estimators.labelled import (
     present,
 )
 from kernbrook.estimators.thresholds import checked
-from kernbrook.estimators.weighting import check_keys
+from kernbrook.estimators.weighting import check_keys, lifts
 from kernbrook.gram.arrays import Labels
 
 
@@ -157,3 +157,11 @@ class KnowsClasses:
         numbers = np.full(len(y), self._nothing(), dtype=np.int64)
         numbers[there] = class_numbers(self.classes_, y[there])
         return numbers
+
+    def _lifts(self, labels: Any, weights: Any) -> Any:
+        if self.class_weight is None:
+            return 1.0
+        numbers = np.where(np.atleast_1d(labels) >= 0, labels, -1).astype(np.int64)
+        counts = self._model.calibration.counts
+        found = lifts(self.class_weight, self.classes_, counts, numbers, np.atleast_1d(weights))
+        return found if np.ndim(labels) else found[0]
