@@ -36,18 +36,18 @@ class Told(NamedTuple):
     views : the rows as the experts see them; X : as they were given
     labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
     weights : (n,) of the rows, as they were given
-    lifts : (n,) or 1.0: how much more rows count for the experts and their weights
     always : whether every label that is there is looked at, whatever the policy
     calibrating : what the calibration is asked for, by name
+    lifts : (n,) or 1.0: how much more rows count for the experts and their weights
     """
 
     views: Views
     X: Any
     labels: Any
     weights: Floats
-    lifts: Any
     always: bool
     calibrating: dict[str, Any]
+    lifts: Any = 1.0
 
 
 class Answer(NamedTuple):

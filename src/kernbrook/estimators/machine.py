@@ -265,7 +265,7 @@ class OnlineMachine(
             told = y[where]
         always, asked_for = given or oracle, self._calibrating()
         weights, lifts = importance[where], self._lifts(told, importance[where])
-        block = Told(views, X[where], told, weights, lifts, always, asked_for)
+        block = Told(views, X[where], told, weights, always, asked_for, lifts)
         answer = learn_block(model, block, scaler)
         model.settle()
         sure = {} if given else self._sure(answer.decisions, answer.leanings)

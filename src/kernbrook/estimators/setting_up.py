@@ -48,8 +48,8 @@ class SetsUp:
         check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         model = self._new_model(X.shape[1], sp.issparse(X), seed)
-        _warn_of_many(model)
         _ = model.states  # they take the memory that they need, or are refused
+        _warn_of_many(model)
         self._model, self.kernels_, self.n_features_in_ = model, model.kernels, X.shape[1]
 
     def _scaling(self, width: int) -> str | None:
