@@ -308,6 +308,17 @@ def test_rows_of_several_lines(kernbrook, tmp_path):
     assert kernbrook("predict", "m", "t.csv", "--on-bad-rows", "skip")[1] == "q\n\nq\nq\n"
 
 
+def test_levels_of_several_lines(kernbrook, tmp_path):
+    """No line of a terminal can name them: they are hashed."""
+    rows = [f'{i},"late\nbut fine",x,p\n{i},"quick, ok",z,q' for i in range(10)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,note,b,y", *rows]))
+    code, _, err = kernbrook("train", "t.csv", "--model", "m", *MAJORITY)
+    assert (code, "2 levels: 'late\\nbut fine', 'quick, ok'" in err) == (1, True)
+    way = shlex.split(err.partition("so they are read: kernbrook ")[2])
+    code, _, err = kernbrook(*way)
+    assert (code, "wrote m" in err, "other values" in err) == (0, True, False)
+
+
 def test_names_with_quotes(kernbrook, tmp_path):
     (tmp_path / "t.csv").write_text("'a b'\t'vote'\t'z'\n1\t0\t2\n3\t1\t4\n")
     given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--label"]

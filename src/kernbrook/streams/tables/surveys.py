@@ -88,10 +88,12 @@ class Finding(NamedTuple):
 
     def _own(self) -> tuple[str, ...]:
         name, value = listed(self.column), self.value
+        values = [value] if isinstance(value, str) else value
         if isinstance(value, int):
             name += f"=hash:{value}"
+        elif value is not None and not "".join(values).isprintable():  # in no line of a terminal
+            name += f"=hash:{_HASHED}"
         elif value is not None:
-            values = [value] if isinstance(value, str) else value
             name += "=" + ",".join(map(listed, values))
         option = f"--{self.parameter}"
         return (f"{option}={name}",) if name.startswith("-") else (option, name)
