@@ -410,7 +410,7 @@ def saved_on(name: str, rows: int, folder: Path, rng: Rng | None = None) -> None
         order = rng.permutation(len(y))[:rows]
         X, y = X[order], y[order]
     X = X.toarray() if X.shape[1] < 600 else X
-    numbers = len(np.unique(y)) > 30
+    numbers = len(np.unique(y)) > 30 or (y % 1 != 0).any()
     make = kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier
     named = {} if numbers else {"classes": np.unique(y)}
     model, whole, path = make(random_state=0), make(random_state=0), folder / "model"
