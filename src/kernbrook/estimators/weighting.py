@@ -76,11 +76,8 @@ def lifts(
     met = np.zeros((int(there.sum()), len(classes)))
     met[np.arange(len(met)), numbers[there]] = 1.0
     so_far = counts + np.cumsum(met, axis=0)
-    if isinstance(class_weight, dict):
-        each = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-        each = each / max(each.max(), TINY)
-    else:
-        each = 1.0 / np.maximum(so_far, 1.0)
+    named = isinstance(class_weight, dict)
+    each = _named(class_weight, classes) if named else 1.0 / np.maximum(so_far, 1.0)
     means = (so_far * each).sum(axis=1) / so_far.sum(axis=1)
     own = (met * each).sum(axis=1)
     out[there] = np.sqrt(own / np.maximum(means, TINY))
@@ -103,8 +100,13 @@ def leading(
     probabilities, usual : (n, k), of the classes; see `numerics.calibration_steps`
     """
     if isinstance(class_weight, dict):
-        each = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-        return (probabilities * (each / max(each.max(), TINY))).argmax(axis=1)
+        return (probabilities * _named(class_weight, classes)).argmax(axis=1)
     lifts = probabilities / np.maximum(usual, TINY)
     lifts[np.arange(len(lifts)), probabilities.argmax(axis=1)] *= BETTER
     return lifts.argmax(axis=1)
+
+
+def _named(class_weight: dict[Any, float], classes: NDArray[Any]) -> Floats:
+    """(k,) the weights by label, 1 for those that are not named, over the greatest."""
+    each = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    return np.asarray(each / max(each.max(), TINY))
