@@ -258,7 +258,7 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
 
 def _unmarked(lines: bytes) -> bytes:
     """Lines without marks of the byte order, which files have that were put together."""
-    there = not lines.isascii() and BOM_UTF8 in lines  # to find out the first is quick
+    there = BOM_UTF8[:1] in lines and BOM_UTF8 in lines  # one byte alone is found quickly
     return _MARKS.sub(b"", lines) if there else lines
 
 

@@ -261,7 +261,9 @@ def _once(
 ) -> bytes:
     """A block with empty lines in place of such as are the header, each of which is refused."""
     words = re.findall(rb'[^\s"%b]+' % re.escape(separator.encode()), header.lower())
-    if max(words, key=len, default=b"") not in block.lower():
+    word, small = max(words, key=len, default=b""), block.lower()
+    there = all(bytes((letter,)) in small for letter in word)  # one byte alone is found quickly
+    if not there or word not in small:
         return block
     header, mark, lines = _plain(header, separator), separator.encode(), block.split(b"\n")
     names = sorted(header.split(mark))
