@@ -2,9 +2,11 @@
 
     python benchmarks/one_row.py [--repeats N]
 
-The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full. Then
-microseconds of partial_fit and predict for chunks of few rows, beside what scikit-learn takes to
-look at such chunks (validate_data).
+The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full. Then of
+the defaults on real rows from the first one on, predict_one and learn_one in turn, how long the
+slowest rows take: CPU time of the process, each row once. Then microseconds of partial_fit and
+predict for chunks of few rows, beside what scikit-learn takes to look at such chunks
+(validate_data).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from sklearn.utils.validation import validate_data
 import kernbrook as kb
 
 FEATURES, ROWS, TOGETHER = 8, 6000, 500
+PERCENTILES = 50, 99, 99.9, 100
 
 
 def rows() -> tuple[Any, list[int], list[float]]:
@@ -86,6 +89,20 @@ def theirs(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float
     return learning, least(lambda i: model.predict_one(given[i]), 1000, 1)
 
 
+def slowest(name: str, most: int) -> list[float]:
+    """Microseconds of learn_one: percentiles of up to `most` rows of a set, and the worst."""
+    X, y = machine.read(f"{name}:{most}")
+    numbers, times = y.dtype.kind == "f", []
+    model = (kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier)(random_state=0)
+    model.partial_fit(X[:1], y[:1], **({} if numbers else {"classes": np.unique(y)}))
+    for x, label in zip(machine.dense(X), y.tolist(), strict=True):
+        model.predict_one(x)
+        start = time.process_time()
+        model.learn_one(x, label)
+        times.append(1e6 * (time.process_time() - start))
+    return [float(np.percentile(times[1:], q)) for q in PERCENTILES]  # the first loads code
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=10)
@@ -127,6 +144,10 @@ def main() -> None:
     print(f"{'':28s} {'learn us':>9s} {'predict us':>11s}")
     for name, learning, predicting in found:
         print(f"{name:28s} {learning:9.1f} {predicting:11.1f}")
+    print(f"\n{'learn_one, us':28s} {'p50':>9s} {'p99':>9s} {'p99.9':>9s} {'worst':>9s}")
+    for name in machine.present(["elec2", "kin8nm"]):
+        took = slowest(name, 10_000)
+        print(f"default, {name:19s} " + " ".join(f"{one:9.0f}" for one in took))
     print(f"\n{'chunks':28s} {'rows':>5s} {'partial_fit':>12s} {'predict':>9s} {'looked at':>10s}")
     makers: dict[str, Callable[[], Any]] = {
         "1 kernel, BPAS(50)": lambda: kb.OnlineMKClassifier(one, budget),

@@ -127,6 +127,28 @@ def test_any_chunks(C):
     assert_same(one, model, X[:300], C)
 
 
+@pytest.mark.parametrize("C", [2, None])
+def test_single_rows_are_judged_before_the_end_of_a_lap(C, tmp_path, monkeypatch):
+    """By models as they were; copies and files from the midst of a lap go on to the same bits."""
+    X, y = stream(C)
+    model, reads = learned(C, 300), []
+    monkeypatch.setattr(committees, "read", lambda *a: reads.append(a) or read(*a))
+    for t in range(300, 450):
+        model.learn_one(X[t], y[t])
+    kb.save(model, tmp_path / "model")
+    others = [copy.deepcopy(model), kb.load(tmp_path / "model")]
+    reads.clear()
+    for t in range(450, 700):
+        model.learn_one(X[t], y[t])
+    assert not reads
+    for other in others:
+        for t in range(450, 480):
+            other.learn_one(X[t], y[t])
+        other.partial_fit(X[480:700], y[480:700])
+        assert_same(model, other, X[:300], C)
+    assert reads
+
+
 def test_the_next_row_is_as_ever():
     """What is said of each row before its label does not depend on the other horizons."""
     X, y = stream(2)

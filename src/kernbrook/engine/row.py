@@ -184,7 +184,8 @@ def learn_rows(link, X, labels, weights, out):
     for i in range(n):
         end = taken(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
         if end > LEAPT:
-            through(undo, link, i)
+            if i > 0 or end != NOT_HERE:
+                through(undo, link, i)
             return end
         ends = max(ends, end)
     return ends
@@ -194,7 +195,7 @@ def learn_rows(link, X, labels, weights, out):
 def learn_row(link, x, label, weight, out):
     """The same of one row, (d,); out : (c,) out."""
     end = taken(link, x, label, weight, 1, out)
-    if end > LEAPT:
+    if end > LEAPT and end != NOT_HERE:  # else nothing has changed
         through(undo, link, 0)
     return end
 

@@ -54,7 +54,8 @@ from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import RANGES, range_of
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
-JOURNAL = 256  # rows between two copies of all that was learned
+JOURNAL = 1024  # rows between two copies of all that was learned
+JOURNAL_NUMBERS = 1 << 18  # of these rows, where they are more than 256
 MOST_DUE = 256  # rows that the calibration learns from later
 FEW, MOST_FEW = 12, 32  # rows of a chunk that are quicker one by one, of large and small models
 SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go one by one
@@ -70,9 +71,10 @@ class RowSession:
     ----------
     model : its progress, states and scaler are in use here from now on, and change in place; others
         may replace them meanwhile
+    reads_only : it learns nothing, and its arrays lie where they are
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, reads_only: bool = False):
         self._model, self.stamp, setting = ref(model), stamp(), model.setting
         m, c, d = model.n_experts, setting.scores, setting.width
         self.width, self.scores = d, c
@@ -95,15 +97,21 @@ class RowSession:
         self.reads = all(own.reads(store) for own, store in zip(stores, model.stores, strict=True))
         self.by_parts = [own for own in stores if not own.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
-        groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
-        live, (progress, scaling, *arrays) = together(groups)
-        self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
-        forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
-        self.states = tuple(own.state for own in stores)
+        if reads_only:
+            live, scaling = np.empty(0, dtype=np.int64), groups[1]
+            self.progress, self.scaler, self.states = model.progress, model.scaler, model.states
+            forms = [own.over(state) for own, state in zip(stores, model.states, strict=True)]
+        else:
+            groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
+            live, (progress, scaling, *arrays) = together(groups)
+            self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
+            forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
+            self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
         self.board = board
-        long = 0 if self.by_parts else JOURNAL  # what Python fills in is not filled in again
+        long = min(JOURNAL, max(256, JOURNAL_NUMBERS // max(d, 1)))
+        long = 0 if self.by_parts else long  # what Python fills in is not filled in again
         self.journal = Journal(
             np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
         )
@@ -129,14 +137,18 @@ class RowSession:
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
+        self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
         self._at_hand()
-        self._take_over()
+        if not reads_only:
+            self._take_over()
 
     def _at_hand(self) -> None:
         """Have the code for rows and for few of them: no call compiles later."""
         X, numbers, out = np.empty((0, self.width)), np.empty(0), np.empty((0, self.scores))
         learn_rows(self.link, X, numbers, numbers, out)
         _decide_rows(self.link, X, out, self.leanings_of_one[:0])
+        if self.model.horizons is not None:
+            self.model.horizons.at_hand(self.model)
         row = [typeof(one) for one in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
         learn_row.compile(tuple(row))
 
@@ -226,6 +238,7 @@ class RowSession:
             self.leapt = end == LEAPT
             if end <= LEAPT:
                 self.model.usual = usual
+                self._foresee(1)
             if last:
                 self.model.settle()
         if end <= LEAPT:
@@ -249,9 +262,48 @@ class RowSession:
         self.leapt = end == LEAPT
         if end <= LEAPT:
             self.model.usual = usual
+            self._foresee(len(X))
         if last:
             self.model.settle()
         return out if end <= LEAPT else None
+
+    def _foresee(self, n: int) -> None:
+        """Have models as they were score rows of the last n, where the lap's end would do so."""
+        model = self.model
+        horizons: Any = model.__dict__["horizons"]
+        if horizons is None:
+            return
+        first = int(self.progress.counters[ROUND]) - n - horizons.start
+        for row in range(first, first + n):
+            if horizons.lap.wanted[row]:
+                horizons.foresee(row, self._read_as)
+
+    def _read_as(self, kept: Any, x: Floats) -> tuple[Floats, Floats] | None:
+        """(e, c) scores and sizes of a row by a model as it was; None where it cannot see it.
+
+        kept : its states, scaler and progress
+        """
+        if not self.reads:
+            return None
+        reader = next((own for was, own in self.readers if was is kept), None)
+        try:
+            if reader is None:
+                model = object.__new__(Model)
+                model.__dict__.update(
+                    vars(self.model), states=kept.states, scaler=kept.scaler,
+                    progress=kept.progress, session=None, horizons=None, due=None,
+                )  # fmt: skip
+                with nothing_compiled():
+                    reader = RowSession(model, reads_only=True)
+                reader.kept.append(model)
+                far: Any = self.model.horizons
+                self.readers = [one for one in self.readers if one[0] in (far.now, far.old)]
+                self.readers.append((kept, reader))
+            if reader.decide(x) is None:
+                return None
+        except (NotCompiled, NonFiniteError):
+            return None
+        return reader.board.scores[0].copy(), reader.board.sizes[0].copy()
 
     def _relative(self, labels: Floats, weights: Floats) -> tuple[Floats, float]:
         """Weights of the next rows as they count, and the mean weight after them."""

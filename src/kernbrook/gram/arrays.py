@@ -36,7 +36,7 @@ def canonical(X: Any) -> Any:
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
-def writeable(array: Floats) -> Floats:
+def writeable(array: NDArray[Any]) -> Any:
     """The array, or a copy where it is read-only, which would be compiled for anew."""
     return array if array.flags.writeable else array.copy()
 

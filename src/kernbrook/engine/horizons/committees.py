@@ -26,6 +26,7 @@ the mean, but for its regret.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -48,6 +49,7 @@ from kernbrook.engine.horizons.laps import (
     late_places,
 )
 from kernbrook.engine.horizons.lines import N_LINES, Lines
+from kernbrook.engine.learning import board_of
 from kernbrook.engine.progress import (
     MOST_LOSS,
     Board,
@@ -73,6 +75,7 @@ TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the 
 SEED = 0  # nothing is drawn
 KEPT_LOSS = 0.99  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
+TOGETHER = 4  # rows that a model of before scores one after the other
 
 # Rows that wait for their labels: said by who keeps them, while more are predicted.
 waiting: ContextVar[int] = ContextVar("waiting", default=0)
@@ -193,6 +196,35 @@ class Committees:
         """Rows that are learned next, after so many. They count once they have been learned."""
         self.lap.put(rounds - self.start, X, labels, weights)
 
+    def foresee(self, row: int, read_as: Callable[[Kept, Any], Any]) -> None:
+        """Ask the models that judge rows of this lap what they say of a few, up to this row.
+
+        At the end of the lap they would say the same, of all at once, which would take one row's
+        time. Of a few together: a model that was kept has to come back into the processor's cache.
+        """
+        lap = self.lap
+        for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(len(lap)))):
+            rows = self._rows_at(kept, places, len(lap)).tolist()
+            if kept is None or row not in rows:
+                continue
+            i = rows.index(row)
+            if (i + 1) % TOGETHER and row != rows[-1]:
+                continue
+            for one in rows[i - i % TOGETHER : i + 1]:
+                if lap.tells[one] and lap.X[one] is not None:
+                    said = read_as(kept, lap.X[one] if lap.all else lap.X[one][0])
+                    if said is not None:
+                        lap.said[int(kept.round[0]), one] = said
+
+    def at_hand(self, model: Model) -> None:
+        """Load what the end of a lap calls: no row waits for it then."""
+        nothing, which = np.empty(0), np.empty(0, dtype=np.int64)
+        kept = Kept(which, model.states, model.scaler, model.progress, self.lines)
+        X, board = np.empty((0, model.setting.width)), board_of(model, 0, nothing, nothing)
+        self._judged(model, SOON, [Scored(SOON, which, *extended(model, board, kept, X, which))])
+        with one_thread():
+            pass
+
     # -- the end of a lap -------------------------------------------------------------------
 
     def closed(self, model: Model) -> Self:
@@ -279,13 +311,19 @@ class Committees:
         """What a model as it was says of rows of this lap; None where it cannot see them."""
         if kept is None or not len(which):
             return None
-        X, found = self.lap.rows(which), []
+        X, found, at = self.lap.rows(which), [], int(kept.round[0])
+        ahead = which + 1 + self.start - at
+        said = [self.lap.said.get((at, row)) for row in which.tolist()]
+        if None not in said:
+            nothing = np.full(len(which), np.nan)
+            board = board_of(model, len(which), nothing, nothing)
+            board.scores[:], board.sizes[:] = zip(*said, strict=True)
+            return Scored(kind, which, *extended(model, board, kept, X, ahead))
         try:
             views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
             for where in slices(len(which), model.block_rows):
                 board = read(model, views, X, where, kept.states)
-                ahead = which[where] + 1 + self.start - int(kept.round[0])
-                found.append(extended(model, board, kept, X[where], ahead))
+                found.append(extended(model, board, kept, X[where], ahead[where]))
         except NonFiniteError:  # `predict` would have refused these rows
             return None
         scores, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))

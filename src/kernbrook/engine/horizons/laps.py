@@ -33,6 +33,7 @@ class Lap:
     X : (n, d) as they were given; of many features a list, in which rows are that may be judged
     labels : (n,) NaN where none was seen
     weights : (n,) of the rows, as they count
+    said : scores and sizes of rows by models as they were, where these were asked before the end
     """
 
     def __init__(self, wanted: Flags, width: int, sparse: bool):
@@ -41,6 +42,7 @@ class Lap:
         self.X: Any = np.zeros((n, width)) if self.all else [None] * n
         self.labels = np.full(n, np.nan)
         self.weights = np.ones(n)
+        self.said: dict[tuple[int, int], tuple[Floats, Floats]] = {}
 
     def __len__(self) -> int:
         return len(self.labels)

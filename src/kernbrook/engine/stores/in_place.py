@@ -363,6 +363,13 @@ class InPlaceInRows(InRows):
         held = like(self.now, iter(own))
         del self.now
         self.state = State(None, (), Table(held))
+        return self._forms(held, live)
+
+    def over(self, state: State) -> tuple[Expert, RowInPlace]:
+        arrays = (writeable(array) for _, array in named(self.now))
+        return self._forms(like(self.now, arrays), np.empty(0, np.int64))
+
+    def _forms(self, held: Any, live: Labels) -> tuple[Expert, RowInPlace]:
         given, d = self.row.given, self.row.given.shape[1]
         rows: Any = Dense(given)
         if self.store.content.sparse:

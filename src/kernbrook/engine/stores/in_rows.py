@@ -13,7 +13,7 @@ from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import family, fill_in
 from kernbrook.engine.progress import Board
 from kernbrook.engine.stores.base import Store
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels, writeable
 
 
 class Row(NamedTuple):
@@ -111,6 +111,10 @@ class InRows:
         They are the arrays of `state` from now on.
         """
         raise NotImplementedError
+
+    def over(self, state: Any) -> tuple[Any, Any]:
+        """As `use`, on the arrays of a state themselves, which are only read."""
+        return self.use([writeable(array) for array in self.changing(state)])
 
     def load(self, state: Any) -> None:
         """Copy a state into the one in use."""

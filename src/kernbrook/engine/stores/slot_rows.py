@@ -16,7 +16,7 @@ from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own
 from kernbrook.engine.stores.slot_state import SlotState
 from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import Slots
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.lanes import dense_inner
@@ -84,15 +84,24 @@ class SlotsInRows(InRows):
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[SlotsForm, RowOfSlots]:
         *slots, n = arrays
-        own, store, most = Slots(*slots), self.store, self.most
+        self.stored = self._room()
+        points = StoredPoints(0, self.width, False)
+        points._X, points._norms, points._keys = self.stored
+        points._coefficients, points.counted = np.zeros((self.most + 1, 0)), n
+        self.state = SlotState(Slots(*slots), points, changes=True)
+        return self._forms(self.state.slots, n, self._room())
+
+    def over(self, state: SlotState) -> tuple[SlotsForm, RowOfSlots]:
+        *slots, n = map(writeable, self.changing(state))
+        held = state.points._X, state.points._norms, state.points._keys
+        self.stored = Stored(*map(writeable, held))
+        return self._forms(Slots(*slots), n, self.stored)
+
+    def _forms(self, own: Slots, n: Labels, saved: Stored) -> tuple[SlotsForm, RowOfSlots]:
+        store, most = self.store, self.most
         m, _, room = own.alpha.shape
         layout, nothing = store.sums.layout, np.zeros((0, 0))
         codes, kind = np.array(layout.channels), layout.dtype
-        self.stored, saved = self._room(), self._room()
-        points = StoredPoints(0, self.width, False)
-        points._X, points._norms, points._keys = self.stored
-        points._coefficients, points.counted = np.zeros((most + 1, 0)), n
-        self.state = SlotState(own, points, changes=True)
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         block = SlotBlock(
             store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
