@@ -427,6 +427,40 @@ def test_rows_far_from_the_last_label(C, monkeypatch):
         assert_same(model, models[0])
 
 
+@pytest.mark.parametrize("C", TASKS)
+def test_what_is_kept_is_what_predicts(C):
+    """Of cells the weights, of boosted trees the trees; a file with others is refused."""
+    X, y = stream(C, 900)
+    kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
+    pool = [BOTH, kb.BoostedTrees(3, 4, 200), kb.Ridge(), kb.LastLabel()]
+    model = kind(kb.Linear(), pool, random_state=5)
+    learn(model, X, y, C)
+    run, far = model._model, model._model.horizons
+    places = [i for i, store in enumerate(run.stores) if isinstance(store, in_place.InPlace)]
+    own = [run.stores[i].arrays(far.now.states[i]) for i in places]
+    assert own[0]["table"].shape[1] == run.setting.scores
+    learning = ["bins.sample", "trees.sums"], ["bins.sample", "work"]
+    for i, arrays, names in zip(places, own, learning, strict=True):
+        assert not any(len(arrays[name]) for name in names)
+        live = sum(array.nbytes for array in run.stores[i].arrays(run.states[i]).values())
+        assert 2 * sum(array.nbytes for array in arrays.values()) < live
+    for k, name, change, said in (
+        (0, "table", lambda a: a * np.nan, "NaN or infinity"),
+        (0, "trees.links", lambda a: 0 * a, "expected trees"),
+        (0, "trees.links", lambda a: a[:-1], "expected those of the same nodes"),
+        (0, "trees.weights", lambda a: a[:2], "expected float32 of shape"),
+        (0, "grids.inputs", lambda a: a + 9, "expected 0 to 4"),
+        (0, "trees.sums", lambda a: np.zeros((2, 2)), "expected float32 of shape"),
+        (1, "trees.inputs", lambda a: a + 9, "expected -1 to 4"),
+        (1, "levels", lambda a: a - 9.0, "within their ranges"),
+    ):
+        arrays = far.arrays(run)
+        far.restore(run, arrays)
+        arrays[f"now.says.{places[k]}.{name}"] = change(own[k][name])
+        with pytest.raises(InputError, match=f"now.says.{places[k]}.*{said}"):
+            far.restore(run, arrays)
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 

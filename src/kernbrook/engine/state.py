@@ -7,7 +7,7 @@ the first state, the arrays of a file and their checks, more classes and more fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -161,6 +161,12 @@ def like(arrays: State, others: Iterator[Array]) -> State:
     return type(own)(
         *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in own)
     )
+
+
+def without(arrays: State, names: Collection[str]) -> State:
+    """The same, with no rows of the arrays of these names."""
+    others = (array[:0] if name in names else array for name, array in named(arrays))
+    return like(arrays, others)
 
 
 def copied(arrays: State) -> State:

@@ -46,7 +46,9 @@ def read_run(estimator: OnlineMachine, run: dict[str, Any], reader: Any) -> None
     made = estimator._new_model(width, sparse, 0)
     made.restore(reader.tensors)
     estimator._model, estimator.kernels_ = made, made.kernels
-    reader.used.update(estimator.state())
+    names = estimator.state()
+    of_before = (f"horizons.{kept}.{name}" for kept in ("now", "old") for name in names)
+    reader.used.update(names, of_before)  # in older files a model that is kept could learn, too
 
 
 def _check_sizes(estimator: OnlineMachine, width: int, sparse: bool, reader: Any) -> None:

@@ -192,6 +192,35 @@ def spread(trees: Trees, fresh: Trees, weights: NDArray[np.float32]) -> Trees:
     )
 
 
+def end_of(trees: Trees) -> int:
+    """How many nodes there are up to the last that is in use."""
+    cuts = trees.inputs != NOBODY
+    return max(len(trees.done), 2 + int(trees.links[cuts].max(initial=NOBODY)))
+
+
+def check_nodes(trees: Trees, d: int) -> list[NDArray[np.int32]]:
+    """The first node of each pair that is in use: roots are, and none is.
+
+    Raises InputError where the nodes are no trees on d features.
+    """
+    inputs, links, nodes = trees.inputs, trees.links, len(trees.inputs)
+    if not nodes == len(links) == len(trees.cuts) == len(trees.weights):
+        raise InputError("inputs, cuts, links, weights: expected those of the same nodes")
+    check_bounded("cuts", trees.cuts, MOST_SUM)
+    check_bounded("weights", trees.weights, MOST_WEIGHT)
+    if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
+        raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
+    cuts, at = inputs != NOBODY, np.arange(len(trees.done))
+    pairs: list[NDArray[np.int32]] = []
+    while len(at):  # from the roots down: no more nodes than there are
+        at = links[at[cuts[at]]]
+        pairs.append(at)
+        if 2 * sum(map(len, pairs)) > nodes or not ((at >= 0) & (at < nodes - 1)).all():
+            raise InputError("links: expected trees")
+        at = np.concatenate([at, at + 1])
+    return pairs
+
+
 def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     """Raise InputError where these are no trees, or numbers are beyond their ranges.
 
@@ -199,15 +228,13 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     """
     d = len(inner)
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
-    for name in ("cuts", "weights", "squares", "waits", "sums", "rows", "latest", "done"):
-        most = MOST_WEIGHT if name in ("weights", "latest") else MOST_SUM
-        check_bounded(name, getattr(trees, name), most)
+    children = check_nodes(trees, d)
+    for name in ("squares", "waits", "sums", "rows", "latest", "done"):
+        check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "latest" else MOST_SUM)
     for name in ("squares", "rows"):
         if (getattr(trees, name) < 0).any():
             raise InputError(f"{name}: expected no number below 0")
-    inputs, links, (pairs, held) = trees.inputs, trees.links, trees.free
-    if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
-        raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
+    cuts, links, (pairs, held) = trees.inputs != NOBODY, trees.links, trees.free
     if not ((trees.features >= 0) & (trees.features < d)).all():
         raise InputError(f"features: expected 0 to {d - 1}")
     if not (((trees.held >= 0) & (trees.held <= MEMBERS)).all() and (trees.members >= 0).all()):
@@ -216,19 +243,12 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
         raise InputError("latest_bins: expected numbers of bins that there are")
     if not (0 <= pairs <= len(trees.pairs) and 0 <= held <= slots):
         raise InputError("free: more are free than there are")
-    cuts, at, children = inputs != NOBODY, np.arange(roots), [trees.pairs[:pairs]]
-    while len(at):  # from the roots down: no more nodes than there are
-        at = links[at[cuts[at]]]
-        children.append(at)
-        if sum(map(len, children)) > len(trees.pairs) or not ((at >= 0) & (at < nodes - 1)).all():
-            raise InputError("links: expected trees")
-        at = np.concatenate([at, at + 1])
-    every = np.sort(np.concatenate(children))
+    every = np.sort(np.concatenate([trees.pairs[:pairs], *children]))
     if not np.array_equal(every, np.arange(roots, nodes - 1, 2)[: len(trees.pairs)]):
         raise InputError("links: expected trees, and each other node to be free")
     mine = np.zeros(nodes, dtype=bool)
     mine[:roots] = True
-    for node in children[1:]:
+    for node in children:
         mine[node] = mine[node + 1] = True
     taken = links[mine & ~cuts]
     taken = taken[taken != NOBODY]

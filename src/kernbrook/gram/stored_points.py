@@ -131,6 +131,14 @@ class StoredPoints:
         used = np.flatnonzero(coefficients.any(axis=1))
         return self.with_coefficients(coefficients).kept(used)
 
+    def copied(self) -> StoredPoints:
+        """These in memory of their own, without room for more."""
+        new = copy(self)
+        new.counted = self.counted.copy()
+        for name, array in self.arrays().items():
+            setattr(new, f"_{name}", array.copy())
+        return new
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The part in use of every array, by name; `restore` takes them back."""
         n = self.n

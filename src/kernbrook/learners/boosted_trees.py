@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import Number, Whole, ask_for, shown
 from kernbrook.compiler.compiling import njit
+from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
@@ -54,6 +55,7 @@ MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
 FIRST_TREE = 16  # rows, when the first bins are there
 STAYS = 300  # rows, of a window when errors have leapt
 CREDIT, TURN, GONE = range(3)  # what `work` holds
+LEARNING = {"bins.sample", "work"} | {f"window.{name}" for name in Window._fields}
 
 
 class Held(NamedTuple):
@@ -207,22 +209,30 @@ class Latest:
             room_of(own.window, d, c, own.leaves),
         )  # fmt: skip
 
-    def check(self, held: Held) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
+    def what_says(self, held: Held) -> Held:
+        """The trees, and what places a row."""
+        return without(held, LEARNING)
+
+    def check_what_says(self, held: Held) -> None:
+        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
         with within("bins."):
             binning.check(held.bins)
+        with within("trees."):
+            tree_fitting.check_trees(held.trees, self.setting.width)
+        check_levels(held.levels)
+
+    def check(self, held: Held) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
+        self.check_what_says(held)
         c, regression = self.setting.scores, self.setting.regression
         with within("window."):
             classes = None if regression else max(2, c)
             nodes = held.trees.inputs.shape[1]
             latest_rows.check_window(held.window, held.bins, nodes, classes)
-        with within("trees."):
-            tree_fitting.check_trees(held.trees, self.setting.width)
         (credit, turn, gone), met = held.work, held.bins.met[0]
         most = self.learner.window * (self.setting.width + PER_ROW) * (c + 1) // 2
         if not (0 <= credit <= most and 0 <= turn < self.learner.n and 0 <= gone <= met):
             raise InputError("work: expected what is left, a tree, and rows so far")
-        check_levels(held.levels)
 
     def with_classes(self, before: Held, spread: Spread) -> Held:
         """What was learned of fewer classes: trees go over, rows do not."""

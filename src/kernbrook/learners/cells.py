@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
 from kernbrook.compiler.compiling import njit
+from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import InPlace, follow, say
 from kernbrook.errors import InputError
@@ -68,6 +69,8 @@ CELLS, TABLE = 2**19, 2**25  # most cells, and bytes of their weights, where no 
 BEGIN_GRIDS, BEGIN_TREES = 0.1, 0.3  # what sums of squared gradients begin with
 LEAST_NOISE, NOISE = 0.2, 4.0  # of the size of an implicit step, beside the mean error
 MOST_ADDED = 1e15  # to the loss, by a tree
+NODES = "inputs", "cuts", "links", "weights", "done"
+LEARNING = {"bins.sample"} | {f"trees.{name}" for name in Trees._fields if name not in NODES}
 Pair = tuple[RandomBinning | None, GrownPartitions | None]
 
 
@@ -258,17 +261,33 @@ class Growing:
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""
+        self.check_what_says(held)
+        with within("trees."):
+            grown_partitions.check(held.trees, held.bins.inner)
+        squares = held.table[:, -1]
+        check_bounded("table", squares, MOST_SUM)
+        if (squares < 0).any():
+            raise InputError("table: expected no sum of squares below 0")
+
+    def what_says(self, held: Held) -> Held:
+        """The weights, and where a row lies among them."""
+        own, c = held.trees, self.setting.scores
+        nodes = slice(grown_partitions.end_of(own))
+        trees = own._replace(
+            inputs=own.inputs[nodes], cuts=own.cuts[nodes], links=own.links[nodes],
+            weights=own.weights[nodes],
+        )  # fmt: skip
+        return without(held._replace(table=held.table[:, :c], trees=trees), LEARNING)
+
+    def check_what_says(self, held: Held) -> None:
+        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
         with within("grids."):
             random_binning.check(held.grids, self.setting.width)
         with within("bins."):
             binning.check(held.bins)
         with within("trees."):
-            grown_partitions.check(held.trees, held.bins.inner)
-        c = self.setting.scores
-        check_bounded("table", held.table[:, :c], LARGEST_WEIGHT)
-        check_bounded("table", held.table[:, c], MOST_SUM)
-        if (held.table[:, c] < 0).any():
-            raise InputError("table: expected no sum of squares below 0")
+            grown_partitions.check_nodes(held.trees, self.setting.width)
+        check_bounded("table", held.table[:, : self.setting.scores], LARGEST_WEIGHT)
         check_levels(held.levels)
 
     def with_classes(self, before: Held, spread: Spread) -> Held:

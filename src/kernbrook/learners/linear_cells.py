@@ -79,9 +79,17 @@ class LinearContent:
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""
-        check_bounded("table", held.table, MOST_SQUARES)
+        self.check_what_says(held)
         if (held.table[:, -1] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
+
+    def what_says(self, held: Held) -> Held:
+        """The weights."""
+        return held._replace(table=held.table[:, : self.setting.scores])
+
+    def check_what_says(self, held: Held) -> None:
+        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
+        check_bounded("table", held.table, MOST_SQUARES)
         check_levels(held.levels)
 
     def with_classes(self, before: Held, spread: Spread) -> Held:

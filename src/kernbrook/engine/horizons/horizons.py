@@ -35,7 +35,9 @@ class Horizons(Committees):
         found += sum(array.nbytes for one in (self.soon, self.late) for array in one.progress)
         for kept in {id(one): one for one in (self.now, self.old) if one is not None}.values():
             trio = zip(model.stores, kept.states, model.states, strict=True)
-            found += sum(store.nbytes(was) for store, was, now in trio if was is not now)
+            found += sum(store.nbytes_beside(was, now) for store, was, now in trio)
+            others = (*kept.progress, *kept.lines, *kept.scaler.arrays().values())
+            found += sum(array.nbytes for array in others)
         return found
 
     def arrays(self, model: Model) -> dict[str, NDArray[Any]]:
@@ -59,7 +61,7 @@ class Horizons(Committees):
                     "progress": kept.progress._asdict(),
                     "lines": _others(lines.arrays(kept.lines), lines.arrays(self.lines)),
                     **kept.scaler.arrays(),
-                    **_states_apart(model, kept),
+                    "says": _states_apart(model, kept),
                 }
         return flat(tree)
 
@@ -156,14 +158,13 @@ def _progress_from(combiner: Any, fresh: Progress, arrays: Mapping[str, NDArray[
     return progress
 
 
-def _states_apart(model: Model, kept: Kept) -> dict[str, NDArray[Any]]:
-    """The arrays of states that are others than those of the model now."""
-    found = {}
+def _states_apart(model: Model, kept: Kept) -> dict[str, Arrays]:
+    """The arrays of states that are others than a snapshot of the model now would have."""
     trio = zip(model.stores, kept.states, model.states, strict=True)
-    for i, (store, state, now) in enumerate(trio):
-        others = _others(store.arrays(state), store.arrays(now))
-        found.update({f"stores.{i}.{name}": array for name, array in others.items()})
-    return found
+    return {
+        f"{i}": _others(store.arrays(state), store.arrays(store.snapshot(now)))
+        for i, (store, state, now) in enumerate(trio)
+    }
 
 
 def _others(arrays: Arrays, known: Arrays) -> Arrays:
@@ -172,7 +173,7 @@ def _others(arrays: Arrays, known: Arrays) -> Arrays:
 
 
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
-    """A model as it was, from its arrays."""
+    """A model as it was, from its arrays; those of older files could learn, too."""
     _count(arrays, "round")
     progress = _progress_from(model.combiner, model.progress, under(arrays, "progress"))
     scaler, states = model.scaler.restored(arrays), []
@@ -181,7 +182,13 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
         own = lines.restored(fresh, {**lines.arrays(fresh), **under(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
         with within(f"stores.{i}."):
-            state = store.restored({**store.arrays(now), **under(arrays, f"stores.{i}")})
-            store.check(state, progress)
+            state = now
+            if older := under(arrays, f"stores.{i}"):
+                state = store.restored({**store.arrays(now), **older})
+                store.check(state, progress)
+            state = store.snapshot(state)
+        if others := under(arrays, f"says.{i}"):
+            with within(f"says.{i}."):
+                state = store.restored_snapshot({**store.arrays(state), **others}, progress)
         states.append(state)
     return Kept(arrays["round"], tuple(states), scaler, progress, own)

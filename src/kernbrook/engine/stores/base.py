@@ -222,11 +222,23 @@ class Store:
         """Bytes that the state takes."""
         return sum(array.nbytes for array in self.arrays(state).values())
 
+    def nbytes_beside(self, snapshot: Any, state: Any) -> int:
+        """Bytes that a snapshot takes beside the state now."""
+        known, own = self.arrays(state), self.arrays(snapshot)
+        return sum(array.nbytes for name, array in own.items() if array is not known[name])
+
     def snapshot(self, state: Any) -> Any:
         """The state as one that is read while learning goes on. Called at the start of a lap.
 
-        By default the state itself, which no block changes.
+        It is given to `reading` and `arrays` alone: what only learning asks for may be left out. By
+        default the state itself, which no block changes.
         """
+        return state
+
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> Any:
+        """What `snapshot` gave, from its arrays. Called by `load`; InputError as of `check`."""
+        state = self.restored(arrays)
+        self.check(state, progress)
         return state
 
     def only(self, state: Any, expert: int) -> Any:

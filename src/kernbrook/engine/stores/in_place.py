@@ -76,6 +76,15 @@ class Content(Protocol):
     def check(self, arrays: Any) -> None:
         """Raise InputError where numbers are beyond what compiled code can take."""
 
+    def what_says(self, arrays: Any) -> Any:
+        """The arrays by which `say` scores; the others have no rows. They may be views.
+
+        Axes after the first one are as long whatever was learned.
+        """
+
+    def check_what_says(self, arrays: Any) -> None:
+        """The same as `check` for these."""
+
     def with_classes(self, before: Any, spread: Spread) -> Any:
         """Arrays as those of fewer scores."""
 
@@ -253,10 +262,19 @@ class InPlace(Store):
         return state.copy
 
     def snapshot(self, state: State) -> State:
-        copy = copied(self.now(state))
-        if state.copy is not None:
-            state.copy, state.since = copy, ()
-        return State(copy)
+        return State(copied(self.content.what_says(self.now(state))))
+
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> State:
+        first = self.content.first
+        least, found = self.content.what_says(first), []
+        for (name, array), (_, most) in zip(named(least), named(first), strict=True):
+            own, rows = arrays.get(name), len(array)
+            if rows and own is not None and own.ndim:
+                rows = min(max(len(own), rows), len(most))
+            found.append(check_array(name, own, (rows, *array.shape[1:]), array.dtype))
+        held = like(least, iter(found))
+        self.content.check_what_says(held)
+        return State(held)
 
     # -- learning ---------------------------------------------------------------------------
 

@@ -295,6 +295,9 @@ class OutsideModel(Store):
         rows = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
         return sum(array.nbytes for array in (*rows, state.y, state.weights))
 
+    def nbytes_beside(self, snapshot: Trained, state: Trained) -> int:
+        return 0 if snapshot is state else self.nbytes(snapshot)
+
 
 class Forecasts(Store):
     """Experts whose scores are columns of the rows as they are given.

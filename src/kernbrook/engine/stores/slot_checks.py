@@ -29,7 +29,7 @@ def check_slots(store: Any, state: Any) -> None:
     for e in range(len(filled)):
         if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
             raise InputError("place: expected another point in each slot of an expert")
-    for e in range(len(filled) if slots.order.shape[1] else 0):
+    for e in range(len(filled) if slots.order.size else 0):
         n = filled[e]
         if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
             raise InputError(f"order: expected the slots 0 to {n - 1}")

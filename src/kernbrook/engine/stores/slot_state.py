@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 from kernbrook.engine.state import copied
@@ -29,8 +28,4 @@ def still(state: SlotState) -> SlotState:
     """The state, or a copy of one that changes, made while no row is learned."""
     if not state.changes:
         return state
-    points, n = copy(state.points), state.points.n
-    points.counted = points.counted.copy()
-    points._X, points._norms = points._X[:n].copy(), points._norms[:n].copy()
-    points._keys = points._keys[:n].copy()
-    return SlotState(copied(state.slots), points)
+    return SlotState(copied(state.slots), state.points.copied())

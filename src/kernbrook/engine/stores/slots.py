@@ -13,7 +13,7 @@ from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
-from kernbrook.engine.state import Field, Table, copied, padded_to
+from kernbrook.engine.state import Field, Table, copied, padded_to, without
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
 from kernbrook.engine.stores.meetings import (
     DenseMeeting,
@@ -60,6 +60,7 @@ SLOTS = Table(
     norms=Field(("expert", "merged")),
 )
 MERGED = "points", "norms"  # fields where points are merged
+LEARNING = "gram", "factor", "order"  # fields by which nothing is predicted
 
 
 class SlotStore(Store):
@@ -325,10 +326,24 @@ class SlotStore(Store):
         room = self.budget or (shape[-1] if shape else 0)
         of_each = len(self.kernels), self.setting.scores, room
         check_array("alpha", arrays.get("alpha"), of_each, np.float64)  # before so much is taken
-        slots, points = SLOTS.restored(self._empty(room), arrays, self._without), self._no_points()
+        return self._restored(self._empty(room), arrays)
+
+    def _restored(self, like: Slots, arrays: Mapping[str, NDArray[Any]]) -> SlotState:
+        slots, points = SLOTS.restored(like, arrays, self._without), self._no_points()
         if not self.merges_points:
             points.restore(arrays)
         return SlotState(slots, points)
+
+    def snapshot(self, state: SlotState) -> SlotState:
+        return SlotState(copied(without(state.slots, LEARNING)), state.points.copied())
+
+    def restored_snapshot(
+        self, arrays: Mapping[str, NDArray[Any]], progress: Progress
+    ) -> SlotState:
+        room = self.budget or np.shape(arrays.get("alpha", np.empty(0)))[-1]
+        state = self._restored(without(self._empty(room), LEARNING), arrays)
+        self.check(state, progress)
+        return state
 
     def check(self, state: SlotState, progress: Progress) -> None:
         SLOTS.check(state.slots, self._without)
