@@ -15,25 +15,20 @@ from kernbrook.errors import KernbrookWarning
 
 
 def test_a_changed_digest_empties_this_packages_cache(tmp_path):
-    sources, cache = tmp_path / "sources", tmp_path / "cache"
-    sources.mkdir()
-    (sources / "sums.py").write_text("one")
-    assert discard_stale(cache, sources, "one")
-    kept, gone = cache / "other.f-1.py311.nbi", cache / "sums.add-1.py311.nbi"
-    for file in (kept, gone):
-        file.write_text("compiled")
-    assert not discard_stale(cache, sources, "one")
+    cache, gone = tmp_path / "cache", tmp_path / "cache" / "sums.add-1.py311.inner.nbi"
+    assert discard_stale(cache, "one")
+    gone.write_text("compiled")
+    assert not discard_stale(cache, "one")
     assert gone.exists()
-    assert discard_stale(cache, sources, "two")
+    assert discard_stale(cache, "two")
     assert not gone.exists()
-    assert kept.exists()
     assert (cache / STAMP).exists()
 
 
 def test_a_damaged_stamp_is_another(tmp_path):
     (tmp_path / STAMP).write_bytes(b"\xff\x00")
-    assert discard_stale(tmp_path, tmp_path, "one")
-    assert not discard_stale(tmp_path, tmp_path, "one")
+    assert discard_stale(tmp_path, "one")
+    assert not discard_stale(tmp_path, "one")
 
 
 DAMAGES = {
@@ -127,30 +122,30 @@ def test_a_program_on_a_full_disk_goes_on(tmp_path):
         assert "compiled code cannot be kept, and is compiled anew each time: " in said
         assert str(tmp_path) in said
     assert run(tmp_path) == []
+    assert run(tmp_path, FULL + PROGRAM) == []  # of what is there it reads alone
 
 
-def test_a_program_without_a_folder_for_its_cache_goes_on(tmp_path):
+@pytest.mark.parametrize("classes", ["", "UserProvidedCacheLocator"])
+def test_a_program_without_a_folder_for_its_cache_goes_on(tmp_path, classes):
     (tmp_path / "file").touch()
-    alone = {"NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
-    (said,) = run(tmp_path / "file", **alone)
+    locators = {"NUMBA_CACHE_LOCATOR_CLASSES": classes}
+    (said,) = run(tmp_path / "file", **locators)
     assert "compiled code cannot be kept, and is compiled anew each time: " in said
-    assert run(tmp_path / "missing" / "folder", **alone) == []
+    assert run(tmp_path / "missing" / "folder", **locators) == []
 
 
-def test_a_folder_that_is_not_taken_is_said(tmp_path):
-    (tmp_path / "file").touch()
-    (said,) = run(
-        tmp_path / "file",
-        NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator,UserWideCacheLocator",
-        XDG_CACHE_HOME=str(tmp_path / "home"),
-    )
-    assert f"NUMBA_CACHE_DIR: {tmp_path / 'file'} cannot be written; compiled code is kept" in said
+def test_compiled_code_is_kept_in_the_users_folder_by_version(tmp_path):
+    """Never beside the package, where it would outlive it."""
+    assert run("", XDG_CACHE_HOME=str(tmp_path)) == []
+    whole = tmp_path / "kernbrook" / kernbrook.__version__
+    assert {path.parents[1] for path in tmp_path.rglob("*.nbc")} == {whole}
+    assert not [*Path(kernbrook.__file__).parent.rglob("*.nb[ic]")]
 
 
 def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    assert discard_stale(blocked / "cache", tmp_path, "one")
+    assert discard_stale(blocked / "cache", "one")
 
 
 def test_the_digest_is_of_folders_with_compiled_code(tmp_path):
@@ -189,8 +184,10 @@ def test_code_beside_a_kernel_goes_with_a_change_elsewhere(tmp_path):
         return {path.name for path in tmp_path.rglob("cache/**/monomials.*.nbc")}
 
     assert found("import kernbrook.features") == set()
-    assert len(found(program)) == 1
-    assert len(found("import kernbrook.features")) == 1
+    old = found(program)
+    assert found(program) == old
     with open(package / "numerics" / "pairs.py", "a") as file:
         file.write("\n# changed\n")
-    assert found("import kernbrook.features") == set()
+    new = found(program)
+    assert len(old) == len(new) == 1
+    assert old != new

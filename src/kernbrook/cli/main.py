@@ -83,8 +83,8 @@ def warm(
     """Compile ahead what the other commands would compile when they first need it.
 
     For images and for machines that test: compiled code stays in the disk cache, in the folder
-    that NUMBA_CACHE_DIR names, else beside the package. After an upgrade it has to be compiled
-    again.
+    that NUMBA_CACHE_DIR names, else in the user's for caches. After an upgrade it has to be
+    compiled again.
     """
     import time
 

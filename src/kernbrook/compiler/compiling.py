@@ -16,10 +16,17 @@ from numba.core import config, event
 from numba.core.caching import FunctionCache
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from kernbrook.compiler.disk_cache import PACKAGE as PACKAGE_FOLDER
-from kernbrook.compiler.disk_cache import CheckedFiles, digest_of, meet, not_kept
+from kernbrook.compiler.disk_cache import CheckedFiles, conditions, meet, not_kept
 from kernbrook.compiler.first_use import FirstUse
-from kernbrook.compiler.inner import Compiled, InnerCacheImpl, NotCompiled, Plain, at_hand
+from kernbrook.compiler.inner import (
+    Compiled,
+    InnerCacheImpl,
+    NotCompiled,
+    OuterCacheImpl,
+    Plain,
+    at_hand,
+)
+from kernbrook.compiler.shipped import folder_of, level
 from kernbrook.errors import InputError
 
 PACKAGE = __name__.partition(".")[0]
@@ -72,12 +79,34 @@ def bounds_checked() -> Iterator[None]:
 
 
 class OwnTypesCache(FunctionCache):
-    """numba's cache on disk, without what is compiled for types from outside this package."""
+    """numba's cache on disk, without what is compiled for types from outside this package.
 
-    def __init__(self, function):
+    What was shipped with the package is looked for first; `level` is that of the shipped code that
+    has gone into what is kept here.
+
+    form : of the function; a part of its files' names
+    """
+
+    _impl_class = OuterCacheImpl
+
+    def __init__(self, function, form="outer"):
         super().__init__(function)
-        sources = self._impl.locator.get_source_stamp(), digest_of(PACKAGE_FOLDER)
-        self._cache_file = CheckedFiles(self._cache_path, self._impl.filename_base, sources)
+        name = f"{self._impl.filename_base}.{form}"
+        self._cache_file = CheckedFiles(self._cache_path, name, conditions())
+        folder = folder_of(function.__code__.co_filename)
+        self._shipped = folder and CheckedFiles(folder, name, conditions())
+
+    def _index_key(self, sig, codegen):
+        return *super()._index_key(sig, codegen), level
+
+    def _load_overload(self, sig, context):
+        if self._shipped:
+            kinds, (triple, *_), code, _ = self._index_key(sig, context.codegen())
+            found = self._shipped.load((kinds, (triple, *level), code, None))
+            if found is not None:
+                return self._impl.rebuild(context, found)
+        meet(Path(self._cache_path))
+        return super()._load_overload(sig, context)
 
     def load_overload(self, sig, target_context):
         theirs = any(map(from_outside, getattr(sig, "args", sig)))
@@ -121,12 +150,12 @@ def njit(**options):
         compiled.version = lambda kinds: stamp() if any(map(from_outside, kinds)) else None
         if kept:
             try:
-                caches = OwnTypesCache(function), InnerCache(function)
-            except RuntimeError as error:  # no folder can be written
+                inner = InnerCache(function, "fast" if options.get("fastmath") else "inner")
+                caches = OwnTypesCache(function), inner
+            except RuntimeError as error:  # numba is told to take folders that cannot be written
                 not_kept(error)
             else:
                 compiled._cache, compiled.inner_cache = caches
-                meet(Path(compiled.stats.cache_path), Path(function.__code__.co_filename))
         return compiled
 
     return decorate

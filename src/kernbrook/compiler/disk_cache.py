@@ -1,8 +1,9 @@
-"""Compiled code on disk that no longer fits its sources, or that something has damaged.
+"""Compiled code on disk: where it lies, and what no longer fits its sources, or is damaged.
 
-numba's disk cache looks at a function's own file only: after an upgrade that changes one file of
-this package, functions in the others would keep the old code they had taken in. And it takes what
-is in a file for what it has written there.
+numba keeps it beside the sources, where it would outlive the package. And its disk cache looks at a
+function's own file only: after an upgrade that changes one file of this package, functions in the
+others would keep the old code they had taken in. And it takes what is in a file for what it has
+written there.
 """
 
 import contextlib
@@ -11,15 +12,19 @@ import os
 import pickle
 import re
 import secrets
+import sys
 import warnings
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from llvmlite import __version__ as llvmlite_version
 from numba import __version__ as numba_version
 from numba.core import config
-from numba.core.caching import IndexDataCacheFile
+from numba.core.caching import IndexDataCacheFile, _CacheLocator, _SourceFileBackedLocatorMixin
+from platformdirs import user_cache_path
 
 from kernbrook.errors import KernbrookWarning
 
@@ -30,24 +35,51 @@ COMPILED = re.compile(rb"^@(njit|\w+\.of)\(|^@(Verb|Option)$", re.MULTILINE)
 _folders: set[Path] = set()  # of the disk cache, met in this process
 
 
+class Place(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
+    """The folder of a source's functions: in NUMBA_CACHE_DIR, else in the user's for caches.
+
+    Whether it can be written is found out when something is.
+    """
+
+    def __init__(self, function: Any, source: str):
+        self._py_file, self._lineno = source, function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Any, source: str) -> "Place":
+        return cls(function, source)
+
+    def get_cache_path(self) -> str:
+        return str(self.of(self._py_file))
+
+    @classmethod
+    def of(cls, source: Path | str) -> Path:
+        """The folder, from the source's."""
+        version = import_module("kernbrook").__version__
+        whole = config.CACHE_DIR or user_cache_path("kernbrook", False, version)
+        return Path(whole, cls.get_suitable_cache_subpath(source))
+
+
 def is_cold() -> bool:
-    """Whether the disk cache holds no compiled function, in the folders that this process uses."""
-    return not any(any(folder.glob("*.nbc")) for folder in _folders)
+    """Whether the disk cache holds no compiled function of this package."""
+    folders = map(Place.of, PACKAGE.glob("*/__init__.py"))
+    return not any(any(folder.glob("*.nbc")) for folder in folders)
 
 
-def meet(folder: Path, source: Path) -> None:
-    """Called before a function of a source is looked for in a folder of the disk cache.
+def meet(folder: Path) -> None:
+    """Called before a function is looked for in a folder of the disk cache.
 
     The first time in a process what is stale goes: see `discard_stale`.
     """
     if folder not in _folders:
         _folders.add(folder)
-        if config.CACHE_DIR and not str(folder).startswith(config.CACHE_DIR):
-            tell_once(
-                f"NUMBA_CACHE_DIR: {config.CACHE_DIR} cannot be written; compiled code is kept "
-                f"in {folder}"
-            )
-        discard_stale(folder, source.parent, f"{digest_of(PACKAGE)} {numba_version}")
+        discard_stale(folder, conditions())
+
+
+@cache
+def conditions() -> str:
+    """What compiled code on disk hangs on, beside the processor."""
+    versions = f"{sys.implementation.cache_tag} numba {numba_version} llvmlite {llvmlite_version}"
+    return f"{versions} {digest_of(PACKAGE)}"
 
 
 @cache
@@ -62,29 +94,17 @@ def digest_of(package: Path) -> str:
     return digest.hexdigest()
 
 
-def discard_stale(folder: Path, sources: Path, digest: str) -> bool:
-    """Empty a folder of the disk cache unless it was filled under this digest.
-
-    Parameters
-    ----------
-    folder : of the cache
-    sources : the folder of the sources whose functions are kept there; files of others stay
-    digest : of all sources now
-
-    Returns
-    -------
-    whether anything had changed
-    """
+def discard_stale(folder: Path, conditions: str) -> bool:
+    """Empty a folder of the disk cache unless it was filled under these; whether it was not."""
     stamp = folder / STAMP
     with contextlib.suppress(OSError):
-        if stamp.read_bytes() == digest.encode():
+        if stamp.read_bytes() == conditions.encode():
             return False
-    with contextlib.suppress(OSError):  # a folder that cannot be written is numba's to report
+    with contextlib.suppress(OSError):  # whoever saves something there says it
         folder.mkdir(parents=True, exist_ok=True)
-        for source in sources.glob("*.py"):
-            for compiled in folder.glob(f"{source.stem}.*.nb[ic]"):
-                compiled.unlink(missing_ok=True)
-        stamp.write_text(digest)
+        for compiled in folder.glob("*.nb[ic]"):
+            compiled.unlink(missing_ok=True)
+        stamp.write_text(conditions)
     return True
 
 
@@ -123,7 +143,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
             if checksum == self._checksum(data):
                 return pickle.loads(data)
             problem = "is damaged"
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except Exception as error:  # whatever pickle raises
             problem = f"cannot be read ({error})"

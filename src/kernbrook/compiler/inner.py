@@ -29,6 +29,10 @@ from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
+from kernbrook.compiler.disk_cache import Place
+
+NOTHING = llvm.parse_assembly("")
+
 
 class InnerLibrary(JITCodeLibrary):
     """Code that is only taken over into other libraries."""
@@ -77,12 +81,25 @@ class Inner(NamedTuple):
         return self.code.codegen
 
 
+class OuterCacheImpl(CompileResultCacheImpl):
+    """Keeps machine code alone: in LLVM's language nobody takes over what Python calls."""
+
+    _locator_classes = (Place,)
+
+    def reduce(self, result: Any) -> Any:
+        result.library._shared_module = NOTHING
+        return super().reduce(result)
+
+    def rebuild(self, context: Any, payload: Any) -> Any:
+        name = payload[1].llvm_cpython_wrapper_name
+        context.codegen()._engine._defined_symbols.add(name)
+        return super().rebuild(context, payload)
+
+
 class InnerCacheImpl(CompileResultCacheImpl):
     """Keeps the code in LLVM's language."""
 
-    def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        base: str = super().get_filename_base(f"{fullname}.inner", abiflags)
-        return base
+    _locator_classes = (Place,)
 
     def reduce(self, inner: Inner) -> Any:
         fndesc = inner.fndesc
