@@ -58,7 +58,6 @@ class Model:
     progress : what else was learned
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, or None
-    horizons : of predictions far from the last label, or None
     usual : the mean weight of rows of late, to which weights are relative
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     block_rows : of one block
@@ -95,7 +94,7 @@ class Model:
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
         self.scaler: Any = None
         self.calibration = None
-        self.horizons: Any = None
+        self.horizons = None
         self.usual = 1.0
         self.due: Due | None = None
         self.session: Any = None
@@ -108,7 +107,8 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next rows that come one by one."""
-        return {**self.__dict__, "calibration": self.calibration, "due": None, "session": None}
+        own = {"calibration": self.calibration, "horizons": self.horizons}
+        return {**self.__dict__, **own, "due": None, "session": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(in_memory(state, {}))
@@ -153,10 +153,33 @@ class Model:
             if left <= 0 and self.horizons is not None:
                 left = self.horizons.end - self.rounds
 
-    def settle(self) -> None:
-        """Learn from a lap that is over. Called before and after rows are learned."""
-        while self.horizons is not None and self.rounds >= self.horizons.end:
-            self.horizons = self.horizons.closed(self)
+    @property
+    def horizons(self) -> Any:
+        """Of predictions far from the last label, once all rows of the laps so far are judged."""
+        held = self.__dict__["horizons"]
+        if held is not None:
+            held.judge(self)
+        return held
+
+    @horizons.setter
+    def horizons(self, horizons: Any) -> None:
+        self.__dict__["horizons"] = horizons
+
+    def settle(self, judges: bool = True) -> None:
+        """Learn from a lap that is over. Called before and after rows are learned.
+
+        judges : whether its rows are judged at once; else with the next rows, or when that counts
+        """
+        held = self.__dict__["horizons"]
+        while held is not None and self.rounds >= held.end:
+            self.horizons = held = held.closed(self)
+        if judges and held is not None:
+            held.judge(self)
+
+    def next_alone(self, place: int) -> bool:
+        """Whether the committee for the next row decides on one at a place, and all before it."""
+        far = self.__dict__["horizons"] is not None and place > 1
+        return not far or self.horizons.next_alone(place)
 
     # -- what was learned -------------------------------------------------------------------
 

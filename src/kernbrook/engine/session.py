@@ -101,11 +101,12 @@ class RowSession:
             live, scaling = np.empty(0, dtype=np.int64), groups[1]
             self.progress, self.scaler, self.states = model.progress, model.scaler, model.states
             forms = [own.over(state) for own, state in zip(stores, model.states, strict=True)]
+            learning: list[tuple[Any, Any]] = []
         else:
             groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
             live, (progress, scaling, *arrays) = together(groups)
             self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
-            forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
+            learning = forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
             self.states = tuple(own.state for own in stores)
         board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
         self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
@@ -124,22 +125,22 @@ class RowSession:
         self.leanings_of_one = np.empty((1, model.inputs * c))
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
-        parts = np.array([parts_of(member) for member, _ in forms])
+        parts = np.array([parts_of(member) for member, _ in learning], dtype=np.int64)
         maker = link_store if model.interleaved else link_pass
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
             np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
             self._linked(link_view, views(methods, rows, scaling)),
-            self._linked(maker, [Met(member, board) for member, _ in forms]), parts,
+            self._linked(maker, [Met(member, board) for member, _ in learning]), parts,
             self._linked(link_own, [own for _, own in forms]),
             live, np.empty_like(live), self.journal, model.interleaved,
         )  # fmt: skip
         self.link = self._linked(link_whole, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
-        self._at_hand()
         if not reads_only:
+            self._at_hand()
             self._take_over()
 
     def _at_hand(self) -> None:
@@ -240,7 +241,7 @@ class RowSession:
                 self.model.usual = usual
                 self._foresee(1)
             if last:
-                self.model.settle()
+                self.model.settle(judges=False)
         if end <= LEAPT:
             return out
         self._refused(end)
@@ -273,6 +274,7 @@ class RowSession:
         horizons: Any = model.__dict__["horizons"]
         if horizons is None:
             return
+        horizons.judge(model, by_both=False)
         first = int(self.progress.counters[ROUND]) - n - horizons.start
         for row in range(first, first + n):
             if horizons.lap.wanted[row]:

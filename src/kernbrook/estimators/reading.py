@@ -94,8 +94,7 @@ class Reads:
 
     def _next_alone(self, n: int) -> bool:
         """Whether the committee for the next row decides on all of n rows."""
-        horizons = self._model.horizons
-        return horizons is None or horizons.next_alone(self._place(n))
+        return self._model.next_alone(self._place(n))
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""

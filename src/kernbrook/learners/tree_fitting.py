@@ -81,9 +81,9 @@ def room_of(m: int, d: int, c: int, leaves: int) -> Room:
     """For m rows of d features and c scores, and trees of so many leaves."""
     s, i8 = 2 * leaves - 1, np.int64
     return Room(
-        np.zeros((m, c + 1)), np.zeros(m, i8), np.zeros(m, i8),
-        np.zeros((leaves, d * BINS, c + 1)), np.zeros(s, i8), np.zeros(s, i8), np.zeros(s, i8),
-        np.zeros(s), np.zeros(s, i8), np.zeros(s, i8), np.zeros((s, c + 1)), np.zeros(c + 1),
+        np.empty((m, c + 1)), np.empty(m, i8), np.empty(m, i8),
+        np.empty((leaves, d * BINS, c + 1)), np.empty(s, i8), np.empty(s, i8), np.empty(s, i8),
+        np.empty(s), np.empty(s, i8), np.empty(s, i8), np.empty((s, c + 1)), np.empty(c + 1),
     )  # fmt: skip
 
 

@@ -122,6 +122,19 @@ class Scored(NamedTuple):
     sizes: Floats
 
 
+class Over(NamedTuple):
+    """A lap that is over, and whose rows both committees have to judge, or the second alone.
+
+    committees : as they were in the lap
+    begun : a calibration as the first one begins, where a committee has none yet
+    scored : what there was for the first committee to judge; None: it has not judged
+    """
+
+    committees: Committees
+    begun: Any
+    scored: list[Scored] | None = None
+
+
 class Committees:
     """What a model knows of predictions far from the last label; see the module.
 
@@ -137,10 +150,12 @@ class Committees:
     lines : regressions on all rows of the laps before
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
+    over : the lap before, until it has been judged; `Model.horizons` sees to that
     """
 
     now: Kept | None = None
     old: Kept | None = None
+    over: Over | None = None
 
     def __init__(self, model: Model):
         setting, terms = model.setting, model.choices.terms
@@ -221,32 +236,49 @@ class Committees:
         nothing, which = np.empty(0), np.empty(0, dtype=np.int64)
         kept = Kept(which, model.states, model.scaler, model.progress, self.lines)
         X, board = np.empty((0, model.setting.width)), board_of(model, 0, nothing, nothing)
-        self._judged(model, SOON, [Scored(SOON, which, *extended(model, board, kept, X, which))])
+        scored = [Scored(SOON, which, *extended(model, board, kept, X, which))]
+        self._judged(model, SOON, scored, None)
         with one_thread():
             pass
 
     # -- the end of a lap -------------------------------------------------------------------
 
     def closed(self, model: Model) -> Self:
-        """After this lap, whose last row is the last one that the model has learned."""
+        """After this lap, whose last row is the last one that the model has learned.
+
+        The rows of this lap are left to `judge`.
+        """
+        self.judge(model)
         other = type(self).__new__(type(self))
         other.__dict__.update(vars(self))
-        setting, lap = model.setting, self.lap
-        soon = self._scored(model, SOON, self.now, self._places(self.now, SOON_PLACES))
-        late = self._scored(model, LATE, self.old, self._places(self.old, late_places(len(lap))))
-        if soon is not None:
-            other.soon = self._judged(model, SOON, [soon])
-        if both := [one for one in (soon, late) if one is not None]:
-            other.late = self._judged(model, LATE, both)
+        lap, begins = self.lap, None in (self.soon.calibration, self.late.calibration)
+        other.over = Over(self, model.calibration.begun_far() if begins else None)
         X = lap.X if lap.all else np.empty((len(lap), 0))
+        numbers = model.setting.regression
         with one_thread():
-            other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, setting.regression)
+            other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, numbers)
         other.start = self.end
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
         other.begin_lap(model)
         return other
+
+    def judge(self, model: Model, by_both: bool = True) -> None:
+        """Have the committees judge the lap before, if they have not; or the next one alone."""
+        while self.over is not None:
+            was, begun, scored = self.over
+            if scored is None:
+                where = was._places(was.now, SOON_PLACES)
+                found = was._scored(model, SOON, was.now, where)
+                soon = was._judged(model, SOON, found, begun)
+                self.__dict__.update(soon=soon, over=Over(was, begun, found))
+            else:
+                where = was._places(was.old, late_places(len(was.lap)))
+                found = scored + was._scored(model, LATE, was.old, where)
+                self.__dict__.update(late=was._judged(model, LATE, found, begun), over=None)
+            if not by_both:
+                return
 
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
         """The rows of this lap to be judged: with a label."""
@@ -256,9 +288,11 @@ class Committees:
             judged &= np.array([self.lap.X[row] is not None for row in rows], dtype=bool)
         return np.asarray(rows[judged])
 
-    def _judged(self, model: Model, kind: int, scored: list[Scored]) -> Distant:
-        """A committee after it has judged rows of this lap, in their order."""
+    def _judged(self, model: Model, kind: int, scored: list[Scored], begun: Any) -> Distant:
+        """A committee after it has judged rows of this lap, in their order; begun : see `Over`."""
         lap, one = self.lap, self.of(kind)
+        if not scored:
+            return one
         which = np.concatenate([part.which for part in scored])
         order = np.argsort(which, kind="stable")
         which = which[order]
@@ -282,7 +316,7 @@ class Committees:
             return one  # sums of what was said so far ahead overflow: these rows tell nothing
         calibration = None if one.calibration is None else one.calibration.copy()
         if own.any():
-            calibration = calibration or model.calibration.begun_far()
+            calibration = calibration or begun.copy()
             calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
         losses = one.losses * KEPT_LOSS ** own.sum()
         others = [board.scores[:, at] for at in rivals(board.numbers)]
@@ -307,10 +341,10 @@ class Committees:
         at = np.array([model.rounds])
         return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
 
-    def _scored(self, model: Model, kind: int, kept: Kept | None, which: Labels) -> Scored | None:
-        """What a model as it was says of rows of this lap; None where it cannot see them."""
+    def _scored(self, model: Model, kind: int, kept: Kept | None, which: Labels) -> list[Scored]:
+        """What a model as it was says of rows of this lap; nothing where it cannot see them."""
         if kept is None or not len(which):
-            return None
+            return []
         X, found, at = self.lap.rows(which), [], int(kept.round[0])
         ahead = which + 1 + self.start - at
         said = [self.lap.said.get((at, row)) for row in which.tolist()]
@@ -318,16 +352,16 @@ class Committees:
             nothing = np.full(len(which), np.nan)
             board = board_of(model, len(which), nothing, nothing)
             board.scores[:], board.sizes[:] = zip(*said, strict=True)
-            return Scored(kind, which, *extended(model, board, kept, X, ahead))
+            return [Scored(kind, which, *extended(model, board, kept, X, ahead))]
         try:
             views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
             for where in slices(len(which), model.block_rows):
                 board = read(model, views, X, where, kept.states)
                 found.append(extended(model, board, kept, X[where], ahead[where]))
         except NonFiniteError:  # `predict` would have refused these rows
-            return None
+            return []
         scores, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Scored(kind, which, scores, sizes)
+        return [Scored(kind, which, scores, sizes)]
 
     # -- deciding ---------------------------------------------------------------------------
 
@@ -343,7 +377,7 @@ class Committees:
     def next_alone(self, place: int) -> bool:
         """Whether the model's own committee decides on a row at a place, and all before it."""
         soon = self.soon.rows[0] >= LEAST
-        return place <= 1 or not (soon or (place > FAR and self.late.rows[0] >= LEAST))
+        return not (soon or (place > FAR and self.late.rows[0] >= LEAST))
 
     def decide(
         self, model: Model, board: Board, X: Any, ahead: tuple[NDArray[np.int8], Labels],

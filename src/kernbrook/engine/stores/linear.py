@@ -30,6 +30,7 @@ from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.spectra import ShiftInvariant
+from kernbrook.numerics.zero import finite
 
 FEATURE_BLOCK = 512  # examples processed together: their features stay in the caches
 FAR_APART = 1_000_000  # numbers of maps of two views
@@ -228,7 +229,7 @@ class Linear(Store):
 
     def _checked(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""
-        if not (np.isfinite(state.theta).all() and np.isfinite(state.extra).all()):
+        if not (finite(state.theta) and finite(state.extra)):
             raise diverged()
         return state
 
