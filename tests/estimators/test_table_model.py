@@ -1,10 +1,12 @@
 """One model with its encoder: frames, records and files as they are."""
 
+import copy
 import json
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
@@ -283,8 +285,9 @@ def test_names_that_are_not_for_users_begin_with_an_underscore():
 
     own = {name for name in dir(kb.TableModel) if name[0] != "_"} - set(dir(BaseEstimator))
     assert {name for name in own if not name.startswith("set_")} == {
-        "classes_", "decision_function", "n_rounds_", "parameter_ranges", "partial_fit", "predict",
-        "predict_interval", "predict_proba",
+        "classes_", "decision_function", "learn_one", "n_rounds_", "n_rows_skipped_",
+        "parameter_ranges", "partial_fit", "predict", "predict_interval", "predict_one",
+        "predict_proba", "predict_proba_one",
     }  # fmt: skip
     assert not [name for name in dir(kb.OnlineMKClassifier) if name.startswith("kept_")]
 
@@ -309,3 +312,90 @@ def test_the_row_as_it_is_written(tmp_path):
     model = kb.fit_table(table, "y", model=small(), encoder=encoder)
     stream = model._opened(tmp_path / "t.jsonl", ignore_extra=True)
     assert stream.written(1) == {"a": "gas"}
+
+
+SERVED = {
+    "lags": kb.TableEncoder({"day": ["mon", "sat"], "shop": 8}, ["when"], lags={"km": [1, 3]}),
+    "words": kb.TableEncoder(drop="shop", dates="when", words={"day": 32}),
+}
+
+
+def served(n, seed):
+    """Records, some without keys or values, and their labels."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"km": float(rng.normal()), "n": int(rng.integers(9)), "shop": f"s{rng.integers(30)}",
+         "day": str(rng.choice(["mon", "sat"])),
+         "when": f"2024-01-{rng.integers(1, 29):02}T08:30:00"}
+        for _ in range(n)
+    ]  # fmt: skip
+    labels = ["yes" if row["km"] > 0 else "no" for row in rows]
+    rows = [{k: v if rng.random() < 0.9 else None for k, v in row.items()} for row in rows]
+    return [{k: v for k, v in row.items() if rng.random() < 0.9} for row in rows], labels
+
+
+@pytest.mark.parametrize("kind", SERVED)
+def test_records_one_by_one_are_a_table(kind, tmp_path):
+    encoder = clone(SERVED[kind]).set_params(missing="mean")
+    rows, labels = served(120, 0)
+    table = [{**row, "late": label} for row, label in zip(rows, labels, strict=True)]
+    whole = kb.fit_table(table, label="late", model=small(), encoder=encoder)
+    alone = kb.fit_table(table[:60], label="late", model=small(), encoder=encoder)
+    for row, label in zip(rows[60:90], labels[60:90], strict=True):
+        assert alone.predict_one(row) == alone.learn_one(row, label)
+    kb.save(alone, tmp_path / "m")
+    alone = kb.load(tmp_path / "m")
+    for one in table[90:]:  # the label is in the record
+        alone.learn_one(one)
+    assert alone.encoder_.described() == whole.encoder_.described()
+    for row in served(20, 1)[0]:
+        one = pa.Table.from_pylist([{name: row.get(name) for name in whole.encoder_.columns_}])
+        expected = whole.model.predict_proba(whole.encoder_.transform(one))[0]
+        np.testing.assert_array_equal(alone.predict_proba_one(row), expected)
+
+
+def test_a_model_may_begin_with_a_record():
+    model = kb.TableModel(small(), kb.TableEncoder({"day": 4}, missing="last"), "late")
+    model.learn_one({"km": 1.0, "day": "mon"}, "no", classes=["no", "yes"])
+    model.learn_one({"day": "sat", "late": "yes"})
+    model.learn_one({"km": 2.0})  # a round without a label
+    assert (model.n_rounds_, model.model.labels_asked_) == (3, 2)
+    numbers = kb.TableModel(kb.OnlineMKRegressor([kb.Linear()], random_state=0), kb.TableEncoder())
+    assert numbers.learn_one({"a": 1.0}, 2.5) == 0.0
+    assert isinstance(numbers.learn_one({"a": 1.0}, np.int64(3)), float)
+
+
+RECORDS = {
+    "x: expected a record such as": lambda model: model.predict_one([1.0]),
+    "unknown 'z'; ignore_extra": lambda model: model.learn_one({"km": 1.0, "z": 1}, "no"),
+    "none of them is here": lambda model: model.predict_proba_one({"z": 1}),
+    "row 0, counted from 0: column 'km': expected a number, found 'x'": lambda model: (
+        model.learn_one({"km": "x"}, "no")
+    ),
+    "the record has a label, too, as 'late'": lambda model: model.learn_one(
+        {"km": 1.0, "late": "no"}, "yes"
+    ),
+    "the label 'Yes' is new; is it 'yes'": lambda model: model.learn_one({"km": 1.0}, "Yes"),
+    "expected labels such as no, yes, found maybe alone": lambda model: model.learn_one(
+        {"km": 1.0}, "maybe"
+    ),
+    "NaN|infinity|finite": lambda model: model.learn_one({"km": np.inf}, "no"),
+}
+
+
+@pytest.mark.parametrize("message", RECORDS)
+def test_a_record_is_refused_in_the_words_of_a_table(model, message):
+    before = model.encoder_.described()
+    with pytest.raises(InputError, match=message):
+        RECORDS[message](model)
+    assert (model.n_rounds_, model.encoder_.described()) == (300, before)
+
+
+def test_what_is_odd_in_a_record_is_said(model):
+    model = copy.deepcopy(model)
+    assert model.predict_one({"km": 1.0, "z": 1}, ignore_extra=True) in ("no", "yes")
+    with pytest.warns(DataFileWarning, match="is read as -3, as accountants write it"):
+        model.predict_one({"km": "(3)"})
+    with pytest.warns(DataFileWarning, match=r"new labels, .*: maybe \(row 1\)"):
+        model.learn_one({"km": 1.0}, "maybe", classes=["maybe", "no", "yes"])
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]

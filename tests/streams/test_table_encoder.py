@@ -1,6 +1,9 @@
 """Tables as numbers: against a twin of one row at a time, cut anywhere, of any kind."""
 
 import json
+import math
+import random
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.streams.formats.arrow_records import frame_of, to_arrow
 
 MISSING = ["mean", "last", "indicator"]
 CATEGORICAL = {"sex": ["male", "female"], "port": 5}
@@ -310,3 +314,86 @@ def test_a_damaged_description(name, value, problem):
     described = kb.TableEncoder(missing="mean").fit(pa.table({"a": [1, 2]})).described()
     with pytest.raises((InputError, UnknownNameError), match=problem):
         kb.TableEncoder.from_description({**described, name: value})
+
+
+def drawn_encoder(rng):
+    decimal = rng.choice([".", ".", ","])
+    words = rng.choice([None, {"text": 64}])
+    of_dates = [["days", "hour"], ["yearday", "weekday"], ["days", "%d.%m.%Y"]]
+    return kb.TableEncoder(
+        {"level": ["a", "b", "01", "1", "None", "true"], "hashed": rng.choice([4, 32])},
+        {"when": rng.choice(of_dates)}, missing=rng.choice(["error", *MISSING]), decimal=decimal,
+        thousands=rng.choice([None, None, "." if decimal == "," else ","]),
+        units=rng.choice([None, {"b": "kg"}]), words=words,
+        drop=None if words else ["text"], lags=rng.choice([None, [1, 3], {None: [2], "a": [1, 2]}]),
+    ).begin(["a", "b", "level", "hashed", "when", "text"], "y")  # fmt: skip
+
+
+NUMBERS = [
+    1.5, -2, 3, True, False, 0.1, 1e300, -0.0, 2**53 + 1, 2**62, None, math.nan, np.float64(0.3),
+    np.int32(7), np.float32(0.1), "1.5", "-3", "1e5", "NA", "", "nan",
+]  # fmt: skip
+ODD_NUMBERS = [
+    "1,5", "1.234", "1.234,5", " 4 ", "+3", "12 kg", "5kg", "true", "(5)", "3-", 2**70, math.inf,
+    "inf", "1e999", "x", [1],
+]  # fmt: skip
+ANY_LEVEL = [
+    "a", " a", "b", "1", "01", "1.0", 1, 1.0, True, "true", "TRUE", "None", "NA", None, math.nan,
+    "z", "0.50", 0.5, np.float32(0.1), np.int64(3), "007", "\u00e9", 1e20, "x\ud800", "-0", -0.0,
+]  # fmt: skip
+TEXTS = ["two words", "a b c", "", None, "NA", 3, "I'm :-) \u4e2d\u6587"]
+
+
+def drawn_date(rng):
+    clock = [rng.randint(*ends) for ends in ((1, 2200), (1, 12), (1, 28), (0, 23), (0, 59))]
+    time = datetime(*clock, rng.randint(0, 59), rng.choice([0, 120_000, 123_456]))
+    usual = [time, time.date(), None, time.isoformat(), f"{time}", f"{time.date()}"]
+    odd = [
+        "NA", f"{time.day:02}.{time.month:02}.{time.year:04}", f"{time.isoformat()}Z", "2024-02-30",
+        time.replace(tzinfo=timezone(timedelta(hours=2))), f"{time}"[:16], f"{time}"[:13], "x",
+        np.datetime64(time),
+    ]  # fmt: skip
+    return rng.choice(usual + odd * (rng.random() < 0.3))
+
+
+def drawn_record(rng, odd):
+    numbers = NUMBERS + odd * ODD_NUMBERS
+    record = {
+        "a": rng.choice(numbers), "b": rng.choice(numbers), "level": rng.choice(ANY_LEVEL),
+        "hashed": rng.choice(ANY_LEVEL), "when": drawn_date(rng), "text": rng.choice(TEXTS),
+    }  # fmt: skip
+    return {name: value for name, value in record.items() if rng.random() < 0.97}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_record_alone_is_a_table_of_one_row(seed):
+    """The same bits, and the same is remembered; what is refused or odd is left to the table."""
+    rng = random.Random(seed)
+    one, odd, hits = drawn_encoder(rng), rng.random() < 0.3, 0
+    for _ in range(40):
+        record, learns = drawn_record(rng, odd), rng.random() < 0.7
+        labels = pa.array([rng.choice([1.5, 2.0, None])], pa.float64())
+        before, other, alone = one.encoded.seen.of_text(), one.copy(), one.branch()
+        refused = False
+        try:
+            table = frame_of([{name: record.get(name) for name in one.columns_}])
+            of_table = to_arrow(table, one.decimal)
+            encode = other.learn_arrow if learns else other.transform_arrow
+            expected = encode(of_table, labels=labels)
+        except (InputError, pa.ArrowException):
+            refused = True
+        found = alone.read_record(record, learns)
+        if found is None:
+            assert one.encoded.seen.of_text() == before
+            one = one if refused else other
+            continue
+        assert not refused
+        rows = alone.next_rows(found, learns, labels)
+        if one.words:
+            rows, expected = rows.toarray(), expected.toarray()
+        assert rows.tobytes() == expected.tobytes()
+        assert alone.described() == other.described()
+        assert alone.encoded.seen.of_text() == other.encoded.seen.of_text()
+        one, hits = alone, hits + 1
+    assert hits > 5 or odd or one.missing == "error"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import vstack
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -19,19 +20,23 @@ from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.bad_rows import rows_met
 from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.late import so_many_wait
-from kernbrook.estimators.tasks import task_of
+from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import TableEncoder, open_stream
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of, labels_as_arrow
+from kernbrook.streams.formats.csv_header import MISSING, quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
+from kernbrook.streams.tables.column_kinds import is_missing
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.levels import warn_of
+from kernbrook.streams.tables.matching import match_columns
 from kernbrook.streams.tables.new_labels import check_some_known, new_labels, told_of_new
 from kernbrook.streams.tables.table_stream import TableStream
 from kernbrook.telling import at_once, tell
 from kernbrook.turns import changes, in_turn
 
+_EXACT = 2**53  # below it a float holds all integers
 CHUNK = 1024  # rows that are learned at a time; they do not change the result
 
 
@@ -60,10 +65,13 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     encoder_ : TableEncoder, as it is after the rows that were learned
     label_ : the name of the label's column
     named_classes_ : all labels that may come, where somebody has named them; else None
-    classes_, n_rounds_ : those of the model
+    classes_, n_rounds_, n_rows_skipped_ : those of the model
 
     Notes
     -----
+    Records one by one go to `learn_one`, `predict_one` and `predict_proba_one`, to the same bits as
+    a table of them; where labels come later, to a `LateLabels` around this model.
+
     `kb.importance` and `kb.explain` take it as it is, `kb.save` writes one file, and
     `kernbrook predict` and `kernbrook explain` read that. Nothing of it is for scikit-learn's
     cross-validation, which needs X and y apart.
@@ -123,25 +131,99 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         with at_once():
             stream = self._opened(data, True, ignore_extra, on_bad_rows)
             known, named = self._labels(stream, classes)
-        return self._learn(stream, known, named)
+        self._learn(stream, known, named)
+        return self
 
-    def _learn(self, stream: TableStream, known: Any, named: Any) -> TableModel:
-        """Learn from a table that is opened; known, named : as `_labels` gives them."""
+    def _learn(self, stream: TableStream, known: Any, named: Any) -> Any:
+        """Learn from a table that is opened, and what was said of its last rows before.
+
+        known, named : as `_labels` gives them
+        """
         assert stream.label_name is not None
+        said: Any = ()
         for X, y in stream.chunks(CHUNK):
             before = rows_met(self.model)
             try:
                 if known is None:
-                    self.model.learn(X, as_numbers(y))
+                    said = self.model.learn(X, as_numbers(y))[0]
                 elif hasattr(self.model, "classes_"):
-                    self.model.learn(X, as_classes(y, self.model.classes_))
+                    said = self.model.learn(X, as_classes(y, self.model.classes_))[0]
                 else:
-                    self.model.learn(X, as_classes(y, known), classes=known)
+                    said = self.model.learn(X, as_classes(y, known), classes=known)[0]
             finally:  # an error or Ctrl-C may come when some of the rows were learned
                 if rows_met(self.model) != before:
                     self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
                     self.named_classes_ = named
-        return self
+        return said
+
+    @available_if(_has("learn_one"))
+    @changes
+    def learn_one(
+        self,
+        x: Mapping[str, Any],
+        y: Any = None,
+        classes: Any = None,
+        *,
+        ignore_extra: bool = False,
+    ) -> Any:
+        """Test, then train on one record: much quicker than on a table of one row.
+
+        Parameters
+        ----------
+        x : a dict; where the encoder fills gaps, a key that is not there is one
+        y : its label; None: what the record has as label, or else a round without one
+        classes, ignore_extra : as `partial_fit` has them
+
+        Returns
+        -------
+        the prediction made before the label was looked at
+        """
+        _check_record(x)
+        name = self._label() or "label"
+        if name in x and y is not None:
+            raise InputError(f"y: the record has a label, too, as {quoted(name)}")
+        y = x.get(name) if y is None else y
+        if "encoder_" not in vars(self):
+            with at_once():
+                stream = self._opened([{**x, name: y}], True, ignore_extra)
+                known, named = self._labels(stream, classes)
+            return self._learn(stream, known, named)[-1]
+        (label,), named = self._labels_of([y], classes)
+        row = self._row(x, True, ignore_extra)
+        return self._teach(row, [y], named, lambda X: self._learn_one(X, label))
+
+    def _learn_one(self, X: Any, label: Any) -> Any:
+        """`learn_one` of the model, of rows (1, d)."""
+        if isinstance(X, np.ndarray):
+            return self.model.learn_one(X[0], label)
+        said = self.model.predict(X)[0]  # words are no array
+        if is_missing(label):
+            self.model.learn(X, [None])
+        else:
+            self.model.partial_fit(X, [label])
+        return said
+
+    @available_if(_has("predict_one"))
+    @in_turn
+    def predict_one(self, x: Mapping[str, Any], *, ignore_extra: bool = False) -> Any:
+        """What the model says of one record, as the next one to be learned; see `learn_one`."""
+        return self._say_one("predict_one", x, ignore_extra)
+
+    @available_if(_has("predict_proba_one"))
+    @in_turn
+    def predict_proba_one(
+        self, x: Mapping[str, Any], *, ignore_extra: bool = False
+    ) -> NDArray[np.float64]:
+        """(c,) the probability of each class, as `predict_one`."""
+        said: NDArray[np.float64] = self._say_one("predict_proba_one", x, ignore_extra)
+        return said
+
+    def _say_one(self, verb: str, x: Mapping[str, Any], ignore_extra: bool) -> Any:
+        _check_record(x)
+        X = self._unwrapped()[1].next_rows(self._row(x, False, ignore_extra))
+        if isinstance(X, np.ndarray):
+            return getattr(self.model, verb)(X[0])
+        return getattr(self.model, verb.removesuffix("_one"))(X)[0]
 
     @available_if(_has("predict"))
     @in_turn
@@ -180,6 +262,78 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         if "encoder_" not in vars(self):
             raise NotFittedError("TableModel: nothing was learned yet, not even what columns are")
         return self.model, self.encoder_
+
+    # -- records, and rows that wait in a `LateLabels` -----------------------------------------
+
+    def _row(self, x: Mapping[str, Any], learns: bool, ignore_extra: bool = False) -> Any:
+        """(1, w) a record as the encoder's `read_record` has it."""
+        encoder, label = self._unwrapped()[1], self._label()
+        names = [name for name in x if name != label]
+        fills, known = encoder.missing != "error", encoder.feature_names_in_
+        matched = match_columns(encoder.columns_, names, known, fills, ignore_extra)
+        row = None if matched.problem else encoder.read_record(x, learns)
+        if row is not None:
+            return row
+        with at_once():
+            return self._opened([x], ignore_extra=ignore_extra).unfilled(learns)
+
+    def _waiting_rows(self, X: Any) -> Any:
+        """(n, w) the rows of a table that wait for their labels; their gaps stay gaps."""
+        if self._unwrapped()[1].lags is not None:
+            raise InputError(
+                "lags: of rows that wait for their labels those before are not known; "
+                "`partial_fit` learns such tables, and `delay` of the encoder says how late"
+            )
+        if not is_records(X):
+            return self._opened(X).unfilled() if len(X) else np.empty((0, self._waiting_width))
+        rows = [self._row(x, False) for x in ([X] if isinstance(X, Mapping) else X)]
+        return np.vstack(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
+
+    @property
+    def _waiting_width(self) -> int:
+        """Of such rows."""
+        encoded = self._unwrapped()[1].encoded
+        return encoded.width + encoded.words_width
+
+    def _read(self, rows: Any) -> Learned:
+        """All that the model says now of such rows."""
+        return read(self.model, self._unwrapped()[1].next_rows(rows))
+
+    def _learn_waiting(self, rows: Any, y: Any, classes: Any = None) -> Any:
+        """`learn` of the model, of such rows."""
+        labels, named = self._labels_of(list(y), classes)
+        return self._teach(rows, y, named, lambda X: self.model.learn(X, labels))
+
+    def _teach(self, rows: Any, y: Any, named: Any, learn: Callable[[Any], Any]) -> Any:
+        """Learn such rows, and know them then; y : their labels as they were given."""
+        labels = labels_as_arrow(y) if self.encoder_.lags_of_label else None
+        encoder = self.encoder_.branch()
+        X, before = encoder.next_rows(rows, True, labels), rows_met(self.model)
+        try:
+            return learn(X)
+        finally:  # an error or Ctrl-C may come when some of the rows were learned
+            met = rows_met(self.model) - before
+            if 0 < met < X.shape[0]:
+                encoder = self.encoder_.branch()
+                encoder.next_rows(rows[:met], True, None if labels is None else labels[:met])
+            if met:
+                self.encoder_, self.named_classes_ = encoder, named
+
+    def _labels_of(self, y: list[Any], classes: Any) -> tuple[Any, Any]:
+        """Labels as the model takes them, and those that somebody named."""
+        known = getattr(self.model, "classes_", None)
+        if classes is None:
+            quick = [_as_known(label, known) for label in y]
+            if not any(label is NotImplemented for label in quick):
+                return quick, vars(self).get("named_classes_")
+        name, encoder = self.label_, self.encoder_
+        table = frame_of([{f"{name} ": 0.0, name: label} for label in y]).to_native()
+        plain = TableEncoder(decimal=encoder.decimal, thousands=encoder.thousands)
+        with at_once():
+            stream = TableStream(FrameRecords(table), plain, name)
+            known, named = self._labels(stream, classes)
+        labels = stream.read()[1]
+        return as_numbers(labels) if known is None else as_classes(labels, known), named
 
     def _opened(
         self,
@@ -240,6 +394,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     classes_ = property(lambda self: self.model.classes_)
     n_rounds_ = property(lambda self: self.model.n_rounds_)
+    n_rows_skipped_ = property(lambda self: self.model.n_rows_skipped_)
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
 
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)
@@ -317,6 +475,28 @@ def _new_labels(
     if named is None:
         check_some_known(present, known, stream.name)
     return found
+
+
+def _check_record(x: Any) -> None:
+    if not isinstance(x, Mapping):
+        raise InputError(f"x: expected a record such as {{'a': 1}}, got {shown(x)}")
+
+
+def _as_known(label: Any, known: NDArray[Any] | None) -> Any:
+    """A label as a model takes it; NotImplemented where it has to be looked at more closely.
+
+    known : (c,) classes; None for numbers
+    """
+    label = label.item() if isinstance(label, np.generic) else label
+    if is_missing(label):
+        return None
+    if known is None:
+        plain = type(label) in (int, float) and abs(label) < _EXACT
+        return float(label) if plain else NotImplemented
+    if isinstance(label, str) != (known.dtype.kind == "U") or label in MISSING:
+        return NotImplemented
+    same = np.flatnonzero(known == label)
+    return known[same[0]] if len(same) else NotImplemented
 
 
 def _copied(encoder: TableEncoder | None) -> TableEncoder:

@@ -78,4 +78,5 @@ def fit_table(
         elif classes is None and stream.seem_counts:
             tell(DataFileWarning(stream.name, told_of_counts(stream)))
         known, named = table._labels(stream, classes)
-    return table._learn(stream, known, named)
+    table._learn(stream, known, named)
+    return table

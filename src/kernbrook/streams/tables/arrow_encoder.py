@@ -214,18 +214,8 @@ class ArrowEncoder(BaseEstimator):
         labels : an Arrow array, for lags; None where they are not known
         """
         self._encoded.seen.learns = True
-        values, holes, words, known = self._read(table, met or {}, labels)
-        if self.missing == "last":
-            values, self.last_ = filled_by_last(values, self.last_)
-        elif self.missing != "error":
-            sums, counts = sums_of(values, self.totals_, self.counts_)
-            counted("X", int(self.counts_.max(initial=0)), len(values))
-            if not np.isfinite(sums[-1]).all():
-                name = self.get_feature_names_out()[int(np.isinf(sums[-1]).argmax())]
-                raise InputError(f"missing: the values of {quoted(name)} are too large for a mean")
-            values = filled_by_means(values, sums, counts) if holes.any() else values
-            self.totals_, self.counts_ = sums[-1].copy(), counts[-1].copy()
-        return self._whole(values, holes, words, known, meets=True)
+        values, holes, words = self._read(table, met or {})
+        return self._learned(values, holes, words, self._known(labels, len(values)))
 
     @in_turn
     def transform_arrow(
@@ -241,12 +231,51 @@ class ArrowEncoder(BaseEstimator):
         follows : whether the rows are those before the next ones, for lags; else nothing changes
         """
         self._encoded.seen.learns = False
-        values, holes, words, known = self._read(table, met or {}, labels)
-        if holes.any():
-            mean = self.totals_ / np.maximum(self.counts_, 1)
-            filling = self.last_ if self.missing == "last" else mean
-            values = np.where(np.isnan(values), filling, values)
-        return self._whole(values, holes, words, known, meets=follows)
+        values, holes, words = self._read(table, met or {})
+        return self._filled(values, holes, words, self._known(labels, len(values)), follows)
+
+    @in_turn
+    def read_table(self, table: Any, learns: bool = False) -> Any:
+        """(n, w) what the columns of a pyarrow table become, NaN where a value is missing.
+
+        So rows wait that `next_rows` makes rows of later, as they then are by the rows before.
+
+        learns : whether the rows are to be learned
+        """
+        self._encoded.seen.learns = learns
+        values, _, words = self._read(table, {})
+        return with_words(values, words)
+
+    @in_turn
+    def read_record(self, record: Mapping[str, Any], learns: bool = False) -> Any:
+        """(1, w) the same of a record, in a tenth of the time; a key that is not there is a gap.
+
+        None where only a table of it tells, or refuses it.
+        """
+        self._encoded.seen.learns = learns
+        found = self._encoded.encode_record(record, gaps=self.missing != "error")
+        return None if found is None else with_words(*found)
+
+    @in_turn
+    def next_rows(self, rows: Any, learns: bool = False, labels: Any = None) -> Any:
+        """(n, d) rows of `read_table` or `read_record`, each as if it came next.
+
+        learns : whether they are known then, with their labels, as `learn_arrow` has these
+        """
+        values, words = rows, list[Any]()
+        if self._encoded.words:
+            values = rows[:, : self._encoded.width].toarray()
+            words = [rows[:, self._encoded.width :]]
+        holes, known = self._encoded.holes(values), self._known(labels, len(values))
+        if learns:
+            return self._learned(values, holes, words, known)
+        return self._filled(values, holes, words, known, False)
+
+    def branch(self) -> Self:
+        """Another that learns by itself from here on, and shares what encodes with this one."""
+        new = object.__new__(type(self))
+        new.__dict__.update(vars(self), _lags=self._lags.copy())
+        return new
 
     def copy(self) -> Self:
         """Another that goes on from here by itself."""
@@ -293,22 +322,56 @@ class ArrowEncoder(BaseEstimator):
         self._label_column = said.column(self.label or "label", Seen())
 
     def _read(
-        self, table: Any, met: Mapping[str, LevelCounts], labels: Any
-    ) -> tuple[Floats, NDArray[np.bool_], list[Any], Floats]:
-        """Numbers (n, d), NaN where they are missing; where columns are missing; words; labels."""
+        self, table: Any, met: Mapping[str, LevelCounts]
+    ) -> tuple[Floats, NDArray[np.bool_], list[Any]]:
+        """Numbers (n, d), NaN where they are missing; where columns are missing; words."""
         values = self._encoded.encode(table, met)
         holes = self._encoded.holes(values)
         if self.missing == "error" and holes.any():
             row, place = divmod(int(holes.argmax()), holes.shape[1])
             name = self._encoded.columns[place].column
             raise ColumnProblem(name, missing_value(row, name))
-        known = np.full((len(values), len(self._label_column.names)), np.nan)
-        if labels is not None and self.lags_of_label:
-            try:
-                known = self._label_column.encode(labels)
-            except ValueProblem as problem:
-                raise ColumnProblem(self._label_column.column, of_lags(problem)) from None
-        return values, holes, self._encoded.words_of(table), known
+        return values, holes, self._encoded.words_of(table)
+
+    def _known(self, labels: Any, rows: int) -> Floats:
+        """(n, v) what labels become for their lags, NaN where they are not known."""
+        if labels is None or self.lags is None or not self.lags_of_label:
+            return np.full((rows, len(self._label_column.names)), np.nan)
+        try:
+            return self._label_column.encode(labels)
+        except ValueProblem as problem:
+            raise ColumnProblem(self._label_column.column, of_lags(problem)) from None
+
+    def _learned(
+        self, values: Floats, holes: NDArray[np.bool_], words: list[Any], known: Floats
+    ) -> Any:
+        """Rows that are filled by those before, and known then."""
+        if self.missing == "last":
+            values, self.last_ = filled_by_last(values, self.last_)
+        elif self.missing != "error":
+            sums, counts = sums_of(values, self.totals_, self.counts_)
+            counted("X", int(self.counts_.max(initial=0)), len(values))
+            if not np.isfinite(sums[-1]).all():
+                name = self.get_feature_names_out()[int(np.isinf(sums[-1]).argmax())]
+                raise InputError(f"missing: the values of {quoted(name)} are too large for a mean")
+            values = filled_by_means(values, sums, counts) if holes.any() else values
+            self.totals_, self.counts_ = sums[-1].copy(), counts[-1].copy()
+        return self._whole(values, holes, words, known, meets=True)
+
+    def _filled(
+        self,
+        values: Floats,
+        holes: NDArray[np.bool_],
+        words: list[Any],
+        known: Floats,
+        follows: bool,
+    ) -> Any:
+        """Rows that are filled as they would be if each came next."""
+        if holes.any():
+            mean = self.totals_ / np.maximum(self.counts_, 1)
+            filling = self.last_ if self.missing == "last" else mean
+            values = np.where(np.isnan(values), filling, values)
+        return self._whole(values, holes, words, known, meets=follows)
 
     def _whole(
         self,

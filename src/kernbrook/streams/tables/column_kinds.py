@@ -1,11 +1,13 @@
 """A column of a table as columns of numbers: as it is, as levels, or hashed.
 
-All take an Arrow array and give (n, width) float64, NaN where a value is missing.
+All take an Arrow array and give (n, width) float64, NaN where a value is missing. `one` gives the
+same for one cell as Python has it, mostly without Arrow; None where only a table of it tells.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import murmurhash3_32
 
-from kernbrook.streams.formats.csv_header import quoted, without_gaps
+from kernbrook.streams.formats.csv_header import MISSING, quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_problems import (
     ValueProblem,
@@ -29,6 +32,9 @@ from kernbrook.streams.tables.written_numbers import PLAIN_NUMBER, TRUTH, Writte
 Floats = NDArray[np.float64]
 
 OTHER = "other"  # the level of values that were not declared
+_GAPS = frozenset(MISSING)
+_PLAIN_NUMBER = re.compile(PLAIN_NUMBER)
+_WHOLE = 1 << 63  # what is farther from 0 is no number to Arrow
 
 
 @dataclass
@@ -55,6 +61,17 @@ class Seen:
     helps: bool = True
     keeps: bool = False
     values: Floats | None = None
+
+    def of_text(self) -> list[dict[str, Any]]:
+        """What is remembered of text and zones, as it is now."""
+        return [dict(self.odd), dict(self.truth), dict(self.zones), dict(self.zoned)]
+
+    def go_back(self, before: list[dict[str, Any]]) -> None:
+        """Remember what `of_text` gave, and no more."""
+        own: list[dict[str, Any]] = [self.odd, self.truth, self.zones, self.zoned]
+        for now, was in zip(own, before, strict=True):
+            now.clear()
+            now.update(was)
 
 
 class Numbers(NamedTuple):
@@ -107,6 +124,21 @@ class Numbers(NamedTuple):
                 row, f"{found} is not finite", declared=ways if is_code else (), question="a code? "
             )
         return values[:, None]
+
+    def one(self, value: Any) -> list[float] | None:
+        is_text, truth = isinstance(value, str), self.seen.truth
+        if is_missing(value) or (is_text and value in _GAPS):
+            return [math.nan]
+        if is_text:
+            value = "" if self.written.unit else self.written.bare(value)
+            if truth.get(self.column, False) or not _PLAIN_NUMBER.fullmatch(value):
+                return None
+        elif not isinstance(value, float) and not is_whole(value):
+            return list(alone(self, value)[0])
+        if self.seen.learns and not is_whole(value):
+            truth.setdefault(self.column, False)
+        number = float(value)
+        return None if math.isinf(number) else [number]
 
     def _from_text(self, array: Any) -> Floats:
         import pyarrow as pa
@@ -234,6 +266,16 @@ class Levels(NamedTuple):
         rows[-1] = np.nan
         return rows[found]
 
+    def one(self, value: Any) -> list[float] | None:
+        by_text, by_value = places(self.levels, self.decimal)
+        if (level := _level(value, self.decimal, by_text)) is None:
+            return list(alone(self, value)[0])
+        others = len(self.levels)
+        row = [math.nan if level == _GAP else 0.0] * (others + 1)
+        if level != _GAP:
+            row[by_text.get(level[0], by_value.get(level[1], others))] = 1.0
+        return row
+
 
 class Hashed(NamedTuple):
     """Levels as scikit-learn's FeatureHasher has them: a column and a sign by their hash.
@@ -256,15 +298,27 @@ class Hashed(NamedTuple):
         return [f"{self.column}#{i}" for i in range(self.width)]
 
     def encode(self, array: Any) -> Floats:
-        from sklearn.feature_extraction import FeatureHasher
-
         found, known = _levels(array, self.decimal)
-        rows = np.full((len(known) + 1, self.width), np.nan)
-        if known:
-            hasher = FeatureHasher(self.width, input_type="string")
-            levels = [[hashed_as(text, value)] for text, value in known]
-            rows[:-1] = hasher.transform(levels).toarray()
+        rows = np.zeros((len(known) + 1, self.width))
+        rows[-1] = math.nan
+        for row, level in zip(rows, known, strict=False):
+            place, sign = self._place(level)
+            row[place] = sign
         return rows[found]
+
+    def one(self, value: Any) -> list[float] | None:
+        if (level := _level(value, self.decimal)) is None:
+            return list(alone(self, value)[0])
+        row = [math.nan if level == _GAP else 0.0] * self.width
+        if level != _GAP:
+            place, sign = self._place(level)
+            row[place] = sign
+        return row
+
+    def _place(self, level: tuple[str, str]) -> tuple[int, float]:
+        """The column of a level, by its text and value, and its sign."""
+        found = murmurhash3_32(hashed_as(*level))
+        return abs(found) % self.width, 1.0 if found >= 0 else -1.0
 
 
 def as_text(array: Any) -> Any:
@@ -318,6 +372,39 @@ def _levels(
     else:
         texts = [str(value) for value in values.to_pylist() if value is not None]
     return found, [(value, value) for value in map(as_value, texts)]
+
+
+_GAP = "", ""  # no level: such text is missing
+
+
+def _level(value: Any, decimal: str, declared: Collection[str] = ()) -> tuple[str, str] | None:
+    """Text and value of one cell as `_levels` has them, or `_GAP`; None where Arrow has to tell."""
+    if is_missing(value):
+        return _GAP
+    if isinstance(value, str):
+        text = value.strip()
+        return _GAP if text in _GAPS and text not in declared else (text, in_text(text, decimal))
+    if type(value) is not float and not is_whole(value):
+        return None
+    found = as_value(str(value))
+    return found, found
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is None or NaN."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a cell is an integer of Python that Arrow takes for one, or true or false."""
+    return isinstance(value, int) and -_WHOLE <= value < _WHOLE
+
+
+def alone(column: Any, value: Any) -> Any:
+    """(1, width) what a column makes of a cell of any type, by way of Arrow."""
+    import pyarrow as pa
+
+    return column.encode(pa.array([value], from_pandas=True))
 
 
 def is_text(array: Any) -> bool:

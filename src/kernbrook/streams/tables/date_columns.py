@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,15 @@ from kernbrook.errors import DataFileWarning, InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted, without_gaps
 from kernbrook.streams.formats.table_records import Records, Refused, Wanted
 from kernbrook.streams.tables import written_dates
-from kernbrook.streams.tables.column_kinds import Floats, Seen, as_text, is_numeric, plain
+from kernbrook.streams.tables.column_kinds import (
+    Floats,
+    Seen,
+    alone,
+    as_text,
+    is_missing,
+    is_numeric,
+    plain,
+)
 from kernbrook.streams.tables.column_problems import (
     CYCLES,
     DATE_PARTS,
@@ -28,6 +38,7 @@ from kernbrook.telling import tell
 Declared = dict[str, tuple[tuple[str, ...], str | None]]  # columns, their parts and format
 
 _DAY = 86_400_000_000  # microseconds
+_FIRST, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 _WEEKDAY = 3  # of 1970-01-01, from Monday
 _UTC = "UTC"
 _UTCS = (_UTC, "+00:00", "Etc/UTC", "GMT", "Z")
@@ -61,6 +72,34 @@ class Dates(NamedTuple):
 
     def encode(self, array: Any) -> Floats:
         moments, missing = self._in_zone(array, *self.moments(array))
+        values = self._parts(moments)
+        values[missing] = np.nan
+        return values
+
+    def one(self, value: Any) -> list[float] | None:
+        seen, name = self.seen, self.column
+        if is_missing(value):
+            return [math.nan] * len(self.names)
+        moment, bare = None, isinstance(value, str) and ":" not in value  # as `zoned` tells it
+        if seen.zones.get(name, _UTC) in _UTCS:
+            if isinstance(value, str) and self.written in (None, ISO):
+                moment = written_dates.plain_moment(value)
+                known = seen.zoned.setdefault(name, bare) if moment is not None else bare
+                moment = moment if known == bare else None
+            elif type(value) is datetime and value.tzinfo is None:
+                moment = value
+        if seen.learns and name not in seen.zones:
+            if moment is None:
+                return None
+            seen.zones[name] = _UTC
+        if moment is None:
+            return list(alone(self, value)[0])
+        since = (moment - _FIRST) // _MICROSECOND
+        values: list[float] = self._parts(np.array([since]))[0].tolist()
+        return values
+
+    def _parts(self, moments: NDArray[np.int64]) -> Floats:
+        """The columns of moments, in microseconds since 1970."""
         days, rest = np.divmod(moments, _DAY)
         of_day = rest / _DAY
         dates = days.astype("datetime64[D]")
@@ -80,9 +119,7 @@ class Dates(NamedTuple):
             else:
                 angle = 2 * np.pi * cycles[part]
                 columns += [np.sin(angle), np.cos(angle)]
-        values = np.stack(columns, axis=1)
-        values[missing] = np.nan
-        return values
+        return np.stack(columns, axis=1)
 
     def _in_zone(
         self, array: Any, moments: NDArray[np.int64], missing: NDArray[np.bool_]

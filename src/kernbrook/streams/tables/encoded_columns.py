@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
+from kernbrook.streams.files import limits
 from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.tables.column_kinds import Floats, Hashed, Levels, Numbers, Seen, as_text
+from kernbrook.streams.formats.table_records import is_unicode
+from kernbrook.streams.tables.column_kinds import (
+    Floats,
+    Hashed,
+    Levels,
+    Numbers,
+    Seen,
+    alone,
+    as_text,
+)
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import Dates, Declared
 from kernbrook.streams.tables.declarations import DeclaredLevels
@@ -164,6 +175,40 @@ class EncodedColumns:
         if self.seen.keeps:
             self.seen.values = values
         return values
+
+    def encode_record(
+        self, record: Mapping[str, Any], gaps: bool
+    ) -> tuple[Floats, list[Any]] | None:
+        """(1, width) the columns of numbers of one record, and (1, n) CSR of each one of words.
+
+        None where only a table of it tells, or refuses it; then nothing is remembered of it.
+
+        gaps : whether values may be missing
+        """
+        import pyarrow as pa
+
+        before, found = self.seen.of_text(), None
+        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+            found = self._one(record)
+        refused = found is None or (not gaps and np.isnan(found[0]).any())
+        if refused or self.seen.odd != before[0]:
+            self.seen.go_back(before)
+            return None
+        return found
+
+    def _one(self, record: Mapping[str, Any]) -> tuple[Floats, list[Any]] | None:
+        row, words, longest = list[float](), list[Any](), limits.LONGEST_CELL // 4
+        for column in (*self.columns, *self.words):
+            value = record.get(column.column)
+            if isinstance(value, str) and not (len(value) <= longest and is_unicode(value)):
+                return None
+            if isinstance(column, Words):
+                words.append(alone(column, value))
+            elif (found := column.one(value)) is None:
+                return None
+            else:
+                row += found
+        return np.array([row]), words
 
     def moments(self, table: Any) -> NDArray[np.int64] | None:
         """(n,) microseconds since 1970 by the first column of dates; None where there is none.

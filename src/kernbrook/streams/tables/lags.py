@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,6 +66,14 @@ class Lags:
         for one, values in own if meets else ():
             one.meet(values)
         return found
+
+    def copy(self) -> Lags:
+        """Another that meets rows by itself."""
+        if not self._of:
+            return self
+        new = copy.copy(self)
+        new._of = [(copy.copy(one), at) for one, at in self._of]  # `meet` changes no array
+        return new
 
     def state(self) -> list[dict[str, Any]]:
         """What was met, as plain JSON."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import vstack
 
 from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted
@@ -129,6 +130,13 @@ class TableReader:
             bad.places += [first + place for place in batch.bad]
             first += batch.table.num_rows + len(batch.bad)
         bad.places.sort()
+
+    def unfilled(self, learns: bool) -> Any:
+        """(n, w) all rows at once as `read_table` of the encoder has them."""
+        batches = self._batches(self._wanted(self.start, BadRows()))
+        tables = [_with_gaps(batch.table, self.lacks) for batch in batches]
+        rows = [self.start.read_table(table, learns) for table in tables]
+        return np.vstack(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
 
     def _wanted(self, encoder: TableEncoder, bad: BadRows) -> Wanted:
         there = [name for name in encoder.columns_ if name not in self.lacks]

@@ -151,6 +151,10 @@ class TableStream(Stream):
     def records(self) -> Records:
         return self._records
 
+    def unfilled(self, learns: bool = False) -> Any:
+        """(n, w) all rows as the encoder's `read_table` has them; it has learned before."""
+        return self._reader.unfilled(learns)
+
     def _begun(
         self, encoder: TableEncoder | None, columns: list[str], ignore_extra: bool
     ) -> TableEncoder:

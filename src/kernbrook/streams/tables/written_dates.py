@@ -7,6 +7,7 @@ seconds with a fraction of any length, AM or PM, and the offset from UTC.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -216,6 +217,17 @@ def moment_of(text: str, written: str) -> int | None:
 
     found, bad = moments(pa.array([text], pa.string()), written)
     return None if bad[0] else int(found[0])
+
+
+_PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.(?:\d{3}|\d{6}))?)?)?", re.ASCII)
+
+
+def plain_moment(text: str) -> datetime | None:
+    """A date in ISO's form without an offset, as `moments` has it; None where that has to tell."""
+    try:
+        return datetime.fromisoformat(text) if _PLAIN.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 _PADDED = {"Y": "[0-9]{4}", "m": "[0-9]{2}", "d": "[0-9]{2}"}
