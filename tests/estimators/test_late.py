@@ -4,16 +4,19 @@ from copy import deepcopy
 
 import hard_streams
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from estimators.test_model_files import rewrite
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.late import so_many_wait
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
 UP = np.where(Y > 0, "up", "down")
@@ -231,6 +234,69 @@ def test_dense_and_sparse_rows_may_wait_together():
     for one in (late, model):
         one.learn([7, 2, 3], UP[[7, 2, 3]])
     np.testing.assert_array_equal(late.model.predict_proba(X), model.model.predict_proba(X))
+
+
+def test_records_of_a_table_wait(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        {"km": float(v) if v < 1 else None, "day": str(rng.choice(["mon", "sat"]))}
+        for v in rng.normal(size=300)
+    ]
+    labels = np.where([row["day"] == "sat" for row in rows], "up", "down")
+    table = [{**row, "way": label} for row, label in zip(rows, labels, strict=True)]
+    encoder = kb.TableEncoder({"day": 4}, missing="mean")
+    late, alone = (
+        kb.LateLabels(kb.fit_table(table[:200], "way", model=classifier(), encoder=encoder))
+        for _ in range(2)
+    )
+    said = late.predict_proba(rows[200:260], range(60))
+    assert (
+        alone.predict(rows[200], ["first"]).tolist()
+        == late.model.classes_[said[:1].argmax(axis=1)].tolist()
+    )
+    with so_many_wait(60):  # as far from the last label as rows wait
+        row = late.model.encoder_.transform(pa.Table.from_pylist(rows[260:261]))
+        expected = late.model.model.predict_proba(row)
+    np.testing.assert_array_equal(late.predict_proba(rows[260], ["one"]), expected)
+    kb.save(late, tmp_path / "m")
+    again = kb.load(tmp_path / "m")
+    for one in (late, again):
+        then = one.learn_scored([*range(30), "one"], [*labels[200:230], None])
+        np.testing.assert_array_equal(then.probabilities, [*said[:30], *expected])
+        assert list(one.waiting_) == [*range(30, 60)]
+    whole = kb.TableModel(classifier(), encoder, "way").partial_fit(table[:230])
+    whole.learn_one(rows[260])
+    for one in (late, again):
+        assert one.model.encoder_.described() == whole.encoder_.described()
+        np.testing.assert_array_equal(one.model.predict_proba(rows), whole.predict_proba(rows))
+    for y in (["Up"], ["left"]):
+        with pytest.raises(InputError, match=r"is it 'up'|found left alone"):
+            late.learn([30], y)
+    assert 30 in late.waiting_
+    with pytest.raises(InputError, match=r"table: row 0.*column 'km': expected a number"):
+        late.predict([{"km": "x"}], ["two"])
+    lagged = kb.LateLabels(
+        kb.fit_table(
+            table,
+            "way",
+            encoder=kb.TableEncoder(drop="day", missing="mean", lags={"km": [1]}),
+            model=classifier(),
+        )
+    )
+    with pytest.raises(InputError, match="lags: of rows that wait"):
+        lagged.predict(rows[0], ["a"])
+    with pytest.raises(NotFittedError, match="nothing was learned yet"):
+        kb.LateLabels(kb.TableModel(classifier())).predict(rows[0], ["a"])
+
+
+def test_probabilities_where_no_class_is_known():
+    late = kb.LateLabels(classifier())
+    with pytest.raises(NotFittedError, match="`classes` names none"):
+        late.predict_proba(X[:1], ["a"])
+    assert not late.waiting_
+    assert not hasattr(kb.LateLabels(kb.OnlineMKRegressor()), "predict_proba")
+    late = kb.LateLabels(classifier(), classes=["down", "up"])
+    np.testing.assert_allclose(late.predict_proba(X[:2], [1, 2]), 0.5)
 
 
 WRONG = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import Other, Whole, check, counted, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
@@ -41,8 +42,8 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
     Parameters
     ----------
     model : one of ours that learns from a stream; it learns in place
-        Of a `NamedColumns` records wait, as they came: where their gaps are filled by means, those
-        are the means when the label comes.
+        Of a `NamedColumns` or a `TableModel` records wait; where their gaps are filled by means,
+        those are the means when the label comes. A `TableModel` has learned a table before.
     limit : int, rows that wait at most, so that memory is bounded; then the oldest is dropped
     classes : all labels of a classifier, which labels are then held to
         None: those of the first call of `learn`, two or more; others may come later
@@ -85,9 +86,22 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array or sparse matrix; of a `NamedColumns` a frame or records
+        X : (n, d) array or sparse matrix; of a `NamedColumns` a frame or records, of a `TableModel`
+            a table or records
         keys : (n,) numbers or text, one for each row; none of them may wait already
         """
+        return self._wait(X, keys).predictions
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    @changes
+    def predict_proba(self, X: Any, keys: Any) -> NDArray[np.float64]:
+        """(n, c) the probabilities of the model's classes, as `predict`."""
+        said = self._wait(X, keys, chances=True).probabilities
+        assert said is not None
+        return said
+
+    def _wait(self, X: Any, keys: Any, chances: bool = False) -> Learned:
+        """What the model says now of rows, which wait from now on; chances : if it gives some."""
         check(self)
         keys, there = keys_of(keys), self._there()
         rows = self._rows(X)
@@ -99,12 +113,14 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
         with so_many_wait(len(there)):
             said = self._said(rows, n)
+        if chances and said.probabilities is None:
+            raise NotFittedError("LateLabels: nothing was learned yet, and `classes` names none")
         for i, key in enumerate(keys):
             there[key] = (rows[i].copy(), said.of([i]))  # copied, as a slice would not be
         self.__dict__.update(_waiting=there, n_dropped_=dropped)
         for _ in range(over):
             there.popitem(last=False)
-        return said.predictions
+        return said
 
     @changes
     def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:
@@ -144,7 +160,8 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         rows, said = zip(*(there[key] for key in keys), strict=True)
         before, learned = rows_met(self.model), keys
         try:
-            asked = self.model.learn(together(rows), labels, **self._named())[1]
+            learn = getattr(self.model, "_learn_waiting", None) or self.model.learn
+            asked = learn(together(rows), labels, **self._named())[1]
         except BaseException:  # some blocks are learned as a whole, the others not
             learned = keys[: max(rows_met(self.model) - before, 0)]
             raise
@@ -172,12 +189,17 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         """The rows, checked: records, an array or a CSR matrix."""
-        if isinstance(self.model, (LateLabels, type)) or not hasattr(self.model, "learn"):
+        learns = hasattr(self.model, "learn") or hasattr(self.model, "_learn_waiting")
+        if isinstance(self.model, (LateLabels, type)) or not learns:
             raise refusal(self, "model", "be one that learns from a stream")
         if isinstance(self.model, NamedColumns):
             return records_of(X)
+        if hasattr(self.model, "_waiting_rows"):
+            X = self.model._waiting_rows(X)
+            return sp.csr_matrix(X) if sp.issparse(X) else X
         if hasattr(X, "columns") or (isinstance(X, list) and X and isinstance(X[0], dict)):
-            raise InputError("X: has names, for which there is LateLabels(NamedColumns(model))")
+            wanted = "LateLabels(NamedColumns(model)), and for text LateLabels(TableModel(model))"
+            raise InputError(f"X: has names, for which there is {wanted}")
         if is_empty(X):
             return []
         with in_words(X):

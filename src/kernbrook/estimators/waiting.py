@@ -154,9 +154,12 @@ def _rows(model: Any, held: dict[str, Any], n: int) -> list[Any]:
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         pairs = [(X.indices[a:b].tolist(), X.data[a:b].tolist()) for a, b in ends]
         return [{names[j]: v for j, v in zip(*pair, strict=True)} for pair in pairs]
-    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+    of_table = hasattr(model, "_waiting_width")  # NaN is a gap
+    values = X.data if sp.issparse(X) else X
+    if np.isinf(values).any() or (np.isnan(values).any() and not of_table):
         raise InputError("waiting: NaN or infinity")
-    if getattr(model, "n_features_in_", width) != width:
+    expected = model._waiting_width if of_table else getattr(model, "n_features_in_", width)
+    if expected != width:
         raise InputError(f"waiting: rows of {width} features, which the model does not have")
     return [X[i].copy() for i in range(n)]
 
