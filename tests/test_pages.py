@@ -3,9 +3,13 @@
 import json
 import re
 import shlex
+import socket
+import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from types import ModuleType
 
 import numpy as np
@@ -243,6 +247,52 @@ def test_the_page_of_a_first_table(tmp_path, monkeypatch, capfd):
         assert any(line in one for one in said)
     exec(use, {})
     assert capfd.readouterr().out.count("]") == 3
+
+
+@pytest.mark.slow
+def test_the_page_of_a_service(tmp_path):
+    """Killed twice, saved meanwhile, it gives the answers of a model that nothing happens to."""
+    text = beside_the_tests("docs/service.md").read_text("utf-8")
+    begin, serve = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    (tmp_path / "begin.py").write_text(begin)
+    (tmp_path / "serve.py").write_text(serve.replace("time.sleep(60)", "time.sleep(0.5)"))
+    subprocess.run([sys.executable, "begin.py"], cwd=tmp_path, check=True)
+    late, rng = kb.load(tmp_path / "model-0.kb"), np.random.default_rng(1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def ask(**event):
+        body = json.dumps(event).encode()
+        for _ in range(1200):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}", body, timeout=60) as said:
+                    return json.load(said)
+            except urllib.error.HTTPError as error:
+                return json.load(error)
+            except OSError:  # it begins
+                time.sleep(0.1)
+
+    waits = []
+    for life in range(3):
+        server = subprocess.Popen([sys.executable, "serve.py", f"{port}"], cwd=tmp_path)
+        try:
+            for i in range(40):
+                key, record = f"{life}.{i}", {"day": str(rng.choice(["Sunday", "x"])), "km": i / 4}
+                chances = late.predict_proba(record, [key])[0].tolist()
+                assert ask(id=key, record=record) == dict(zip(("no", "yes"), chances, strict=True))
+                waits.append(key)
+                while len(waits) > 10 * (life + 1):
+                    known = waits.pop(int(rng.integers(len(waits))))
+                    said = late.learn([known], ["yes"])[0].tolist()[0]
+                    assert ask(id=known, label="yes") == {"said": said}
+            assert "waits for its label already" in ask(id=waits[-1], record=record)["error"]
+            assert "expected a number" in ask(id="new", record={"km": "far"})["error"]
+            time.sleep(1.5 * life)
+        finally:
+            server.kill()
+            server.wait()
+    assert len([*tmp_path.glob("model-*.kb")]) <= 2
 
 
 def test_programs_and_tables_that_pages_name_are_there():
