@@ -4,7 +4,8 @@
 
 The least of the repeats, of 500 rows each; ours after 1,000 rows, so that budgets are full. Then of
 the defaults on real rows from the first one on, predict_one and learn_one in turn, how long the
-slowest rows take: CPU time of the process, each row once. Then microseconds of partial_fit and
+slowest rows take: CPU time of the process, each row once; and the same of records through a
+TableModel. Then microseconds of partial_fit and
 predict for chunks of few rows, beside what scikit-learn takes to look at such chunks
 (validate_data).
 """
@@ -100,6 +101,31 @@ def slowest(name: str, most: int) -> list[float]:
         start = time.process_time()
         model.learn_one(x, label)
         times.append(1e6 * (time.process_time() - start))
+    return percentiles(times)
+
+
+def records(X: Any, y: list[int]) -> dict[str, list[float]]:
+    """The same of predict_one and learn_one of records: five numbers, levels, hashed, a date."""
+    given = [
+        {**dict(zip("abcde", row, strict=False)), "level": "xyz"[int(abs(row[5])) % 3],
+         "hashed": f"L{row[6]:.1f}", "date": f"2024-01-{1 + int(9 * abs(row[7])) % 28:02}T08:30:00"}
+        for row in X.tolist()
+    ]  # fmt: skip
+    encoder = kb.TableEncoder({"level": ["x", "y", "z"], "hashed": 16}, ["date"], missing="mean")
+    table = [{**record, "label": label} for record, label in zip(given, y, strict=True)]
+    model = kb.fit_table(table[:1000], encoder=encoder)
+    times: dict[str, list[float]] = {"predict_one": [], "learn_one": []}
+    for record, label in zip(given[1000:], y[1000:], strict=True):
+        start = time.process_time()
+        model.predict_one(record)
+        times["predict_one"].append(1e6 * (time.process_time() - start))
+        start = time.process_time()
+        model.learn_one(record, label)
+        times["learn_one"].append(1e6 * (time.process_time() - start))
+    return {f"record, {name}": percentiles(own) for name, own in times.items()}
+
+
+def percentiles(times: list[float]) -> list[float]:
     return [float(np.percentile(times[1:], q)) for q in PERCENTILES]  # the first loads code
 
 
@@ -148,6 +174,8 @@ def main() -> None:
     for name in machine.present(["elec2", "kin8nm"]):
         took = slowest(name, 10_000)
         print(f"default, {name:19s} " + " ".join(f"{one:9.0f}" for one in took))
+    for name, took in records(X, classes).items():
+        print(f"{name:28s} " + " ".join(f"{one:9.0f}" for one in took))
     print(f"\n{'chunks':28s} {'rows':>5s} {'partial_fit':>12s} {'predict':>9s} {'looked at':>10s}")
     makers: dict[str, Callable[[], Any]] = {
         "1 kernel, BPAS(50)": lambda: kb.OnlineMKClassifier(one, budget),
