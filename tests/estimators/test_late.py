@@ -260,13 +260,17 @@ def test_records_of_a_table_wait(tmp_path):
     np.testing.assert_array_equal(late.predict_proba(rows[260], ["one"]), expected)
     kb.save(late, tmp_path / "m")
     again = kb.load(tmp_path / "m")
+    alone.predict_proba(rows[201:230], range(1, 30))
+    alone.predict(rows[260], ["one"])
+    for key, label in zip(["first", *range(1, 30), "one"], [*labels[200:230], None], strict=True):
+        assert alone.learn([key], [label])[1].tolist() == [label is not None]
     for one in (late, again):
         then = one.learn_scored([*range(30), "one"], [*labels[200:230], None])
         np.testing.assert_array_equal(then.probabilities, [*said[:30], *expected])
         assert list(one.waiting_) == [*range(30, 60)]
     whole = kb.TableModel(classifier(), encoder, "way").partial_fit(table[:230])
     whole.learn_one(rows[260])
-    for one in (late, again):
+    for one in (late, again, deepcopy(alone)):
         assert one.model.encoder_.described() == whole.encoder_.described()
         np.testing.assert_array_equal(one.model.predict_proba(rows), whole.predict_proba(rows))
     for y in (["Up"], ["left"]):
