@@ -411,6 +411,42 @@ def test_dishonest_files(change, message, tmp_path):
         kb.load(tmp_path / "late")
 
 
+@pytest.mark.parametrize(
+    ("missing", "words", "X", "message"),
+    [
+        ("mean", None, [[1.0, np.nan, 0.0]], ""),
+        ("mean", None, [[1.0, np.inf, 0.0]], "NaN or infinity"),
+        ("mean", None, [[1.0, 0.0]], "rows of 2 features"),
+        ("error", None, [[1.0, np.nan, 0.0]], "NaN or infinity"),
+        ("mean", {"day": 2}, [[1.0, 0.0, 0.0]], "sparse matrix where there are words"),
+    ],
+)
+def test_dishonest_files_of_records(missing, words, X, message, tmp_path):
+    levels = None if words else {"day": ["mon"]}
+    encoder = kb.TableEncoder(levels, missing=missing, words=words)
+    table = [{"km": i, "day": "mon", "way": ["up", "down"][i % 2]} for i in range(8)]
+    late = kb.LateLabels(kb.TableModel(classifier(), encoder, "way").partial_fit(table))
+    late.predict([{"km": 1.0, "day": "mon"}], ["a"])
+    kb.save(late, tmp_path / "m")
+    kb.load(tmp_path / "m").learn(["a"], ["up"])
+
+    def change(model, tensors, header):
+        held = model["waiting"]
+        if words:
+            held["X"] = {"array": "waiting.X"}
+            for name in ("width", "data", "indices", "indptr"):
+                held.pop(name)
+                tensors.pop(f"waiting.{name}", None)
+        tensors["waiting.X"] = np.array(X)
+
+    rewrite(tmp_path / "m", change)
+    if not message:
+        assert kb.load(tmp_path / "m").learn(["a"], ["up"])[1].all()
+        return
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(tmp_path / "m")
+
+
 def test_an_array_for_a_number_is_refused_in_one_line():
     late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
     late.n_dropped_ = np.ones(40, dtype=np.int64)

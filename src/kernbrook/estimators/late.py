@@ -194,14 +194,14 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
             raise refusal(self, "model", "be one that learns from a stream")
         if isinstance(self.model, NamedColumns):
             return records_of(X)
+        if is_empty(X):
+            return []
         if hasattr(self.model, "_waiting_rows"):
             X = self.model._waiting_rows(X)
             return sp.csr_matrix(X) if sp.issparse(X) else X
         if hasattr(X, "columns") or (isinstance(X, list) and X and isinstance(X[0], dict)):
             wanted = "LateLabels(NamedColumns(model)), and for text LateLabels(TableModel(model))"
             raise InputError(f"X: has names, for which there is {wanted}")
-        if is_empty(X):
-            return []
         with in_words(X):
             X = check_array(sound(X), accept_sparse="csr", dtype=np.float64, order="C")
         X = canonical(X)

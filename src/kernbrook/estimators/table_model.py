@@ -285,15 +285,17 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 "`partial_fit` learns such tables, and `delay` of the encoder says how late"
             )
         if not is_records(X):
-            return self._opened(X).unfilled() if len(X) else np.empty((0, self._waiting_width))
+            return self._opened(X).unfilled()
         rows = [self._row(x, False) for x in ([X] if isinstance(X, Mapping) else X)]
         return np.vstack(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
 
     @property
-    def _waiting_width(self) -> int:
-        """Of such rows."""
-        encoded = self._unwrapped()[1].encoded
-        return encoded.width + encoded.words_width
+    def _waiting_form(self) -> tuple[bool, bool, int]:
+        """Of such rows: whether they have gaps, whether they are sparse, and their width."""
+        encoder = self._unwrapped()[1]
+        encoded = encoder.encoded
+        width = encoded.width + encoded.words_width
+        return encoder.missing != "error", encoded.words_width > 0, width
 
     def _read(self, rows: Any) -> Learned:
         """All that the model says now of such rows."""

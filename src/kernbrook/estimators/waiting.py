@@ -154,11 +154,14 @@ def _rows(model: Any, held: dict[str, Any], n: int) -> list[Any]:
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         pairs = [(X.indices[a:b].tolist(), X.data[a:b].tolist()) for a, b in ends]
         return [{names[j]: v for j, v in zip(*pair, strict=True)} for pair in pairs]
-    of_table = hasattr(model, "_waiting_width")  # NaN is a gap
+    gaps, expected = False, getattr(model, "n_features_in_", width)
+    if hasattr(model, "_waiting_form"):
+        gaps, is_sparse, expected = model._waiting_form
+        if sp.issparse(X) != is_sparse:
+            raise InputError("waiting: expected a sparse matrix where there are words, else none")
     values = X.data if sp.issparse(X) else X
-    if np.isinf(values).any() or (np.isnan(values).any() and not of_table):
+    if np.isinf(values).any() or (np.isnan(values).any() and not gaps):
         raise InputError("waiting: NaN or infinity")
-    expected = model._waiting_width if of_table else getattr(model, "n_features_in_", width)
     if expected != width:
         raise InputError(f"waiting: rows of {width} features, which the model does not have")
     return [X[i].copy() for i in range(n)]
