@@ -4,6 +4,7 @@ import copy
 import json
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
@@ -44,7 +45,7 @@ def written(table, path):
 
 def test_frames_records_and_files_are_the_same(model, tmp_path):
     table = trips(20, 1)
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    polars = pytest.importorskip("polars")
     others = [
         table.to_pandas(), polars.from_arrow(table), table.to_pylist(), table.drop(["late"]),
         table.select(["late", "day", "km"]), written(table, tmp_path / "t.csv"),
@@ -358,8 +359,9 @@ def test_a_model_may_begin_with_a_record():
     model = kb.TableModel(small(), kb.TableEncoder({"day": 4}, missing="last"), "late")
     model.learn_one({"km": 1.0, "day": "mon"}, "no", classes=["no", "yes"])
     model.learn_one({"day": "sat", "late": "yes"})
-    model.learn_one({"km": 2.0})  # a round without a label
-    assert (model.n_rounds_, model.model.labels_asked_) == (3, 2)
+    for missing in (None, np.nan, pandas.NA):  # rounds without a label
+        model.learn_one({"km": 2.0}, missing)
+    assert (model.n_rounds_, model.model.labels_asked_) == (5, 2)
     numbers = kb.TableModel(kb.OnlineMKRegressor([kb.Linear()], random_state=0), kb.TableEncoder())
     assert numbers.learn_one({"a": 1.0}, 2.5) == 0.0
     assert isinstance(numbers.learn_one({"a": 1.0}, np.int64(3)), float)
@@ -367,6 +369,7 @@ def test_a_model_may_begin_with_a_record():
 
 RECORDS = {
     "x: expected a record such as": lambda model: model.predict_one([1.0]),
+    "expected columns named by text, found 1": lambda model: model.predict_one({1: 2.0}),
     "unknown 'z'; ignore_extra": lambda model: model.learn_one({"km": 1.0, "z": 1}, "no"),
     "none of them is here": lambda model: model.predict_proba_one({"z": 1}),
     "row 0, counted from 0: column 'km': expected a number, found 'x'": lambda model: (

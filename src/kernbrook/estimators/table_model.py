@@ -268,10 +268,11 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     def _row(self, x: Mapping[str, Any], learns: bool, ignore_extra: bool = False) -> Any:
         """(1, w) a record as the encoder's `read_record` has it."""
         encoder, label = self._unwrapped()[1], self._label()
-        names = [name for name in x if name != label]
+        names, row = [name for name in x if name != label], None
         fills, known = encoder.missing != "error", encoder.feature_names_in_
-        matched = match_columns(encoder.columns_, names, known, fills, ignore_extra)
-        row = None if matched.problem else encoder.read_record(x, learns)
+        if all(isinstance(name, str) for name in names):
+            matched = match_columns(encoder.columns_, names, known, fills, ignore_extra)
+            row = None if matched.problem else encoder.read_record(x, learns)
         if row is not None:
             return row
         with at_once():
@@ -497,7 +498,7 @@ def _as_known(label: Any, known: NDArray[Any] | None) -> Any:
     known : (c,) classes; None for numbers
     """
     label = label.item() if isinstance(label, np.generic) else label
-    if is_missing(label):
+    if is_missing(label) or type(label).__name__ == "NAType":
         return None
     if known is None:
         plain = type(label) in (int, float) and abs(label) < _EXACT
