@@ -1,16 +1,19 @@
 """Boosted trees on the last rows: the naive twin, concepts that change, files."""
 
+import copy
 from itertools import pairwise
 
 import hard_streams
 import numpy as np
 import pytest
+from driving import learn
 from engine.test_cells import (
     assert_is_refused,
     assert_refused_at_once,
     assert_same,
     held,
     named,
+    one_by_one,
     scores,
     stream,
 )
@@ -31,6 +34,29 @@ TASKS = [2, 3, None]  # classes, or numbers
 
 def learned(C, n, size, learner=TREES):
     return learned_by(C, n, size, learner)
+
+
+def test_values_go_when_bins_stay():
+    """In blocks, in rows that began before, and in files; those of before have them still."""
+    X, y = stream(2, 4300)
+    models = [machine_of(2, TREES) for _ in range(4)]
+    for model in models:
+        learn(model, X[:4000], y[:4000], 2, 500)
+    values, name = np.zeros((150, 5), np.float32), "stores.0.window.values"
+    with pytest.raises(InputError, match="values: expected those of the first rows"):
+        copy.deepcopy(models[0])._model.restore({**models[0].state(), name: values[:0]})
+    for lo in range(4000, 4300, 50):
+        own = slice(lo, lo + 50)
+        for model in (models[0], *models[2:]):
+            model.partial_fit(X[own], y[own])
+        one_by_one(models[1], X[own], y[own], 2)
+        there = models[0].state()[name]
+        assert len(there) == (0 if lo + 50 >= 4096 else 150)
+        for model in models[1:]:
+            assert_same(model, models[0])
+        models[2]._model.restore(copy.deepcopy(models[0].state()))
+        older = {name: there if len(there) else values}
+        models[3]._model.restore(copy.deepcopy({**models[0].state(), **older}))
 
 
 # -- the twin --------------------------------------------------------------------------------------

@@ -428,17 +428,25 @@ def test_rows_far_from_the_last_label(C, monkeypatch):
 
 
 @pytest.mark.parametrize("C", TASKS)
-def test_what_is_kept_is_what_predicts(C):
-    """Of cells the weights, of boosted trees the trees; a file with others is refused."""
+def test_what_is_kept_is_what_predicts(C, monkeypatch):
+    """Of cells the weights, where there are some, of boosted trees the trees; a file with others is
+    refused."""
     X, y = stream(C, 900)
     kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
-    pool = [BOTH, kb.BoostedTrees(3, 4, 200), kb.Ridge(), kb.LastLabel()]
-    model = kind(kb.Linear(), pool, random_state=5)
+    grids = kb.RandomBinning(10, inputs=[2, None], cells=2**14)
+    pool = [kb.Cells([grids, TREES]), kb.BoostedTrees(3, 4, 200), kb.Ridge(), kb.LastLabel()]
+    model, other = (kind(kb.Linear(), pool, random_state=5, delay=50) for _ in range(2))
+    learn(other, X, y, C)
+    monkeypatch.setattr("kernbrook.engine.state.WORTH_IT", 1 << 10)
     learn(model, X, y, C)
+    packed = model.state()
+    for name, array in other.state().items():
+        assert ".says." in name or np.array_equal(packed[name], array)
     run, far = model._model, model._model.horizons
     places = [i for i, store in enumerate(run.stores) if isinstance(store, in_place.InPlace)]
     own = [run.stores[i].arrays(far.now.states[i]) for i in places]
     assert own[0]["table"].shape[1] == run.setting.scores
+    assert len(own[0]["table"]) < 0.75 * 2**14
     learning = ["bins.sample", "trees.sums"], ["bins.sample", "work"]
     for i, arrays, names in zip(places, own, learning, strict=True):
         assert not any(len(arrays[name]) for name in names)
@@ -446,6 +454,9 @@ def test_what_is_kept_is_what_predicts(C):
         assert 2 * sum(array.nbytes for array in arrays.values()) < live
     for k, name, change, said in (
         (0, "table", lambda a: a * np.nan, "NaN or infinity"),
+        (0, "table", lambda a: a[1:], "expected float32 of shape"),
+        (0, "table.rows", lambda a: a | 1, "expected float32 of shape"),
+        (0, "table.rows", lambda a: a[1:], "expected uint8 of shape"),
         (0, "trees.links", lambda a: 0 * a, "expected trees"),
         (0, "trees.links", lambda a: a[:-1], "expected those of the same nodes"),
         (0, "trees.weights", lambda a: a[:2], "expected float32 of shape"),

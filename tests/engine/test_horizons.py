@@ -166,7 +166,7 @@ def test_the_next_row_is_as_ever():
 
 @pytest.mark.thinned
 @pytest.mark.parametrize("C", [2, 3, None])
-@pytest.mark.parametrize("n", [100, 128, 512, 800])
+@pytest.mark.parametrize("n", [100, 128, 250, 512, 800])
 def test_a_file_goes_on(C, n, tmp_path):
     X, y = stream(C)
     model = learned(C, n)
@@ -340,6 +340,32 @@ def test_what_learning_cannot_lead_to(name, change, said):
         arrays[name] = change(arrays[name])
     with pytest.raises(InputError, match=said):
         far_of(model).restore(model._model, arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("which", lambda a: a + 1, "which: expected rows of the lap that were judged"),
+        ("which", lambda a: a[1:], "scores: expected float64 of shape"),
+        ("sizes", lambda a: a[:, 1:], "sizes: expected float64 of shape"),
+    ],
+)
+def test_the_model_that_judges_the_first_rows_is_given_up(name, change, said):
+    far = far_of(learned(2, 640 + 116))
+    assert far.now is not None
+    assert far.said == ()
+    model = learned(2, 640 + 117)
+    far, arrays = far_of(model), model.state()
+    assert far.now is None
+    assert len(far.said[0].which) == 17
+    arrays = {
+        k.removeprefix("horizons."): v for k, v in arrays.items() if k.startswith("horizons.")
+    }
+    assert not any(name.startswith("now.") for name in arrays)
+    far.restore(model._model, arrays)
+    arrays[f"said.{name}"] = change(arrays[f"said.{name}"])
+    with pytest.raises(InputError, match=said):
+        far.restore(model._model, arrays)
 
 
 @pytest.mark.parametrize("label", [-1.0, 0.5, 2.0, 1e9])

@@ -171,8 +171,8 @@ class Model:
         judges : whether its rows are judged at once; else with the next rows, or when that counts
         """
         held = self.__dict__["horizons"]
-        while held is not None and self.rounds >= held.end:
-            self.horizons = held = held.closed(self)
+        while held is not None and self.rounds >= held.due:
+            self.horizons = held = held.settled(self)
         if judges and held is not None:
             held.judge(self)
 

@@ -169,6 +169,14 @@ class OnlineScaler:
         """One that goes on from here by itself."""
         return self.on(copied(self.known))
 
+    def snapshot(self) -> OnlineScaler:
+        """One that transforms rows as this one does now, and learns none."""
+        known = self.known
+        if self.method == "ranks":  # the last rows are asked for the one that would leave
+            leaves = int(known.seen[0]) % len(known.first)
+            known = known._replace(first=known.first[leaves : leaves + 1])
+        return self.on(copied(known))
+
     def on(self, known: Known) -> OnlineScaler:
         """One that learns in these arrays."""
         other = OnlineScaler.__new__(OnlineScaler)
@@ -183,10 +191,15 @@ class OnlineScaler:
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:
         """One with copies of these arrays; InputError where they can be none of this kind."""
+        given: Any = arrays.get("first")
+        rows = self.known.first
+        if self.method == "ranks" and len(rows) == 1 and np.shape(given) != rows.shape:
+            whole = OnlineScaler("ranks", rows.shape[1])  # a snapshot of before could learn, too
+            return whole.restored(arrays).snapshot()
         known = copied(self._table.restored(self.known, arrays))
         if self.method == "ranks":  # compiled code looks for places in what is in order
             held = min(max(int(known.seen[0]), 0), scaling.WINDOW)
-            ordered = np.sort(known.first[:held].T)
+            ordered = np.sort(known.second[:, :held] if len(rows) == 1 else known.first[:held].T)
             if not np.array_equal(known.second[:, :held], ordered):
                 known.second[:, :held] = ordered
         return self.on(known)
@@ -238,6 +251,10 @@ class Scalers:
     def copy(self) -> Scalers:
         """Others that go on from here by themselves."""
         return self._of(OnlineScaler.copy)
+
+    def snapshot(self) -> Scalers:
+        """Others that transform rows as these do now, and learn none."""
+        return self._of(OnlineScaler.snapshot)
 
     def unite(self, apart: Apart) -> None:
         """See `OnlineScaler.unite`."""

@@ -241,7 +241,7 @@ class RowSession:
                 self.model.usual = usual
                 self._foresee(1)
             if last:
-                self.model.settle(judges=False)
+                self._settle(judges=False)
         if end <= LEAPT:
             return out
         self._refused(end)
@@ -265,8 +265,14 @@ class RowSession:
             self.model.usual = usual
             self._foresee(len(X))
         if last:
-            self.model.settle()
+            self._settle()
         return out if end <= LEAPT else None
+
+    def _settle(self, judges: bool = True) -> None:
+        """Settle what is due; models as they were that judge no more rows are not read again."""
+        self.model.settle(judges)
+        far: Any = self._model().__dict__["horizons"]
+        self.readers = [own for own in self.readers if own[0] is far.now or own[0] is far.old]
 
     def _foresee(self, n: int) -> None:
         """Have models as they were score rows of the last n, where the lap's end would do so."""
@@ -298,8 +304,6 @@ class RowSession:
                 with nothing_compiled():
                     reader = RowSession(model, reads_only=True)
                 reader.kept.append(model)
-                far: Any = self.model.horizons
-                self.readers = [one for one in self.readers if one[0] in (far.now, far.old)]
                 self.readers.append((kept, reader))
             if reader.decide(x) is None:
                 return None
@@ -316,7 +320,7 @@ class RowSession:
         """The calibration and the lap will learn from the next rows later.
 
         weights : of the rows, as they count
-        Returns whether a lap ends with them.
+        Returns whether there is something to settle after them.
         """
         n, at, held = len(X), int(self.progress.counters[ROUND]), self._model().__dict__
         if at + n > MOST_ROUNDS:
@@ -334,7 +338,7 @@ class RowSession:
             self.model.settle()
             horizons = held["horizons"]
         horizons.note(at, X, labels, weights)
-        return bool(at + n == horizons.end)
+        return bool(at + n >= horizons.due)
 
     def decide(self, x: Floats) -> Leant | None:
         """As `deciding.lean` for one row, (d,), that is the next one; None as for `learn`."""

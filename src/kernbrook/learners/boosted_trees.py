@@ -184,6 +184,7 @@ class Latest:
     """What `BoostedTrees` keeps in a store: arrays before the first row, and forms on arrays."""
 
     sparse = False
+    passing: tuple[str, ...] = ("window.values",)
 
     def __init__(self, learner: BoostedTrees, setting: Setting):
         self.learner, self.setting = learner, setting
@@ -221,11 +222,17 @@ class Latest:
             tree_fitting.check_trees(held.trees, self.setting.width)
         check_levels(held.levels)
 
+    def has_passed(self, held: Held) -> bool:
+        """Whether the bins stay, by which rows are known from then on."""
+        return bool(held.bins.met[0] >= binning.LAST)
+
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""
         self.check_what_says(held)
         c, regression = self.setting.scores, self.setting.regression
         with within("window."):
+            if len(held.window.values) == 0 and not self.has_passed(held):
+                raise InputError("values: expected those of the first rows: bins may still move")
             classes = None if regression else max(2, c)
             nodes = held.trees.inputs.shape[1]
             latest_rows.check_window(held.window, held.bins, nodes, classes)

@@ -230,6 +230,7 @@ class Growing:
     """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
 
     sparse = False
+    passing: tuple[str, ...] = ()
 
     def __init__(self, learner: Cells, maps: Any, first: int, setting: Setting):
         d, c = setting.width, setting.scores
@@ -258,6 +259,10 @@ class Growing:
             held, self.step, self.setting.regression, placed(d), cells, leaves,
             np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), np.zeros(d), room_of(d, c),
         )  # fmt: skip
+
+    def has_passed(self, held: Held) -> bool:
+        """There is nothing that passes."""
+        return False
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""

@@ -23,7 +23,7 @@ from kernbrook.learners.cell_steps import MOST_LABEL
 class Window(NamedTuple):
     """The last m rows: row t of all is at t % m.
 
-    values : (m, d) of the first rows, as long as bins may move
+    values : (m, d) of the first rows, as long as bins may move; none once they stay
     bins : (m, d) numbers of bins
     codes, counts : (m, d) of each row the codes, (m,) how many
     labels, weights : (m,) numbers, or numbers of classes; of the rows

@@ -60,6 +60,7 @@ class LinearContent:
     """What `Cells` keeps in a store, on hashed inputs."""
 
     sparse = True
+    passing: tuple[str, ...] = ()
 
     def __init__(self, learner: Any, inputs: HashedInputs, setting: Setting):
         self.setting, self.step = setting, STEPS * float(learner.step)
@@ -76,6 +77,10 @@ class LinearContent:
         """The compiled form on arrays."""
         slopes, setting = np.zeros(self.setting.scores + 1), self.setting
         return LinearSum(held, self.step, setting.regression, setting.width, slopes)
+
+    def has_passed(self, held: Held) -> bool:
+        """There is nothing that passes."""
+        return False
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""

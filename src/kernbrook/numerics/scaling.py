@@ -142,8 +142,11 @@ def rank_rows(X, seen, recent, ordered, out):
 
 @njit(cache=True, nogil=True)
 def rank_each(X, seen, recent, ordered, out):
-    """Rank each row as `rank_rows` would if it came next; nothing changes but `out`."""
-    at, held = seen[0] % WINDOW, min(seen[0], WINDOW)
+    """Rank each row as `rank_rows` would if it came next; nothing changes but `out`.
+
+    recent : may be the row alone that would leave, (1, d)
+    """
+    at, held = seen[0] % recent.shape[0], min(seen[0], WINDOW)
     for t in range(X.shape[0]):
         for j in range(X.shape[1]):
             oldest = recent[at, j] if held == WINDOW else math.nan

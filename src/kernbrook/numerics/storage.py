@@ -94,3 +94,27 @@ def move_sparse(data, indices, indptr, first, which, data_out, indices_out, indp
             indices_out[filled] = indices[k]
             filled += 1
         indptr_out[start + i + 1] = filled
+
+
+@njit(cache=True, nogil=True)
+def rows_there(bits, there):
+    """How many rows, (n, d) as whole numbers, hold something; there : (n,) bool, out, which."""
+    count = 0
+    for i in range(bits.shape[0]):
+        own = False
+        for j in range(bits.shape[1]):
+            own |= bits[i, j] != 0
+        there[i] = own
+        count += own
+    return count
+
+
+@njit(cache=True, nogil=True)
+def spread_rows(rows, there, out):
+    """The rows one after the other at the places that are there; out : (n, d)."""
+    k = 0
+    for i in range(there.shape[0]):
+        if there[i]:
+            for j in range(out.shape[1]):
+                out[i, j] = rows[k, j]
+            k += 1

@@ -9,11 +9,11 @@ there are three committees, by horizon: the place of a row after the last label 
     late : more
 
 Rows come in laps, of numbers of rows that are fixed beforehand, whatever the chunks. At the start
-of each lap the model is kept as it is, and at the start of every fourth one once more. When a lap
-is over, some of its rows are scored by the model as it was at its start, some by the one before:
-that is what `predict` would have said of them, so far ahead. Two committees learn from that, in
-the same rounds as the model's own, of the rows up to 128 places ahead and of all; so do their
-calibrations.
+of each lap the model is kept as it is, and at the start of every fourth one once more. Some rows of
+a lap are scored by the model as it was at its start, which is given up once these have come; some,
+when the lap is over, by the one before: that is what `predict` would have said of them, so far
+ahead. Two committees learn from that, in the same rounds as the model's own, of the rows up to 128
+places ahead and of all; so do their calibrations.
 
 They have four experts more: what the model's own committee says, which begins with almost all of
 the weight; the mean of the labels; and two regressions, see `lines`. Of numbers a fifth one goes on
@@ -151,11 +151,13 @@ class Committees:
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
     over : the lap before, until it has been judged; `Model.horizons` sees to that
+    said : what `now` says of rows of this lap, once all those have come; then `now` is None
     """
 
     now: Kept | None = None
     old: Kept | None = None
     over: Over | None = None
+    said: tuple[Scored, ...] = ()
 
     def __init__(self, model: Model):
         setting, terms = model.setting, model.choices.terms
@@ -189,9 +191,14 @@ class Committees:
         """Begin the lap at `start`, of which `now` and `old` judge rows."""
         n = self.length(self.start)
         wanted = np.zeros(n, dtype=bool)
-        for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(n))):
-            wanted[self._rows_at(kept, places, n)] = True
+        wanted[SOON_PLACES - 1] = True
+        wanted[self._rows_at(self.old, late_places(n), n)] = True
         self.lap, self.end = Lap(wanted, model.setting.width, model.sparse), self.start + n
+
+    @property
+    def due(self) -> int:
+        """Rows that the model has met when there is something to do."""
+        return self.end if self.now is None else self.start + int(SOON_PLACES[-1])
 
     def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
         """The rows of this lap of n, from 0, at such places after a model was kept."""
@@ -205,6 +212,7 @@ class Committees:
         rounds = model.rounds
         self.start = rounds - rounds % self.length(rounds)
         self.now = self.old = None
+        self.said = ()
         self.begin_lap(model)
 
     def note(self, rounds: int, X: Any, labels: Any, weights: Any) -> None:
@@ -243,7 +251,17 @@ class Committees:
 
     # -- the end of a lap -------------------------------------------------------------------
 
-    def closed(self, model: Model) -> Self:
+    def settled(self, model: Model) -> Self:
+        """After what is due, up to the last row that the model has learned."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(vars(self))
+        if self.now is not None:
+            which = self._places(self.now, SOON_PLACES)
+            other.said = tuple(self._scored(model, SOON, self.now, which))
+            other.now = None
+        return other if model.rounds < self.end else other._closed(model)
+
+    def _closed(self, model: Model) -> Self:
         """After this lap, whose last row is the last one that the model has learned.
 
         The rows of this lap are left to `judge`.
@@ -257,7 +275,7 @@ class Committees:
         numbers = model.setting.regression
         with one_thread():
             other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, numbers)
-        other.start = self.end
+        other.start, other.said = self.end, ()
         other.now = self._kept(model, other)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
@@ -269,8 +287,7 @@ class Committees:
         while self.over is not None:
             was, begun, scored = self.over
             if scored is None:
-                where = was._places(was.now, SOON_PLACES)
-                found = was._scored(model, SOON, was.now, where)
+                found = [*was.said]
                 soon = was._judged(model, SOON, found, begun)
                 self.__dict__.update(soon=soon, over=Over(was, begun, found))
             else:
@@ -339,7 +356,7 @@ class Committees:
         if model.session is not None:
             states = deepcopy(states)
         at = np.array([model.rounds])
-        return Kept(at, states, model.scaler.copy(), copied(model.progress), after.lines)
+        return Kept(at, states, model.scaler.snapshot(), copied(model.progress), after.lines)
 
     def _scored(self, model: Model, kind: int, kept: Kept | None, which: Labels) -> list[Scored]:
         """What a model as it was says of rows of this lap; nothing where it cannot see them."""

@@ -10,8 +10,17 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
 from kernbrook.engine.horizons import lines
-from kernbrook.engine.horizons.committees import LATE, NAMES, SEED, SOON, Committees, Distant, Kept
-from kernbrook.engine.horizons.laps import LAPS_LATE, check_labels
+from kernbrook.engine.horizons.committees import (
+    LATE,
+    NAMES,
+    SEED,
+    SOON,
+    Committees,
+    Distant,
+    Kept,
+    Scored,
+)
+from kernbrook.engine.horizons.laps import LAPS_LATE, SOON_PLACES, check_labels
 from kernbrook.engine.horizons.lines import Lines
 from kernbrook.engine.progress import Progress, check_progress, merged, restored
 from kernbrook.engine.state import flat, under
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
     from kernbrook.engine.model import Model
 
 Arrays = dict[str, NDArray[Any]]
+SAID = "which", "scores", "sizes"  # of `Scored`
 
 
 class Horizons(Committees):
@@ -48,6 +58,8 @@ class Horizons(Committees):
             "lap": self.lap.arrays(rows),
             "lines": lines.arrays(self.lines),
         }
+        for scored in self.said:
+            tree["said"] = {name: getattr(scored, name) for name in SAID}
         for kind, one in ((SOON, self.soon), (LATE, self.late)):
             tree[NAMES[kind]] = {
                 "rows": one.rows, "losses": one.losses, "progress": one.progress._asdict()
@@ -93,10 +105,24 @@ class Horizons(Committees):
             self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
         if self.old is not None and not 0 <= self.old.round[0] <= start:
             raise InputError("old.round: expected the start of a lap before")
+        with within("said."):
+            self.said = self._said_from(model, under(arrays, "said"))
         self.begin_lap(model)
         with within("lap."):
             self.lap.restore(under(arrays, "lap"), rounds - start)
             check_labels(self.lap.labels, model.setting)
+
+    def _said_from(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple[Scored, ...]:
+        """What was said of rows of this lap, from its arrays."""
+        which = arrays.get("which")
+        if which is None:
+            return ()
+        check_array("which", which, (len(which),), np.int64)
+        if not (np.isin(which, SOON_PLACES - 1) & (which < model.rounds - self.start)).all():
+            raise InputError("which: expected rows of the lap that were judged")
+        shape = len(which), len(self.choices.terms.strict), model.setting.scores
+        scores, sizes = (check_array(n, arrays.get(n), shape, np.float64) for n in SAID[1:])
+        return (Scored(SOON, which, scores, sizes),)
 
     def check(self, model: Model) -> None:
         """Raise InputError where numbers of a committee are beyond their ranges."""
@@ -169,14 +195,18 @@ def _states_apart(model: Model, kept: Kept) -> dict[str, Arrays]:
 
 def _others(arrays: Arrays, known: Arrays) -> Arrays:
     """Arrays that are not equal to those known by the same names."""
-    return {name: one for name, one in arrays.items() if not np.array_equal(one, known[name])}
+    return {
+        name: one
+        for name, one in arrays.items()
+        if name not in known or not np.array_equal(one, known[name])
+    }
 
 
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
     """A model as it was, from its arrays; those of older files could learn, too."""
     _count(arrays, "round")
     progress = _progress_from(model.combiner, model.progress, under(arrays, "progress"))
-    scaler, states = model.scaler.restored(arrays), []
+    scaler, states = model.scaler.snapshot().restored(arrays), []
     scaler.check()
     with within("lines."):
         own = lines.restored(fresh, {**lines.arrays(fresh), **under(arrays, "lines")})

@@ -225,7 +225,7 @@ class Store:
     def nbytes_beside(self, snapshot: Any, state: Any) -> int:
         """Bytes that a snapshot takes beside the state now."""
         known, own = self.arrays(state), self.arrays(snapshot)
-        return sum(array.nbytes for name, array in own.items() if array is not known[name])
+        return sum(array.nbytes for name, array in own.items() if array is not known.get(name))
 
     def snapshot(self, state: Any) -> Any:
         """The state as one that is read while learning goes on. Called at the start of a lap.

@@ -21,7 +21,16 @@ from kernbrook.compiler.compiling import Verb
 from kernbrook.compiler.links import new_link
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
 from kernbrook.engine.rounds import Met, learner_pass, link_pass
-from kernbrook.engine.state import copied, like, named
+from kernbrook.engine.state import (
+    Packed,
+    copied,
+    like,
+    named,
+    packed,
+    packs,
+    unpacked,
+    without,
+)
 from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
@@ -32,7 +41,7 @@ from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import Rows
 
 BLOCK = 4096  # examples
-COPIED = 1024  # rows between two copies of a table
+COPIED = 512  # rows between two copies of a table
 
 
 @Verb
@@ -63,9 +72,11 @@ class Content(Protocol):
 
     first : arrays before the first row, in NamedTuples, made when they are asked for
     sparse : whether rows come as those of their features that are not 0
+    passing : names of arrays that have no rows any more once nothing will ask for them
     """
 
     sparse: bool
+    passing: tuple[str, ...]
 
     @property
     def first(self) -> Any: ...
@@ -84,6 +95,9 @@ class Content(Protocol):
 
     def check_what_says(self, arrays: Any) -> None:
         """The same as `check` for these."""
+
+    def has_passed(self, arrays: Any) -> bool:
+        """Whether nothing will ask for the arrays that are `passing`."""
 
     def with_classes(self, before: Any, spread: Spread) -> Any:
         """Arrays as those of fewer scores."""
@@ -219,6 +233,8 @@ class InPlace(Store):
     def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
         self.learner, self._content, self.setting = learner, content, setting
         self.experts, self.block_rows = np.array([first]), BLOCK
+        if setting.scores > 1:  # tables are large
+            packs()
 
     @property
     def content(self) -> Content:
@@ -255,26 +271,38 @@ class InPlace(Store):
             learner_pass(link, 0, 1, Clock(chunk.seed, 0, int(numbers[first]) - 1))
             del kept  # until here
 
-    def now(self, state: State) -> Any:
-        """The arrays of a state, to be read only."""
+    def now(self, state: State | Packed) -> Any:
+        """The arrays of a state, or of a snapshot, to be read only."""
+        if isinstance(state, Packed):
+            return unpacked(state)
         if state.copy is None or state.since:
             return self._table(state).arrays
         return state.copy
 
-    def snapshot(self, state: State) -> State:
-        return State(copied(self.content.what_says(self.now(state))))
+    def lighter(self, arrays: Any) -> Any:
+        """The arrays, but for those that nothing will ask for again."""
+        passing = self.content.passing
+        return without(arrays, passing) if passing and self.content.has_passed(arrays) else arrays
 
-    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> State:
+    def snapshot(self, state: State) -> Packed:
+        return packed(self.content.what_says(self.now(state)))
+
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> Packed:
         first = self.content.first
-        least, found = self.content.what_says(first), []
+        least, found, packs = self.content.what_says(first), [], {}
         for (name, array), (_, most) in zip(named(least), named(first), strict=True):
-            own, rows = arrays.get(name), len(array)
-            if rows and own is not None and own.ndim:
+            own: Any = arrays.get(name)
+            bits, rows = arrays.get(f"{name}.rows"), len(array)
+            if bits is not None and np.shape(own)[:1] != (rows,):
+                check_array(f"{name}.rows", bits, (-(-rows // 8),), np.uint8)
+                packs[name] = bits, rows
+                rows = int(np.count_nonzero(np.unpackbits(bits, count=rows)))
+            elif rows and np.ndim(own):
                 rows = min(max(len(own), rows), len(most))
             found.append(check_array(name, own, (rows, *array.shape[1:]), array.dtype))
-        held = like(least, iter(found))
-        self.content.check_what_says(held)
-        return State(held)
+        held = Packed(like(least, iter(found)), packs)
+        self.content.check_what_says(unpacked(held))
+        return held
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -284,6 +312,7 @@ class InPlace(Store):
         elif sum(len(chunk.labels) for chunk in state.since) >= COPIED:
             state.copy, state.since = copied(self.now(state)), ()
         table = self._table(state)
+        table.arrays = self.lighter(table.arrays)
         member = self.member(self._rows(raw), len(rows), table.arrays)
         table.version, seed = None, int(progress.counters[SEED])
 
@@ -316,13 +345,18 @@ class InPlace(Store):
 
     # -- as arrays --------------------------------------------------------------------------
 
-    def arrays(self, state: State) -> dict[str, NDArray[Any]]:
-        return dict(named(self.now(state)))
+    def arrays(self, state: State | Packed) -> dict[str, NDArray[Any]]:
+        if isinstance(state, Packed):
+            bits = {f"{name}.rows": bits for name, (bits, _) in state.rows.items()}
+            return {**dict(named(state.arrays)), **bits}
+        return dict(named(self.lighter(self.now(state))))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> State:
         first = self.content.first
         for name, array in named(first):
-            check_array(name, arrays.get(name), array.shape, array.dtype)
+            own = arrays.get(name)
+            passed = name in self.content.passing and own is not None and len(own) == 0
+            check_array(name, own, array[:0].shape if passed else array.shape, array.dtype)
         return State(like(first, iter([arrays[name] for name, _ in named(first)])))
 
     def check(self, state: State, progress: Progress) -> None:
@@ -344,7 +378,7 @@ class InPlace(Store):
         return NonFiniteError("the scores of an expert on cells overflowed; scale the labels")
 
     def nbytes(self, state: State) -> int:
-        own = sum(array.nbytes for _, array in named(self.now(state)))
+        own = sum(array.nbytes for array in self.arrays(state).values())
         return own + sum(array.nbytes for chunk in state.since for array in _arrays_of(chunk))
 
 
@@ -371,7 +405,7 @@ class InPlaceInRows(InRows):
     """The same, row by row, on arrays of its own."""
 
     def __init__(self, store: InPlace, state: State, row: Row):
-        self.store, self.row, self.now = store, row, store.now(state)
+        self.store, self.row, self.now = store, row, store.lighter(store.now(state))
 
     def changing(self, state: State) -> list[Floats]:
         return []
@@ -399,7 +433,8 @@ class InPlaceInRows(InRows):
         if state is not self.state:
             others = named(self.store.now(state))
             for (_, own), (_, other) in zip(named(self.store.now(self.state)), others, strict=True):
-                np.copyto(own, other)
+                if len(own) == len(other):  # or it has passed
+                    np.copyto(own, other)
 
 
 @in_rows.register(InPlace)
