@@ -50,15 +50,20 @@ TESTING = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2"]
 WHOLE = ["pytest-xdist>=3.6", "polars>=1", "lightgbm>=4.3"]  # what more of the tests use
 
 
-def _installed(session: nox.Session, *options: str, beyond: tuple[str, ...] = ()) -> None:
+def _installed(
+    session: nox.Session, *options: str, beyond: tuple[str, ...] = (), compiled: bool = False
+) -> None:
     """Build sdist and wheel, install the wheel, and run tests of the sdist away from its source.
 
     beyond : packages of which the newest versions follow, whatever the wheel asks for
+    compiled : whether the wheel has compiled code; then it is seen that it compiles nothing
     """
     folder = Path(session.create_tmp())
     shutil.rmtree(folder)
+    session.env["NUMBA_CACHE_DIR"] = str(folder / "cache")
     session.install("build")
-    session.run("python", "-m", "build", "--outdir", str(folder), ".")
+    building = {"KERNBROOK_COMPILE": "1"} if compiled else {}
+    session.run("python", "-m", "build", "--outdir", str(folder), ".", env=building)
     (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     shutil.unpack_archive(source, folder, filter="data")
     tree = folder / source.name.removesuffix(".tar.gz")
@@ -71,13 +76,21 @@ def _installed(session: nox.Session, *options: str, beyond: tuple[str, ...] = ()
     with session.chdir(tree):
         # Versions that are not those of today have warnings of their own.
         warned = ["-o", "filterwarnings=default"] if options else []
+        if compiled:
+            session.run("python", "tests/shipped_code.py")
         session.run("python", "-m", "pytest", *warned, *chosen)
+    session.run("python", "-m", "pip", "uninstall", "--yes", "kernbrook")
+    session.run("python", "-c", "import kernbrook", success_codes=[1])  # nothing of it is left
 
 
 @nox.session(python=["3.11", "3.13"])
-def wheel(session: nox.Session) -> None:
-    """The wheel alone in an empty environment: a quick part; `-- -n 2 -m "not long" tests` all."""
-    _installed(session)
+@nox.parametrize("compiled", [False, True])
+def wheel(session: nox.Session, compiled: bool) -> None:
+    """The wheel alone in an empty environment: a quick part; `-- -n 2 -m "not long" tests` all.
+
+    With compiled code, too, which takes some minutes more: `nox -s "wheel-3.11(compiled=True)"`.
+    """
+    _installed(session, compiled=compiled)
 
 
 @nox.session(python="3.11")

@@ -59,20 +59,20 @@ def compile_ahead(
         if book.batch(name):
             trials[frozenset({name})] = partial(_fit, machine)
             continue
-        n_classes = 3 if book.task(name) == "classification" else 0
         for sparse in (False, True):
             one = family(machine, sparse)
             if one is not None:
-                trials.setdefault(one, partial(_try, machine, sparse, n_classes))
+                trials.setdefault(one, partial(_try, machine, sparse, book.task(name)))
     with crew_of(jobs, len(trials)) as crew:
         return sum(count for _, count in run_all(trials, [], crew, compiling))
 
 
-def _try(machine: Any, sparse: bool, n_classes: int) -> None:
-    X, y = _rows(n_classes)
-    if sparse:  # so wide that they stay sparse where they are scaled
-        X = sp.hstack([sp.csr_array(X), sp.csr_array((ROWS, LARGEST_FILLED))]).tocsr()
-    try_out(machine, X, y, np.unique(y) if n_classes else None)
+def _try(machine: Any, sparse: bool, task: str) -> None:
+    for n_classes in (2, 3) if task == "classification" else (0,):
+        X, y = _rows(n_classes)
+        if sparse:  # so wide that they stay sparse where they are scaled
+            X = sp.hstack([sp.csr_array(X), sp.csr_array((ROWS, LARGEST_FILLED))]).tocsr()
+        try_out(machine, X, y, np.unique(y) if n_classes else None)
 
 
 def _fit(machine: Any) -> None:
