@@ -280,36 +280,42 @@ class RowSession:
         horizons: Any = model.__dict__["horizons"]
         if horizons is None:
             return
-        horizons.judge(model, by_both=False)
         first = int(self.progress.counters[ROUND]) - n - horizons.start
+        if first > 0:  # after a copy of so much, the first row of a lap takes long by itself
+            horizons.judge(model, at_once=False)
         for row in range(first, first + n):
             if horizons.lap.wanted[row]:
-                horizons.foresee(row, self._read_as)
+                horizons.foresee(row, self._reader)
 
-    def _read_as(self, kept: Any, x: Floats) -> tuple[Floats, Floats] | None:
-        """(e, c) scores and sizes of a row by a model as it was; None where it cannot see it.
+    def _reader(self, kept: Any) -> RowSession | None:
+        """What scores rows as a model did that was kept; None where nothing does, one by one.
 
         kept : its states, scaler and progress
         """
-        if not self.reads:
-            return None
         reader = next((own for was, own in self.readers if was is kept), None)
-        try:
-            if reader is None:
-                model = object.__new__(Model)
-                model.__dict__.update(
-                    vars(self.model), states=kept.states, scaler=kept.scaler,
-                    progress=kept.progress, session=None, horizons=None, due=None,
-                )  # fmt: skip
+        if reader is None and self.reads:
+            model = object.__new__(Model)
+            model.__dict__.update(
+                vars(self.model), states=kept.states, scaler=kept.scaler,
+                progress=kept.progress, session=None, horizons=None, due=None,
+            )  # fmt: skip
+            try:
                 with nothing_compiled():
                     reader = RowSession(model, reads_only=True)
-                reader.kept.append(model)
-                self.readers.append((kept, reader))
-            if reader.decide(x) is None:
+            except NotCompiled:
                 return None
-        except (NotCompiled, NonFiniteError):
+            reader.kept.append(model)
+            self.readers.append((kept, reader))
+        return reader
+
+    def scored(self, x: Floats) -> tuple[Floats, Floats] | None:
+        """(e, c) scores and sizes of a row, (d,); None where it is to be refused."""
+        try:
+            if self.decide(x) is None:
+                return None
+        except NonFiniteError:
             return None
-        return reader.board.scores[0].copy(), reader.board.sizes[0].copy()
+        return self.board.scores[0].copy(), self.board.sizes[0].copy()
 
     def _relative(self, labels: Floats, weights: Floats) -> tuple[Floats, float]:
         """Weights of the next rows as they count, and the mean weight after them."""

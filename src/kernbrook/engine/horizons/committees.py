@@ -26,7 +26,7 @@ the mean, but for its regret.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -75,7 +75,7 @@ TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the 
 SEED = 0  # nothing is drawn
 KEPT_LOSS = 0.99  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
-TOGETHER = 4  # rows that a model of before scores one after the other
+TOGETHER = 3  # rows that a model of before scores one after the other
 
 # Rows that wait for their labels: said by who keeps them, while more are predicted.
 waiting: ContextVar[int] = ContextVar("waiting", default=0)
@@ -123,16 +123,19 @@ class Scored(NamedTuple):
 
 
 class Over(NamedTuple):
-    """A lap that is over, and whose rows both committees have to judge, or the second alone.
+    """A lap that is over, and from which something is to be learned still.
 
     committees : as they were in the lap
     begun : a calibration as the first one begins, where a committee has none yet
-    scored : what there was for the first committee to judge; None: it has not judged
+    scored : what the older model says of its rows, after the second step
+    step : of three: lines learn; the first committee judges, the older model scores; the second one
+        judges
     """
 
     committees: Committees
     begun: Any
-    scored: list[Scored] | None = None
+    scored: Sequence[Scored] = ()
+    step: int = 0
 
 
 class Committees:
@@ -150,7 +153,7 @@ class Committees:
     lines : regressions on all rows of the laps before
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
-    over : the lap before, until it has been judged; `Model.horizons` sees to that
+    over : the lap before, until all is learned from it; `Model.horizons` sees to that
     said : what `now` says of rows of this lap, once all those have come; then `now` is None
     """
 
@@ -219,23 +222,26 @@ class Committees:
         """Rows that are learned next, after so many. They count once they have been learned."""
         self.lap.put(rounds - self.start, X, labels, weights)
 
-    def foresee(self, row: int, read_as: Callable[[Kept, Any], Any]) -> None:
+    def foresee(self, row: int, reader_of: Callable[[Kept], Any]) -> None:
         """Ask the models that judge rows of this lap what they say of a few, up to this row.
 
         At the end of the lap they would say the same, of all at once, which would take one row's
         time. Of a few together: a model that was kept has to come back into the processor's cache.
+
+        reader_of : what scores rows one by one as a model that was kept, or None
         """
         lap = self.lap
         for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(len(lap)))):
             rows = self._rows_at(kept, places, len(lap)).tolist()
             if kept is None or row not in rows:
                 continue
-            i = rows.index(row)
-            if (i + 1) % TOGETHER and row != rows[-1]:
-                continue
-            for one in rows[i - i % TOGETHER : i + 1]:
+            i = rows.index(row) + 1
+            due = i % TOGETHER == 0 or row == rows[-1]
+            if not (due or i == 2) or (reader := reader_of(kept)) is None:
+                continue  # with the second row the reader is made, which takes as long as to ask it
+            for one in rows[i - (i % TOGETHER or TOGETHER) : i] if due else ():
                 if lap.tells[one] and lap.X[one] is not None:
-                    said = read_as(kept, lap.X[one] if lap.all else lap.X[one][0])
+                    said = reader.scored(lap.X[one] if lap.all else lap.X[one][0])
                     if said is not None:
                         lap.said[int(kept.round[0]), one] = said
 
@@ -253,6 +259,7 @@ class Committees:
 
     def settled(self, model: Model) -> Self:
         """After what is due, up to the last row that the model has learned."""
+        self.judge(model)
         other = type(self).__new__(type(self))
         other.__dict__.update(vars(self))
         if self.now is not None:
@@ -264,38 +271,46 @@ class Committees:
     def _closed(self, model: Model) -> Self:
         """After this lap, whose last row is the last one that the model has learned.
 
-        The rows of this lap are left to `judge`.
+        All else that is learned from this lap is left to `judge`.
         """
-        self.judge(model)
         other = type(self).__new__(type(self))
         other.__dict__.update(vars(self))
-        lap, begins = self.lap, None in (self.soon.calibration, self.late.calibration)
+        begins = None in (self.soon.calibration, self.late.calibration)
         other.over = Over(self, model.calibration.begun_far() if begins else None)
-        X = lap.X if lap.all else np.empty((len(lap), 0))
-        numbers = model.setting.regression
-        with one_thread():
-            other.lines = lines.learned(self.lines, X, lap.labels, lap.weights, numbers)
         other.start, other.said = self.end, ()
-        other.now = self._kept(model, other)
+        other.now = self._kept(model)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
         other.begin_lap(model)
         return other
 
-    def judge(self, model: Model, by_both: bool = True) -> None:
-        """Have the committees judge the lap before, if they have not; or the next one alone."""
+    def judge(self, model: Model, at_once: bool = True) -> None:
+        """Learn from the lap before, if that is left; or go on by one step."""
         while self.over is not None:
-            was, begun, scored = self.over
-            if scored is None:
-                found = [*was.said]
-                soon = was._judged(model, SOON, found, begun)
-                self.__dict__.update(soon=soon, over=Over(was, begun, found))
-            else:
+            was, begun, scored, step = self.over
+            done: dict[str, Any] = {}
+            if step == 0:
+                known, now = was._learned_lines(model), self.now
+                now = None if now is None else now._replace(lines=known)
+                old = now if self.old is self.now else self.old
+                done.update(lines=known, now=now, old=old)
+            elif step == 1:
+                done["soon"] = was._judged(model, SOON, [*was.said], begun)
                 where = was._places(was.old, late_places(len(was.lap)))
-                found = scored + was._scored(model, LATE, was.old, where)
-                self.__dict__.update(late=was._judged(model, LATE, found, begun), over=None)
-            if not by_both:
+                scored = was._scored(model, LATE, was.old, where)
+            else:
+                done["late"] = was._judged(model, LATE, [*was.said, *scored], begun)
+            after = Over(was, begun, scored, step + 1) if step < 2 else None
+            self.__dict__.update(done, over=after)
+            if not at_once:
                 return
+
+    def _learned_lines(self, model: Model) -> Lines:
+        """The regressions once they have learned from this lap."""
+        lap = self.lap
+        X = lap.X if lap.all else np.empty((len(lap), 0))
+        with one_thread():
+            return lines.learned(self.lines, X, lap.labels, lap.weights, model.setting.regression)
 
     def _places(self, kept: Kept | None, places: Labels) -> Labels:
         """The rows of this lap to be judged: with a label."""
@@ -349,14 +364,14 @@ class Committees:
             calibration.centre(leanings[own])
         return after
 
-    def _kept(self, model: Model, after: Committees) -> Kept:
+    def _kept(self, model: Model) -> Kept:
         """The model as it is; copied where single rows change its arrays in place, or may do so."""
         pairs = zip(model.stores, model.states, strict=True)
         states = tuple(store.snapshot(state) for store, state in pairs)
         if model.session is not None:
             states = deepcopy(states)
         at = np.array([model.rounds])
-        return Kept(at, states, model.scaler.snapshot(), copied(model.progress), after.lines)
+        return Kept(at, states, model.scaler.snapshot(), copied(model.progress), self.lines)
 
     def _scored(self, model: Model, kind: int, kept: Kept | None, which: Labels) -> list[Scored]:
         """What a model as it was says of rows of this lap; nothing where it cannot see them."""
