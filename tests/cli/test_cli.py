@@ -111,7 +111,7 @@ def test_what_is_compiled_is_said_once(tmp_path: Path) -> None:
     """In one line, and with everything in the disk cache not at all."""
     command = ["compare", "friedman:60", "--recipes", "omkl-b,mean", "--jobs", "1", "--json", "-"]
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    forget(tmp_path / "cache", "link_pass")
+    forget(tmp_path / "cache", "links._filling")
     cold, warm = (process(*command, "--permutations", "2", **cache) for _ in range(2))
     assert cold.stderr == "compiling, once for this machine\n"
     assert warm.stderr == ""

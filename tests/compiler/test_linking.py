@@ -15,7 +15,6 @@ from kernbrook.compiler.links import (
     Pinned,
     Vector,
     family,
-    fill_in,
     new_link,
     numba_type,
     pin,
@@ -86,11 +85,6 @@ def _rest_double(rule, out):
 
 
 @njit()
-def link_rule(rule, link):
-    fill_in(say, rule, link)
-
-
-@njit()
 def call_both(link, told, table, row, out, room):
     answer = through(say, link, told, pin(table, room), row, out)
     through(rest, link, out)
@@ -102,7 +96,7 @@ def asked(rule, number=3, good=True):
     told = Told(number, good, Inside(0.5, np.array([False, True])), np.arange(3.0))
     table, room = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64)
     outs = np.zeros(3), np.zeros(3)
-    link, kept = new_link(link_rule, rule)
+    link, kept = new_link(say, rule)
     answers = (
         call_both(link, told, table, 2, outs[0], room),
         call_both.py_func(rule, told, table, 2, outs[1], room),
@@ -143,7 +137,7 @@ def say_or(other, link, told, table, out, room):
 
 def test_an_error_can_be_caught_and_what_follows_runs():
     table, room, out = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64), np.zeros(3)
-    link, kept = new_link(link_rule, Double())
+    link, kept = new_link(say, Double())
     for number, good in ((3, True), (-1, False), (4, True)):
         told = Told(number, True, Inside(0.5, np.array([False, True])), np.arange(3.0))
         answer = say_or((True, 7.0), link, told, table, out, room)
@@ -180,6 +174,68 @@ def test_fields_of_tuples_in_tuples_are_read_where_they_lie():
     (answer, out), (expected, by_python) = asked(Nested(Told(5, True, inside, np.ones(3)), 2.0))
     assert answer == expected == (True, 4.25)
     np.testing.assert_array_equal(out, by_python)
+
+
+class Flags(NamedTuple):
+    """Two numbers of a byte, one beside them in a tuple."""
+
+    one: bool
+    other: bool
+
+
+class Mixed(NamedTuple):
+    """A rule of all that can stand in one."""
+
+    first: bool
+    flags: Flags
+    last: bool
+    nothing: None
+    cube: Any
+    number: int
+    told: Told
+    small: Any
+    end: bool
+
+
+@Verb
+def add_all(rule: Any, out: Vector) -> None:
+    """Fills in `out` with what is in a rule."""
+    raise NotImplementedError
+
+
+family(add_all)
+
+
+@add_all.of(Mixed)
+def _add_all(rule, out):
+    out[0] = rule.first + 2 * rule.flags.one + 4 * rule.flags.other + 8 * rule.last + 16 * rule.end
+    out[1] = rule.number + rule.told.number + rule.told.inside.factor
+    for i in range(rule.cube.shape[0]):
+        for j in range(rule.cube.shape[1]):
+            for k in range(rule.cube.shape[2]):
+                out[2] = 3.0 * out[2] + rule.cube[i, j, k]
+    for i in range(len(rule.small)):
+        out[3] = 3.0 * out[3] + rule.small[i] + rule.small.size + rule.cube.size
+
+
+@njit()
+def call_add_all(link, out):
+    through(add_all, link, out)
+
+
+@pytest.mark.parametrize("flags", range(32))
+def test_rules_of_all_kinds_lie_as_compiled_code_has_them(flags):
+    first, one, other, last, end = (bool(flags & 1 << i) for i in range(5))
+    told = Told(-5, True, Inside(0.25, np.array([True])), np.ones(3))
+    cube = np.arange(48.0).reshape(4, 3, 4)[::2, :, 1:]
+    small = np.arange(6, dtype=np.uint8)[:flags]
+    rule = Mixed(first, Flags(one, other), last, None, cube, 2**40, told, small, end)
+    link, kept = new_link(add_all, rule)
+    outs = np.zeros(4), np.zeros(4)
+    call_add_all(link, outs[0])
+    _add_all(rule, outs[1])
+    np.testing.assert_array_equal(*outs)
+    del kept
 
 
 def test_a_verb_has_the_same_name_in_every_process():

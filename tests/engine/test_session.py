@@ -13,7 +13,7 @@ import their_parts as theirs
 from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
-from kernbrook.compiler.compiling import njit
+from kernbrook.compiler import links
 from kernbrook.engine import session as sessions
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.verbs import Change, fit_in
@@ -552,13 +552,15 @@ def test_short_chunks_compile_nothing(monkeypatch):
     """They are blocks where there is no code for rows; `learn_one` compiles it."""
     monkeypatch.setattr(sessions, "FEW", 16)
     monkeypatch.setattr(sessions, "SOME", 4)
-    monkeypatch.setattr(sessions, "link_view", njit()(sessions.link_view.py_func))  # kept nowhere
+    filling = links._filling.__wrapped__
+    monkeypatch.setattr(links, "_filling", lambda verb, _: filling(verb, False))  # kept nowhere
+    monkeypatch.setattr(links, "_forms", {})
     model, other = both(kb.BPAS(5), TWO)
     for i in range(10, 30):
         model.learn(X[i : i + 1], TWO[i : i + 1])
         model.predict(X[i : i + 1])
     assert model._model.session is None
-    assert not sessions.link_view.overloads
+    assert not any(verb is sessions.sight for verb, *_ in links._forms)
     other.learn_one(X[10], TWO[10])
     for i in range(30, 40):
         model.learn(X[i : i + 1], TWO[i : i + 1])

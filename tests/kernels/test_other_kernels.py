@@ -204,7 +204,8 @@ def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
         return done.stdout
 
     report = (
-        "from kernbrook.numerics.values import link_step as f; "
+        "from kernbrook.compiler.links import _filling; "
+        "from kernbrook.numerics.values import fill; f = _filling(fill, True); "
         "print(sum(f.stats.cache_hits.values()), len(f.signatures))"
     )
     theirs = "import their_kernel; features(their_kernel.Quick(2.0)); "

@@ -7,24 +7,34 @@ NamedTuple itself as an address again. What lies there is not changed while comp
 and whoever made it keeps its arrays alive: references to them are not counted.
 """
 
+from collections.abc import Iterator, Sequence
+from struct import Struct, calcsize
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
+    NativeValue,
     infer_getattr,
+    intrinsic,
     lower_cast,
     lower_getattr_generic,
     models,
     register_model,
+    unbox,
 )
+from numba.np.numpy_support import as_dtype
+from numpy.typing import NDArray
 
 from kernbrook.compiler.borrowing import uncounted
+from kernbrook.compiler.compiling import njit
 
 POINTER = ir.IntType(8).as_pointer()
+HEAD = object.__basicsize__  # bytes of an object of Python before what its type has
 
 
 class At(types.Type):
@@ -112,3 +122,92 @@ def load(builder: Any, pointer: Any, fixed: bool = True) -> Any:
         part = load(builder, cgutils.gep(builder, pointer, 0, i), fixed)
         value = builder.insert_value(value, part, i)
     return value
+
+
+@unbox(At)
+def _no_address(at: At, nothing: Any, c: Any) -> Any:
+    """Where Python calls what goes by the type alone."""
+    return NativeValue(c.context.get_constant_null(at))
+
+
+class Image:
+    """How tuples of some type lie in memory.
+
+    kind : the type that compiled code has for them
+    words : that they take
+    """
+
+    def __init__(self, kind: Any):
+        self._arrays: list[tuple[int, int, int]] = []  # place, axes, bytes of an item
+        self._numbers = Struct("".join(self._laid_out(kind, "")))
+        self.words = -(-self._numbers.size // 8)
+        self._forms = np.array(self._arrays, dtype=np.int64).reshape(-1, 3)
+
+    def _laid_out(self, kind: Any, before: str) -> Iterator[str]:
+        """In the language of `struct`, whose numbers are aligned as LLVM's are; an array, a row of
+        words, is left out."""
+        if isinstance(kind, types.BaseTuple):
+            inside = "".join(self._within(kind, before))
+            yield inside + "0q" * (inside.strip("?") != "")
+        elif isinstance(kind, types.Array):
+            place = calcsize(before + "0q") // 8
+            self._arrays.append((place, kind.ndim, as_dtype(kind.dtype).itemsize))
+            yield f"0q{8 * (5 + 2 * kind.ndim)}x"
+        else:
+            yield "0q8x" if kind is types.none else as_dtype(kind).char
+
+    def _within(self, kind: Any, before: str) -> Iterator[str]:
+        for part in kind:
+            for token in self._laid_out(part, before):
+                before += token
+                yield token
+
+    def write(self, numbers: Sequence[Any], arrays: Sequence[NDArray[Any]], memory: Any) -> None:
+        """Write a tuple of these numbers and arrays, in the order that they have there, into
+        (words,) int."""
+        self._numbers.pack_into(memory, 0, *numbers)
+        which = np.fromiter(map(id, arrays), np.int64, len(arrays))
+        _write_arrays(which, self._forms, memory)
+
+
+def taken_apart(
+    rule: Any, kinds: list[type], numbers: list[Any], arrays: list[NDArray[Any]]
+) -> None:
+    """Collect what is in a tuple, all the way down: the classes of tuples, numbers, and arrays."""
+    kinds.append(type(rule))
+    for part in rule:
+        if isinstance(part, np.ndarray):
+            arrays.append(part)
+        elif isinstance(part, tuple):
+            taken_apart(part, kinds, numbers, arrays)
+        elif part is not None:
+            numbers.append(part)
+
+
+@intrinsic
+def _word(typing_context: Any, address: Any) -> Any:
+    """What stands at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = context.get_value_type(types.intp)
+        return builder.load(builder.inttoptr(arguments[0], value.as_pointer()))
+
+    return types.intp(types.intp), generate
+
+
+@njit(cache=True)
+def _write_arrays(which, forms, memory):
+    """Write arrays, where forms says, as compiled code has them; which : the objects' addresses.
+
+    NumPy's object has, first of all: data, number of axes, shape and strides.
+    """
+    for i in range(len(which)):
+        at, axes, size = forms[i, 0], forms[i, 1], forms[i, 2]
+        own = which[i] + HEAD
+        items, shape, strides = 1, _word(own + 16), _word(own + 24)
+        for a in range(axes):
+            n = _word(shape + 8 * a)
+            items *= n
+            memory[at + 5 + a] = n
+            memory[at + 5 + axes + a] = _word(strides + 8 * a)
+        memory[at + 2], memory[at + 3], memory[at + 4] = items, size, _word(own)

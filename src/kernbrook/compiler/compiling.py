@@ -143,7 +143,7 @@ def njit(**options):
     def decorate(function):
         if config.DISABLE_JIT:
             return function
-        chosen = {"nopython": True, "boundscheck": None, **options}
+        chosen = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
         if not is_theirs(function):
             chosen["error_model"] = "numpy"
         compiled = kind(function, {}, chosen)
@@ -216,6 +216,9 @@ class Verb:
 
     def __repr__(self):  # part of the names of compiled functions: the same in all processes
         return f"{self.__module__}.{self.__qualname__}"
+
+    def __reduce__(self):  # part of the key of what is compiled for it
+        return self.__qualname__
 
     def of_whom(self, kind):
         """How errors name the verb of a class."""

@@ -30,6 +30,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
 from kernbrook.compiler.disk_cache import Place
+from kernbrook.compiler.lean import Inside, of_ours
 
 NOTHING = llvm.parse_assembly("")
 
@@ -51,15 +52,19 @@ class InnerLibrary(JITCodeLibrary):
 class Choices(Flags):
     """numba's options, which it compares for each call in code that it compiles: quickly here."""
 
-    _all = hash(tuple(sorted(Flags().values())))
+    _usual = Flags().values()
+    _all = hash(tuple(sorted(_usual)))
 
     def __hash__(self) -> int:
         return self._all
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is Choices and self._values == other._values:
-            return True
-        return bool(super().__eq__(other))
+        if type(other) is not Choices:
+            return bool(super().__eq__(other))
+        return self._values == other._values or self._chosen() == other._chosen()
+
+    def _chosen(self) -> dict[str, Any]:
+        return {name: one for name, one in self._values.items() if one != self._usual[name]}
 
 
 class Inner(NamedTuple):
@@ -124,19 +129,6 @@ def entered(context: Any, inner: Inner) -> Inner:
     return inner
 
 
-class Under:
-    """Whether code of this package is compiled at this moment, under numba's lock."""
-
-    depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.depth -= 1
-
-
-of_ours = Under()
 usual_form = _OverloadFunctionTemplate._get_jit_decorator
 
 
@@ -182,6 +174,7 @@ class Compiled(CPUDispatcher):
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         self._compiler._customize_flags = Choices
+        self._compiler.pipeline_class = Inside
         self.inside: dict[Any, Inner] = {}
         self.inner_cache: Any = None  # on disk, if it is kept there
 
@@ -233,7 +226,7 @@ class Compiled(CPUDispatcher):
         with of_ours, self._compiling_counter, event.trigger_event("numba:compile", data=what):
             made = compile_extra(
                 self.typingctx, context, self.py_func, arguments, gives, flags, self.locals,
-                library=library,
+                library=library, pipeline_class=Inside,
             )  # fmt: skip
         own = made.signature, made.fndesc, library, made.environment
         return entered(context, Inner(*own, object()))

@@ -10,19 +10,29 @@ with the sum of the choices. Where verbs run as Python, a link to a rule is the 
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba import from_dtype, types
+from numba import from_dtype, typeof, types
 from numba.core import cgutils
+from numba.core.dispatcher import _dispatcher
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 from numpy.typing import NDArray
 
-from kernbrook.compiler.addresses import POINTER, At, is_named, load, store, value_at
+from kernbrook.compiler.addresses import (
+    POINTER,
+    At,
+    Image,
+    is_named,
+    load,
+    store,
+    taken_apart,
+    value_at,
+)  # fmt: skip
 from kernbrook.compiler.borrowing import uncounted
-from kernbrook.compiler.compiling import Option, is_theirs, njit, stamp
+from kernbrook.compiler.compiling import Option, from_outside, njit, stamp
 from kernbrook.errors import InputError, KernbrookError
 
 # Arrays as verbs take them: C-contiguous, with so many axes.
@@ -40,6 +50,7 @@ Pinned = Annotated[T, PINNED]  # what compiled code puts into memory once for ma
 ROOM = 768  # words for what is put into memory
 MOST_LINKS = 256  # that are kept for whoever asks again
 
+compute_fingerprint = _dispatcher.compute_fingerprint  # of a value, by its type
 LINK = 5  # ints of a link: a family has no more than four verbs
 INT = ir.IntType(32)
 WORD = ir.IntType(types.intp.bitwidth)
@@ -89,73 +100,104 @@ def addressed(kind: types.Type) -> types.Type:
     return At(kind) if is_named(kind) else kind
 
 
-def new_link(maker: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+class Form(NamedTuple):
+    """Of rules of a type: where the code of their verbs is, and how they lie in memory.
+
+    link : (LINK,) int, a link but for what stands first
+    code : kept alive
+    """
+
+    link: NDArray[np.int64]
+    image: Image
+    code: Any
+
+    @property
+    def words(self) -> int:
+        """That a rule takes, with the one before it."""
+        return 1 + self.image.words
+
+
+_forms: dict[Any, Form] = {}
+
+
+@cache
+def _filling(verb: Any, kept: bool) -> Any:
+    """What fills in the addresses of a verb's family, by the type of what has the address."""
+
+    @njit(cache=kept)
+    def addresses(rule, link):
+        fill_in(verb, rule, link)
+
+    return addresses
+
+
+def _formed(verb: Any, kind: Any) -> Form:
+    theirs = from_outside(kind)  # these go by verbs as they are now
+    maker = _filling.__wrapped__(verb, False) if theirs else _filling(verb, True)
+    link = np.zeros(LINK, np.int64)
+    maker.compile((At(kind), types.intp))(None, link.ctypes.data)
+    return Form(link, Image(kind), (maker, kind))
+
+
+def _apart(verb: Any, rule: Any) -> tuple[Form, Any, Any]:
+    """The form of a rule for a verb's family; the numbers and the arrays in the rule."""
+    kinds: list[Any] = []
+    numbers: list[Any] = []
+    arrays: list[Any] = []
+    taken_apart(rule, kinds, numbers, arrays)
+    key = verb, stamp(), compute_fingerprint(rule), tuple(kinds)
+    form = _forms.get(key)
+    if form is None:
+        form = _forms[key] = _formed(verb, typeof(rule))
+    return form, numbers, arrays
+
+
+def _put_down(apart: tuple[Form, Any, Any], link: Any, memory: Any) -> None:
+    form, numbers, arrays = apart
+    link[:] = form.link
+    link[0] = memory.ctypes.data + memory.itemsize
+    form.image.write(numbers, arrays, memory[1:])
+
+
+def new_link(verb: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The link to a rule, (LINK,) int, and what must outlive it beside arrays in the rule.
 
-    maker : compiled function of a rule and a link, which fills in the addresses of verbs, and puts
-        the rule at the address that stands first
+    verb : of the family that is called
     """
-    link, memory = np.zeros(LINK, np.int64), np.zeros(1 + ROOM, np.int64)
-    link[0] = memory[1:].ctypes.data
-    _made_by(maker, rule, is_theirs(type(rule)))(rule, link)
+    apart = _apart(verb, rule)
+    link, memory = np.empty(LINK, np.int64), np.zeros(apart[0].words, np.int64)
+    _put_down(apart, link, memory)
     return link, memory
 
 
-_makers: dict[Any, Any] = {}  # of classes from outside
-_links: dict[Any, Any] = {}  # of this process: links, and the rules
+_links: dict[Any, Any] = {}  # of this process: links, the rules, and their verb
 
 
-def _made_by(maker: Any, rule: Any, theirs: bool) -> Any:
-    """What fills in the link to a rule; theirs : whether it is of a class from outside, or has one
-    inside, and goes by verbs as they are now."""
-    if not theirs:
-        return maker
-    key = maker, kind_of(rule), stamp()
-    if key not in _makers:
-        _makers[key] = njit()(maker.py_func)
-    return _makers[key]
-
-
-def fills(verb: Any) -> Callable[[Any], Any]:
-    """Say of which verb's family a function fills in links."""
-
-    def said(maker: Any) -> Any:
-        maker.family = verb.family
-        return maker
-
-    return said
-
-
-def linked(maker: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
+def linked(verb: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
     """(r, LINK) int, links to rules; the rules where verbs are Python.
 
     The rules lie in the memory of the array, which whoever uses a link has to keep.
     """
     if not compiled:
         return rules
-    key = maker, tuple(map(kind_of, rules)), tuple(rules), stamp()
+    key = verb, tuple(map(kind_of, rules)), tuple(rules), stamp()
     found = _links.pop(key, None)
     if found is None:
         while len(_links) >= MOST_LINKS:  # the one that nobody has asked for the longest time goes
             _links.pop(next(iter(_links)), None)
-        found = _new_links(maker, rules), tuple(rules), maker
+        found = _new_links(verb, rules), tuple(rules), verb
     _links[key] = found
     return found[0]
 
 
-def _new_links(maker: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
-    n = len(rules)
-    ends = n * LINK + np.cumsum([0, *(1 + words_of(rule) for rule in rules)])
+def _new_links(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
+    n, apart = len(rules), [_apart(verb, rule) for rule in rules]
+    ends = n * LINK + np.cumsum([0, *(one[0].words for one in apart)])
     memory = np.zeros(ends[-1], np.int64)
     table = memory[: n * LINK].reshape(n, LINK)
-    for rule, link, at in zip(rules, table, ends, strict=False):
-        link[0] = memory[at:].ctypes.data + memory.itemsize
-        _made_by(maker, rule, _has_theirs(rule))(rule, link)
+    for i, one in enumerate(apart):
+        _put_down(one, table[i], memory[ends[i] : ends[i + 1]])
     return table
-
-
-def _has_theirs(rule: Any) -> bool:
-    return is_theirs(type(rule)) or any(_has_theirs(one) for one in rule if isinstance(one, tuple))
 
 
 def words_of(rule: Any) -> int:
@@ -185,11 +227,11 @@ def naming(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _named(error: Exception) -> Exception:
     """What says which verb has raised the error; the error where it is not known."""
-    for table, rules, maker in list(_links.values()):
+    for table, rules, first in list(_links.values()):
         for link, rule in zip(table, rules, strict=True):
             memory = table.base[(link[0] - table.base.ctypes.data) // table.itemsize - 1 :]
             if memory[0]:
-                verb, memory[0] = maker.family[memory[0] - 1], 0
+                verb, memory[0] = first.family[memory[0] - 1], 0
                 return failure(verb, type(rule), error)
     return error
 
@@ -286,22 +328,19 @@ def _put(context: Any, builder: Any, kind: Any, value: Any, where: Any) -> None:
 
 @intrinsic
 def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
-    """Fill in the link to a rule: the addresses of a verb and of its family, and the rule itself.
+    """Fill in the addresses of a verb's family; link : where the link stands.
 
-    The rule goes to the address that stands first in the link.
+    rule : of the type that the verbs are for; no more is asked of it
     """
-    family = verb.typing_key.family
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row = context.make_array(link)(context, builder, arguments[2]).data
-        for one in family:
-            kind = getattr(rule, "instance_class", None)
-            if isinstance(one, Option) and one.implementation(kind) is one.default:
+        row = builder.inttoptr(arguments[2], WORD.as_pointer())
+        for one in verb.typing_key.family:
+            if isinstance(one, Option) and one.implementation(rule.instance_class) is one.default:
                 address = ir.Constant(WORD, 0)
             else:
                 address = _address(context, builder, one, rule)
             builder.store(address, cgutils.gep(builder, row, one.column))
-        _put(context, builder, rule, arguments[1], builder.inttoptr(builder.load(row), POINTER))
 
     return types.void(verb, rule, link), generate
 
@@ -309,7 +348,7 @@ def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
 def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
     """The address of a verb, compiled for a rule's class."""
     takes, comes, gives = types_of(verb)
-    kinds = addressed(rule), *takes
+    kinds = rule, *takes
     compiled = verb.compiled(rule).inner(kinds, gives)
     context.active_code_library.add_linking_library(compiled.code)
     name = builder.module.get_unique_name(f"step.{compiled.fndesc.qualname}")

@@ -12,8 +12,8 @@ import numpy as np
 from kernbrook.compiler.links import LINK, linked, naming, new_link
 from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
-from kernbrook.engine.rounds import Met, learner_pass, link_pass, link_store, rounds
-from kernbrook.engine.rule_links import link_combiner, link_policy, link_selection
+from kernbrook.engine.rounds import Met, go_through, learner_pass, rounds, score_some
+from kernbrook.engine.verbs import select, update, wants
 
 
 class Passes(NamedTuple):
@@ -35,16 +35,16 @@ class Passes(NamedTuple):
 
 def _committee(choices: Choices, compiled: bool = True) -> tuple[Any, Any, Any]:
     return (
-        linked(link_combiner, (choices.combiner,), compiled)[0],
-        linked(link_selection, (choices.selection,), compiled)[0],
-        linked(link_policy, (choices.policy,), compiled)[0],
+        linked(update, (choices.combiner,), compiled)[0],
+        linked(select, (choices.selection,), compiled)[0],
+        linked(wants, (choices.policy,), compiled)[0],
     )
 
 
 def _stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Any, Any]:
-    maker = link_pass if alone else link_store
+    verb = go_through if alone else score_some
     met = [Met(member, board) for member in members]
-    made = [new_link(maker, one) for one in met]
+    made = [new_link(verb, one) for one in met]
     links = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
     return links, (made, met)
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import ROOM, family, fill_in, pin, through
+from kernbrook.compiler.links import ROOM, family, pin, through
 from kernbrook.engine.committee import combine, lose, relative_weights
 from kernbrook.engine.loss_codes import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
@@ -95,18 +95,6 @@ def go_through(met: Any, first: int, last: int, clock: Clock) -> bool:
 
 family(score_some, learn_some, check_some)
 family(go_through)
-
-
-@njit(cache=True, nogil=True)
-def link_store(met, link):
-    """Fill in the link to a store that meets a block, round by round."""
-    fill_in(score_some, met, link)
-
-
-@njit(cache=True, nogil=True)
-def link_pass(met, link):
-    """Fill in the link to a store that goes through a block by itself."""
-    fill_in(go_through, met, link)
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import Vector, family, fill_in, through
+from kernbrook.compiler.links import Vector, family, through
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import (
     CHOSEN,
@@ -127,12 +127,6 @@ def sight(view: Any, learns: bool) -> bool:
 family(sight)
 
 
-@njit(cache=True)
-def link_view(view, link):
-    """Fill in the link to a view."""
-    fill_in(sight, view, link)
-
-
 # -- the whole -----------------------------------------------------------------------------------
 
 
@@ -169,12 +163,6 @@ def foresee(whole: Any, x: Vector, out: Vector, leanings: Vector) -> int:
 
 
 family(take, undo, look, foresee)
-
-
-@njit(cache=True)
-def link_whole(whole, link):
-    """Fill in the link to all of it."""
-    fill_in(take, whole, link)
 
 
 @njit(cache=True)

@@ -25,7 +25,7 @@ from kernbrook.engine.importance import relative
 from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress, empty_board
-from kernbrook.engine.rounds import Met, link_pass, link_store, scratch_of
+from kernbrook.engine.rounds import Met, go_through, score_some, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
     COPY,
@@ -42,13 +42,13 @@ from kernbrook.engine.row import (
     decide_rows,
     learn_row,
     learn_rows,
-    link_view,
-    link_whole,
     look_at_row,
+    sight,
+    take,
 )
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, link_own, together
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, together
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import RANGES, range_of
@@ -126,17 +126,17 @@ class RowSession:
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
         parts = np.array([parts_of(member) for member, _ in learning], dtype=np.int64)
-        maker = link_store if model.interleaved else link_pass
+        verb = score_some if model.interleaved else go_through
         whole = Whole(
             model.passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
             np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
-            self._linked(link_view, views(methods, rows, scaling)),
-            self._linked(maker, [Met(member, board) for member, _ in learning]), parts,
-            self._linked(link_own, [own for _, own in forms]),
+            self._linked(sight, views(methods, rows, scaling)),
+            self._linked(verb, [Met(member, board) for member, _ in learning]), parts,
+            self._linked(meet, [own for _, own in forms]),
             live, np.empty_like(live), self.journal, model.interleaved,
         )  # fmt: skip
-        self.link = self._linked(link_whole, [whole])[0]
+        self.link = self._linked(take, [whole])[0]
         self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
         if not reads_only:
@@ -153,9 +153,9 @@ class RowSession:
         row = [typeof(one) for one in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
         learn_row.compile(tuple(row))
 
-    def _linked(self, maker: Any, forms: Sequence[Any]) -> Labels:
+    def _linked(self, verb: Any, forms: Sequence[Any]) -> Labels:
         """(n, LINK) links to forms, which are kept."""
-        made = [new_link(maker, form) for form in forms]
+        made = [new_link(verb, form) for form in forms]
         self.kept.append((made, forms))
         return np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Part
-from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import Matrix, Vector, family, fill_in
+from kernbrook.compiler.compiling import Verb
+from kernbrook.compiler.links import Matrix, Vector, family
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
@@ -151,9 +151,3 @@ def write_row(rule: Any, x: Matrix, out: Vector) -> None:
 
 
 family(write_row)
-
-
-@njit(cache=True)
-def link_features(rule, link):
-    """Fill in the link to a rule of features."""
-    fill_in(write_row, rule, link)

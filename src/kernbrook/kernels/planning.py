@@ -23,7 +23,7 @@ from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
-from kernbrook.numerics.values import fill, link_single_step, link_step
+from kernbrook.numerics.values import fill, fill_single
 
 # Times the 3e-16 or 8e-8 of one exponential: every value is good to 1e-13, or 1.3e-6.
 AMPLIFICATION = {"float64": 300, "float32": 16}
@@ -128,13 +128,13 @@ class Layout:
         return self._parts
 
     @property
-    def _maker(self) -> Any:
-        return link_single_step if self.dtype == np.float32 else link_step
+    def _fill(self) -> Any:
+        return fill_single if self.dtype == np.float32 else fill
 
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What `Plan` and `Parts` say of steps."""
         return {
-            "links": linked(self._maker, [step.kind() for step in steps]),
+            "links": linked(self._fill, [step.kind() for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
             "power": np.array([step.power for step in steps]),
             "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
@@ -146,7 +146,7 @@ class Layout:
         step = kernel.step()
         if step is None:
             return Step(GivenStep, self._called(kernel))
-        _check_step(kernel, step, self._maker.family)
+        _check_step(kernel, step, self._fill.family)
         if isinstance(step.channel, Kernel):
             return replace(step, channel=self._called(step.channel))
         return step

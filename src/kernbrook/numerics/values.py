@@ -14,7 +14,7 @@ import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import Matrix, Vector, family, fill_in, fills, in_single, through
+from kernbrook.compiler.links import Matrix, Vector, family, in_single, through
 from kernbrook.numerics.arithmetic import fma
 
 
@@ -40,20 +40,6 @@ def fill(
 
 family(fill)
 (fill_single,) = in_single(fill)
-
-
-@fills(fill)
-@njit(cache=True)
-def link_step(kind, link):
-    """Fill in the link to a kind of step."""
-    fill_in(fill, kind, link)
-
-
-@fills(fill_single)
-@njit(cache=True)
-def link_single_step(kind, link):
-    """The same, for pair values of 32 bits."""
-    fill_in(fill_single, kind, link)
 
 
 @njit(cache=True, nogil=True)

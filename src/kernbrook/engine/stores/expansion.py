@@ -12,7 +12,6 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import linked, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.rule_links import link_expander
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field
 from kernbrook.engine.store_verbs import learn, score
@@ -242,7 +241,7 @@ class Expansion(Store):
         )  # fmt: skip
 
     def _links(self) -> Any:
-        return linked(link_expander, self.rules, self.compiled)
+        return linked(expand, self.rules, self.compiled)
 
     def _check(self, sums: Sums) -> None:
         """Raise NonFiniteError where scores or coefficients have overflowed."""

@@ -13,7 +13,7 @@ from kernbrook.engine import store_verbs
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
 from kernbrook.engine.stores.linear import Linear, LinearState, OnFeatures
-from kernbrook.features.base import link_features, write_row
+from kernbrook.features.base import write_row
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import DenseRows
 
@@ -40,7 +40,7 @@ class FeaturesInRows(InRows):
         self.features = state.pool.empty(1)
         rules = state.pool.rules()
         self.compiled = all(rule is not None for rule in rules)
-        made = [new_link(link_features, rule) for rule in rules] if self.compiled else []
+        made = [new_link(write_row, rule) for rule in rules] if self.compiled else []
         self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
         self.kept = made, rules
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import Verb
 from kernbrook.compiler.links import new_link
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
-from kernbrook.engine.rounds import Met, learner_pass, link_pass
+from kernbrook.engine.rounds import Met, go_through, learner_pass
 from kernbrook.engine.state import (
     Packed,
     copied,
@@ -267,7 +267,7 @@ class InPlace(Store):
                 self.setting.regression,
             )  # fmt: skip
             met = Met(member._replace(expert=np.zeros(1, dtype=np.int64)), board)
-            link, kept = new_link(link_pass, met)
+            link, kept = new_link(go_through, met)
             learner_pass(link, 0, 1, Clock(chunk.seed, 0, int(numbers[first]) - 1))
             del kept  # until here
 

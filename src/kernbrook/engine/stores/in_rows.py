@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.compiling import Option, Verb, njit
-from kernbrook.compiler.links import family, fill_in
+from kernbrook.compiler.compiling import Option, Verb
+from kernbrook.compiler.links import family
 from kernbrook.engine.progress import Board
 from kernbrook.engine.stores.base import Store
 from kernbrook.gram.arrays import Floats, Labels, writeable
@@ -63,12 +63,6 @@ def keep(store: Any, back: bool) -> None:
 
 
 family(meet, settle, read, keep)
-
-
-@njit(cache=True)
-def link_own(store, link):
-    """Fill in the link to what a store does with one row."""
-    fill_in(meet, store, link)
 
 
 class InRows:

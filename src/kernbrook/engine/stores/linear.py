@@ -13,7 +13,6 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
-from kernbrook.engine.rule_links import link_linear
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.state import Field, Table, flat, under
@@ -246,7 +245,7 @@ class Linear(Store):
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
             extra, *scratch,
         )  # fmt: skip
-        rules = linked(link_linear, self.rules, self.compiled)
+        rules = linked(predict, self.rules, self.compiled)
         return OnFeatures(rules, self.own, block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:

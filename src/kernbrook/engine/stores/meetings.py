@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Option, Verb, njit
-from kernbrook.compiler.links import Cube, Numbers, family, fill_in, in_single
+from kernbrook.compiler.links import Cube, Numbers, family, in_single
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import WIDEST, DenseRows, Rows, SparseRows, numbers_among
 from kernbrook.kernels.planning import Layout
@@ -111,18 +111,6 @@ def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> N
 
 family(turn_to, meet_points, meet_row)
 turn_to_single, _, _ = in_single(turn_to, meet_points, meet_row)
-
-
-@njit(cache=True, nogil=True)
-def link_meeting(meeting, link):
-    """Fill in the link to a meeting."""
-    fill_in(turn_to, meeting, link)
-
-
-@njit(cache=True, nogil=True)
-def link_single_meeting(meeting, link):
-    """The same, for pair values of 32 bits."""
-    fill_in(turn_to_single, meeting, link)
 
 
 @njit(cache=True, nogil=True)

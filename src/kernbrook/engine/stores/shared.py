@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.rule_links import link_combiner
 from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Store, summed
-from kernbrook.engine.verbs import weigh_all
+from kernbrook.engine.verbs import update, weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.gram.rows import Block, Rows
@@ -137,7 +136,7 @@ class SharedExpansion(Store):
         ones = np.zeros((b, c))
         ones[:, 0] = 1.0
         member = Shared(
-            linked(link_combiner, (self.combiner,), self.compiled)[0],
+            linked(update, (self.combiner,), self.compiled)[0],
             progress, np.empty(len(self.experts)), np.ones(1, dtype=bool), self.sums.layout.plan,
             pairs, totals, sizes, np.zeros((b, c)), np.zeros_like(totals), np.zeros_like(totals),
             np.empty((2, b), pairs.dtype), ones, np.empty(ROOM, dtype=np.int64),

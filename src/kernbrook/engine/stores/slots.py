@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.rule_links import link_budgeted
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, without
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
 from kernbrook.engine.stores.meetings import (
     DenseMeeting,
     followed,
-    link_meeting,
-    link_single_meeting,
     meeting_of,
+    turn_to,
+    turn_to_single,
 )
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
 from kernbrook.engine.stores.slot_checks import check_slots
 from kernbrook.engine.stores.slot_state import SlotState, still
 from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
-from kernbrook.engine.verbs import Slots
+from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_own
@@ -154,7 +153,7 @@ class SlotStore(Store):
 
     def link(self) -> Any:
         """To the rule."""
-        return linked(link_budgeted, (self.rule,), self.compiled)[0]
+        return linked(fit_in, (self.rule,), self.compiled)[0]
 
     def _block(
         self,
@@ -172,7 +171,7 @@ class SlotStore(Store):
         given = self._given(points, rows)
         meeting = meeting_of(points, rows, layout, given, window, groups)
         single = layout.dtype == np.float32
-        link, kept = new_link(link_single_meeting if single else link_meeting, meeting)
+        link, kept = new_link(turn_to_single if single else turn_to, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
