@@ -67,7 +67,7 @@ def _element(context: Any, builder: Any, kind: Any, array: Any, index: Any, valu
     whole = len(kinds) == kind.ndim and all(
         isinstance(one, types.Integer) and one.bitwidth <= types.intp.bitwidth for one in kinds
     )
-    if not whole or context.enable_boundscheck or kind.layout == "F":
+    if not (whole and of_ours.depth) or context.enable_boundscheck or kind.layout == "F":
         return None
     word, places = context.get_value_type(types.intp), []
     lengths = [builder.extract_value(array, [5, axis]) for axis in range(kind.ndim)]
