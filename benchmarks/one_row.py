@@ -92,7 +92,7 @@ def theirs(model: Any, X: Any, y: list[Any], repeats: int) -> tuple[float, float
 
 def slowest(name: str, most: int) -> list[float]:
     """Microseconds of learn_one: percentiles of up to `most` rows of a set, and the worst."""
-    X, y = machine.read(f"{name}:{most}")
+    X, y = (part[:most] for part in machine.read(name))
     numbers, times = y.dtype.kind == "f", []
     model = (kb.OnlineMKRegressor if numbers else kb.OnlineMKClassifier)(random_state=0)
     model.partial_fit(X[:1], y[:1], **({} if numbers else {"classes": np.unique(y)}))
