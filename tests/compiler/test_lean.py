@@ -50,19 +50,25 @@ def test_elements_of_arrays(kind, layout, dtype):
             np.testing.assert_array_equal(mine, expected)
 
 
-@njit()
+def ours(function):
+    """Compiled as a function of the package."""
+    function.__module__ = "kernbrook.compiler.lean"
+    return njit()(function)
+
+
+@ours
 def part_of(array, i):
     return array[i:]
 
 
-@njit()
+@ours
 def made(array):
     fresh = np.empty(len(array))
     fresh[:] = array
     return fresh
 
 
-@njit()
+@ours
 def total(array, n):
     """Borrows, takes parts, and has what is made and what it hands on counted."""
     all_of = 0.0
@@ -73,13 +79,24 @@ def total(array, n):
     return all_of
 
 
-@njit()
+@ours
 def shape_and_sum(array):
     row = array[1]
     every = 0.0
     for j in range(array.shape[1]):
         every += row[j]
     return every
+
+
+@ours
+def moved_on(array):
+    array[1:] = array[:-1]
+
+
+def test_what_overlaps_is_copied_first():
+    array = np.arange(5.0)
+    moved_on(array)
+    assert array.tolist() == [0, 0, 1, 2, 3]
 
 
 def test_references_are_counted_where_arrays_are_made():

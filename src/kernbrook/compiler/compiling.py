@@ -14,6 +14,7 @@ from pathlib import Path
 from numba import types
 from numba.core import config, event
 from numba.core.caching import FunctionCache
+from numba.core.compiler import Compiler
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from kernbrook.compiler.disk_cache import CheckedFiles, conditions, meet, not_kept
@@ -26,6 +27,7 @@ from kernbrook.compiler.inner import (
     Plain,
     at_hand,
 )
+from kernbrook.compiler.lean import Inside
 from kernbrook.compiler.shipped import folder_of, level
 from kernbrook.errors import InputError
 
@@ -144,9 +146,10 @@ def njit(**options):
         if config.DISABLE_JIT:
             return function
         chosen = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
-        if not is_theirs(function):
+        ours = not is_theirs(function)
+        if ours:
             chosen["error_model"] = "numpy"
-        compiled = kind(function, {}, chosen)
+        compiled = kind(function, {}, chosen, pipeline_class=Inside if ours else Compiler)
         compiled.version = lambda kinds: stamp() if any(map(from_outside, kinds)) else None
         if kept:
             try:

@@ -30,7 +30,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
 from kernbrook.compiler.disk_cache import Place
-from kernbrook.compiler.lean import Inside, of_ours
+from kernbrook.compiler.lean import of_ours
 
 NOTHING = llvm.parse_assembly("")
 
@@ -174,7 +174,6 @@ class Compiled(CPUDispatcher):
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         self._compiler._customize_flags = Choices
-        self._compiler.pipeline_class = Inside
         self.inside: dict[Any, Inner] = {}
         self.inner_cache: Any = None  # on disk, if it is kept there
 
@@ -226,7 +225,7 @@ class Compiled(CPUDispatcher):
         with of_ours, self._compiling_counter, event.trigger_event("numba:compile", data=what):
             made = compile_extra(
                 self.typingctx, context, self.py_func, arguments, gives, flags, self.locals,
-                library=library, pipeline_class=Inside,
+                library=library, pipeline_class=self._compiler.pipeline_class,
             )  # fmt: skip
         own = made.signature, made.fndesc, library, made.environment
         return entered(context, Inner(*own, object()))

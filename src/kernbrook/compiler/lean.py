@@ -43,7 +43,7 @@ _find = BaseFunction.get_call_type
 
 
 def _call_type(function: Any, context: Any, args: Any, named: Any) -> Any:
-    if not of_ours.depth:
+    if not of_ours.depth or hasattr(function.typing_key, "implementations"):  # these may change
         return _find(function, context, args, named)
     _, calls = _known.setdefault(id(function), (function, {}))
     key = ConfigStack.top_or_none(), args, tuple(named.items())
@@ -144,6 +144,8 @@ class Borrowing(AnalysisPass):
         def lent(statement: Any) -> bool:
             if not isinstance(statement, (*PLAIN, ir.StaticRaise)):
                 return False
+            if isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
+                return not counted(kinds[statement.value.name])  # what overlaps would be copied
             if not isinstance(statement, ir.Assign):
                 return True
             value = statement.value
@@ -167,7 +169,7 @@ class Borrowing(AnalysisPass):
 
 
 class Inside(Compiler):
-    """How what compiled code calls is compiled."""
+    """How functions of this package are compiled."""
 
     def define_pipelines(self) -> Any:
         (passes,) = super().define_pipelines()
