@@ -7,7 +7,7 @@ NamedTuple itself as an address again. What lies there is not changed while comp
 and whoever made it keeps its arrays alive: references to them are not counted.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from struct import Struct, calcsize
 from typing import Any
 
@@ -139,28 +139,23 @@ class Image:
 
     def __init__(self, kind: Any):
         self._arrays: list[tuple[int, int, int]] = []  # place, axes, bytes of an item
-        self._numbers = Struct("".join(self._laid_out(kind, "")))
+        self._numbers = Struct(self._laid_out(kind, ""))
         self.words = -(-self._numbers.size // 8)
         self._forms = np.array(self._arrays, dtype=np.int64).reshape(-1, 3)
 
-    def _laid_out(self, kind: Any, before: str) -> Iterator[str]:
+    def _laid_out(self, kind: Any, before: str) -> str:
         """In the language of `struct`, whose numbers are aligned as LLVM's are; an array, a row of
         words, is left out."""
-        if isinstance(kind, types.BaseTuple):
-            inside = "".join(self._within(kind, before))
-            yield inside + "0q" * (inside.strip("?") != "")
-        elif isinstance(kind, types.Array):
+        if isinstance(kind, types.BaseTuple):  # begins and ends where its widest number may lie
+            edge = inside = f"0{_widest(kind)}"
+            for part in kind:
+                inside += self._laid_out(part, before + inside)
+            return inside + edge
+        if isinstance(kind, types.Array):
             place = calcsize(before + "0q") // 8
             self._arrays.append((place, kind.ndim, as_dtype(kind.dtype).itemsize))
-            yield f"0q{8 * (5 + 2 * kind.ndim)}x"
-        else:
-            yield "0q8x" if kind is types.none else as_dtype(kind).char
-
-    def _within(self, kind: Any, before: str) -> Iterator[str]:
-        for part in kind:
-            for token in self._laid_out(part, before):
-                before += token
-                yield token
+            return f"0q{8 * (5 + 2 * kind.ndim)}x"
+        return "0q8x" if kind is types.none else as_dtype(kind).char
 
     def write(self, numbers: Sequence[Any], arrays: Sequence[NDArray[Any]], memory: Any) -> None:
         """Write a tuple of these numbers and arrays, in the order that they have there, into
@@ -168,6 +163,13 @@ class Image:
         self._numbers.pack_into(memory, 0, *numbers)
         which = np.fromiter(map(id, arrays), np.int64, len(arrays))
         _write_arrays(which, self._forms, memory)
+
+
+def _widest(kind: Any) -> str:
+    """The letter that `struct` has for the widest number in a type."""
+    if isinstance(kind, types.BaseTuple):
+        return max(map(_widest, kind), key=calcsize, default="?")
+    return "q" if kind is types.none or isinstance(kind, types.Array) else as_dtype(kind).char
 
 
 def taken_apart(
