@@ -96,12 +96,11 @@ def asked(rule, number=3, good=True):
     told = Told(number, good, Inside(0.5, np.array([False, True])), np.arange(3.0))
     table, room = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64)
     outs = np.zeros(3), np.zeros(3)
-    link, kept = new_link(say, rule)
+    link = new_link(say, rule)
     answers = (
         call_both(link, told, table, 2, outs[0], room),
         call_both.py_func(rule, told, table, 2, outs[1], room),
     )
-    del kept
     return zip(answers, outs, strict=True)
 
 
@@ -137,12 +136,11 @@ def say_or(other, link, told, table, out, room):
 
 def test_an_error_can_be_caught_and_what_follows_runs():
     table, room, out = np.arange(12.0).reshape(4, 3), np.empty(ROOM, np.int64), np.zeros(3)
-    link, kept = new_link(say, Double())
+    link = new_link(say, Double())
     for number, good in ((3, True), (-1, False), (4, True)):
         told = Told(number, True, Inside(0.5, np.array([False, True])), np.arange(3.0))
         answer = say_or((True, 7.0), link, told, table, out, room)
         assert answer == ((False, 1.0) if good else (True, 7.0))
-    del kept
 
 
 class Nested(NamedTuple):
@@ -183,12 +181,20 @@ class Flags(NamedTuple):
     other: bool
 
 
+class Late(NamedTuple):
+    """A number of a byte, and a wider one behind it."""
+
+    mark: bool
+    value: float
+
+
 class Mixed(NamedTuple):
     """A rule of all that can stand in one."""
 
     first: bool
     flags: Flags
     last: bool
+    late: Late
     nothing: None
     cube: Any
     number: int
@@ -209,6 +215,7 @@ family(add_all)
 @add_all.of(Mixed)
 def _add_all(rule, out):
     out[0] = rule.first + 2 * rule.flags.one + 4 * rule.flags.other + 8 * rule.last + 16 * rule.end
+    out[0] += 32 * rule.late.mark + rule.late.value
     out[1] = rule.number + rule.told.number + rule.told.inside.factor
     for i in range(rule.cube.shape[0]):
         for j in range(rule.cube.shape[1]):
@@ -229,13 +236,13 @@ def test_rules_of_all_kinds_lie_as_compiled_code_has_them(flags):
     told = Told(-5, True, Inside(0.25, np.array([True])), np.ones(3))
     cube = np.arange(48.0).reshape(4, 3, 4)[::2, :, 1:]
     small = np.arange(6, dtype=np.uint8)[:flags]
-    rule = Mixed(first, Flags(one, other), last, None, cube, 2**40, told, small, end)
-    link, kept = new_link(add_all, rule)
+    late = Late(not last, 64.5)
+    rule = Mixed(first, Flags(one, other), last, late, None, cube, 2**40, told, small, end)
+    link = new_link(add_all, rule)
     outs = np.zeros(4), np.zeros(4)
     call_add_all(link, outs[0])
     _add_all(rule, outs[1])
     np.testing.assert_array_equal(*outs)
-    del kept
 
 
 def test_a_verb_has_the_same_name_in_every_process():

@@ -108,7 +108,7 @@ def test_pair_values(form, widest, monkeypatch):
     given = np.empty((1, 60, 40))
     CALLED.between(both, rows, given[0])
     meeting = meetings.meeting_of(both, rows, layout, given, 16, groups=2)
-    link, kept = new_link(meetings.turn_to, meeting)
+    link = new_link(meetings.turn_to, meeting)
     whole = Block(rows, layout).pairs_with(both)
     which = np.array([3, 0, 19, 25])  # two windows: one of 16, the last of 8
     for t, lo, hi in ((5, 0, 16), (33, 32, 40)):
@@ -117,4 +117,3 @@ def test_pair_values(form, widest, monkeypatch):
         _meet(link, which, t, lo, hi, out, row)
         assert_array_equal(out, whole[:, which, lo:hi])
         assert_array_equal(row[:, 0, t + 1 - lo : hi - lo], whole[:, 20 + t, t + 1 : hi])
-    del kept

@@ -30,7 +30,7 @@ from kernbrook.compiler.addresses import (
     store,
     taken_apart,
     value_at,
-)  # fmt: skip
+)
 from kernbrook.compiler.borrowing import uncounted
 from kernbrook.compiler.compiling import Option, from_outside, njit, stamp
 from kernbrook.errors import InputError, KernbrookError
@@ -111,11 +111,6 @@ class Form(NamedTuple):
     image: Image
     code: Any
 
-    @property
-    def words(self) -> int:
-        """That a rule takes, with the one before it."""
-        return 1 + self.image.words
-
 
 _forms: dict[Any, Form] = {}
 
@@ -152,32 +147,34 @@ def _apart(verb: Any, rule: Any) -> tuple[Form, Any, Any]:
     return form, numbers, arrays
 
 
-def _put_down(apart: tuple[Form, Any, Any], link: Any, memory: Any) -> None:
-    form, numbers, arrays = apart
-    link[:] = form.link
-    link[0] = memory.ctypes.data + memory.itemsize
-    form.image.write(numbers, arrays, memory[1:])
+def new_links(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
+    """(r, LINK) int, links to rules, each of which is to outlive what uses them.
 
-
-def new_link(verb: Any, rule: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The link to a rule, (LINK,) int, and what must outlive it beside arrays in the rule.
+    The rules lie in the memory of the array, which whoever uses a link has to keep.
 
     verb : of the family that is called
     """
-    apart = _apart(verb, rule)
-    link, memory = np.empty(LINK, np.int64), np.zeros(apart[0].words, np.int64)
-    _put_down(apart, link, memory)
-    return link, memory
+    n, apart = len(rules), [_apart(verb, rule) for rule in rules]
+    ends = n * LINK + np.cumsum([0, *(1 + form.image.words for form, _, _ in apart)])
+    memory = np.zeros(ends[-1], np.int64)
+    table, first = memory[: n * LINK].reshape(n, LINK), memory.ctypes.data
+    for link, at, (form, numbers, arrays) in zip(table, ends.tolist(), apart, strict=False):
+        link[:] = form.link
+        link[0] = first + (at + 1) * memory.itemsize
+        form.image.write(numbers, arrays, memory[at + 1 :])
+    return table
+
+
+def new_link(verb: Any, rule: Any) -> NDArray[np.int64]:
+    """(LINK,) int, the same of one rule."""
+    return new_links(verb, (rule,))[0]
 
 
 _links: dict[Any, Any] = {}  # of this process: links, the rules, and their verb
 
 
 def linked(verb: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
-    """(r, LINK) int, links to rules; the rules where verbs are Python.
-
-    The rules lie in the memory of the array, which whoever uses a link has to keep.
-    """
+    """As `new_links`, made once for rules of the same numbers; the rules where verbs are Python."""
     if not compiled:
         return rules
     key = verb, tuple(map(kind_of, rules)), tuple(rules), stamp()
@@ -185,19 +182,9 @@ def linked(verb: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
     if found is None:
         while len(_links) >= MOST_LINKS:  # the one that nobody has asked for the longest time goes
             _links.pop(next(iter(_links)), None)
-        found = _new_links(verb, rules), tuple(rules), verb
+        found = new_links(verb, rules), tuple(rules), verb
     _links[key] = found
     return found[0]
-
-
-def _new_links(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
-    n, apart = len(rules), [_apart(verb, rule) for rule in rules]
-    ends = n * LINK + np.cumsum([0, *(one[0].words for one in apart)])
-    memory = np.zeros(ends[-1], np.int64)
-    table = memory[: n * LINK].reshape(n, LINK)
-    for i, one in enumerate(apart):
-        _put_down(one, table[i], memory[ends[i] : ends[i + 1]])
-    return table
 
 
 def words_of(rule: Any) -> int:

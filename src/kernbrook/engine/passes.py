@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.compiler.links import LINK, linked, naming, new_link
+from kernbrook.compiler.links import linked, naming, new_links
 from kernbrook.engine.committee import decide, would_ask
 from kernbrook.engine.progress import Board, Choices
 from kernbrook.engine.rounds import Met, go_through, learner_pass, rounds, score_some
@@ -44,9 +44,7 @@ def _committee(choices: Choices, compiled: bool = True) -> tuple[Any, Any, Any]:
 def _stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Any, Any]:
     verb = go_through if alone else score_some
     met = [Met(member, board) for member in members]
-    made = [new_link(verb, one) for one in met]
-    links = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
-    return links, (made, met)
+    return new_links(verb, met), met
 
 
 def _plain_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
-from kernbrook.compiler.links import LINK, naming, new_link
+from kernbrook.compiler.links import naming, new_links
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
@@ -155,9 +155,9 @@ class RowSession:
 
     def _linked(self, verb: Any, forms: Sequence[Any]) -> Labels:
         """(n, LINK) links to forms, which are kept."""
-        made = [new_link(verb, form) for form in forms]
-        self.kept.append((made, forms))
-        return np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
+        links = new_links(verb, forms)
+        self.kept.append((links, forms))
+        return links
 
     @staticmethod
     def of(model: Model | None) -> RowSession | None:

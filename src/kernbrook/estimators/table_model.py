@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import vstack
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
@@ -28,6 +27,7 @@ from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of, labe
 from kernbrook.streams.formats.csv_header import MISSING, quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
 from kernbrook.streams.tables.column_kinds import is_missing
+from kernbrook.streams.tables.encoded_columns import stacked
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
 from kernbrook.streams.tables.levels import warn_of
 from kernbrook.streams.tables.matching import match_columns
@@ -287,8 +287,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             )
         if not is_records(X):
             return self._opened(X).unfilled()
-        rows = [self._row(x, False) for x in ([X] if isinstance(X, Mapping) else X)]
-        return np.vstack(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
+        return stacked([self._row(x, False) for x in ([X] if isinstance(X, Mapping) else X)])
 
     @property
     def _waiting_form(self) -> tuple[bool, bool, int]:

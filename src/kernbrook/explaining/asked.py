@@ -274,8 +274,3 @@ def _check_number(columns: Sequence[Any]) -> None:
 def dense(rows: Any) -> Floats:
     """The rows as an array."""
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
-
-
-def stack(parts: Sequence[Any]) -> Any:
-    """Rows below one another."""
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

@@ -23,9 +23,10 @@ from kernbrook.estimators.labelled import (
 )
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measuring.accounts import SMALLEST_CHANCE
-from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch, stack
+from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch
 from kernbrook.explaining.latest import is_data, latest_of, opened
 from kernbrook.streams.booleans import spelled_as
+from kernbrook.streams.tables.encoded_columns import stacked
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
 NO_LABELS = "there are no labels, with which importance compares what the model says"
@@ -265,7 +266,7 @@ class Test(NamedTuple):
                 columns.append(column)
                 changed.append(rows)
             if changed and (len(changed) == together or column == len(self.asked.columns) - 1):
-                yield columns, self.measured(stack(changed))
+                yield columns, self.measured(stacked(changed))
                 columns, changed = [], []
 
 

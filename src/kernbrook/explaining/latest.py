@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.sessions.sources import open_like
-from kernbrook.explaining.asked import Asked, asked_of, stack, unwrapped
+from kernbrook.explaining.asked import Asked, asked_of, unwrapped
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import PositiveView
+from kernbrook.streams.tables.encoded_columns import stacked
 
 LATEST = 10_000
 
@@ -95,7 +96,7 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
             count -= len(held.popleft()[1])
     if not rows:
         raise InputError(f"{stream.name}: no row of data")
-    X = _as_asked(asked, stream, stack([part for part, _ in held])[-LATEST:])
+    X = _as_asked(asked, stream, stacked([part for part, _ in held])[-LATEST:])
     labels = np.concatenate([labels for _, labels in held])[-LATEST:]
     if asked.source is not None and asked.source.positive is not None:
         labels = PositiveView(stream, asked.source.positive).signs(labels)

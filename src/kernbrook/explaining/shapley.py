@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from kernbrook.explaining.asked import Floats, Places, batch, dense, stack
+from kernbrook.explaining.asked import Floats, Places, batch, dense
+from kernbrook.streams.tables.encoded_columns import stacked
 
 PER_ROW = 4  # orders for a row of the background, at least: two, and these from their ends
 
@@ -68,13 +69,13 @@ def shapley(
     generator : RandomState
     """
     rows = Between(x, background, group_of)
-    ends = ask(stack([x, background]))
+    ends = ask(stacked([x, background]))
     score, others = float(ends[0]), ends[1:]
     m = len(others)
     pairs = max(PER_ROW, orders // m) // 2
     parts = np.zeros((m, pairs, rows.n_columns))
     for walks in _together(_walks(rows, pairs, generator), batch(x.shape[1])):
-        between = stack([rows.on(walk) for walk in walks])
+        between = stacked([rows.on(walk) for walk in walks])
         said = ask(between) if between.shape[0] else ()
         at = 0
         for walk in walks:

@@ -11,7 +11,7 @@ from kernbrook.checks import Number, Whole, ask_for, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
-from kernbrook.engine.stores.in_place import InPlace, follow, say
+from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
@@ -180,11 +180,11 @@ class BoostedTrees(WithoutKernel):
         }
 
 
-class Latest:
+class Latest(Content):
     """What `BoostedTrees` keeps in a store: arrays before the first row, and forms on arrays."""
 
     sparse = False
-    passing: tuple[str, ...] = ("window.values",)
+    passing = ("window.values",)
 
     def __init__(self, learner: BoostedTrees, setting: Setting):
         self.learner, self.setting = learner, setting

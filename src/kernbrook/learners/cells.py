@@ -13,7 +13,7 @@ from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, sh
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
-from kernbrook.engine.stores.in_place import InPlace, follow, say
+from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions, random_binning
 from kernbrook.features.binning import (
@@ -226,11 +226,10 @@ def cells_of(grids: RandomBinning | None, c: int) -> int:
     return 0 if grids is None else grids.cells or most_cells(c)
 
 
-class Growing:
+class Growing(Content):
     """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
 
     sparse = False
-    passing: tuple[str, ...] = ()
 
     def __init__(self, learner: Cells, maps: Any, first: int, setting: Setting):
         d, c = setting.width, setting.scores
@@ -259,10 +258,6 @@ class Growing:
             held, self.step, self.setting.regression, placed(d), cells, leaves,
             np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), np.zeros(d), room_of(d, c),
         )  # fmt: skip
-
-    def has_passed(self, held: Held) -> bool:
-        """There is nothing that passes."""
-        return False
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import ask_for
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread
-from kernbrook.engine.stores.in_place import follow, say
+from kernbrook.engine.stores.in_place import Content, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features.binning import check_bounded
 from kernbrook.features.hashed_inputs import HashedInputs, cell_of
@@ -56,11 +56,10 @@ class LinearSum(NamedTuple):
     slopes: Floats
 
 
-class LinearContent:
+class LinearContent(Content):
     """What `Cells` keeps in a store, on hashed inputs."""
 
     sparse = True
-    passing: tuple[str, ...] = ()
 
     def __init__(self, learner: Any, inputs: HashedInputs, setting: Setting):
         self.setting, self.step = setting, STEPS * float(learner.step)
@@ -77,10 +76,6 @@ class LinearContent:
         """The compiled form on arrays."""
         slopes, setting = np.zeros(self.setting.scores + 1), self.setting
         return LinearSum(held, self.step, setting.regression, setting.width, slopes)
-
-    def has_passed(self, held: Held) -> bool:
-        """There is nothing that passes."""
-        return False
 
     def check(self, held: Held) -> None:
         """Raise InputError where numbers are beyond their ranges."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -260,8 +260,7 @@ class Committees:
     def settled(self, model: Model) -> Self:
         """After what is due, up to the last row that the model has learned."""
         self.judge(model)
-        other = type(self).__new__(type(self))
-        other.__dict__.update(vars(self))
+        other = copy(self)
         if self.now is not None:
             which = self._places(self.now, SOON_PLACES)
             other.said = tuple(self._scored(model, SOON, self.now, which))
@@ -273,8 +272,7 @@ class Committees:
 
         All else that is learned from this lap is left to `judge`.
         """
-        other = type(self).__new__(type(self))
-        other.__dict__.update(vars(self))
+        other = copy(self)
         begins = None in (self.soon.calibration, self.late.calibration)
         other.over = Over(self, model.calibration.begun_far() if begins else None)
         other.start, other.said = self.end, ()

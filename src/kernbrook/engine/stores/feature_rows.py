@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.links import LINK, new_link, through
+from kernbrook.compiler.links import new_links, through
 from kernbrook.engine import store_verbs
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
@@ -40,9 +39,7 @@ class FeaturesInRows(InRows):
         self.features = state.pool.empty(1)
         rules = state.pool.rules()
         self.compiled = all(rule is not None for rule in rules)
-        made = [new_link(write_row, rule) for rule in rules] if self.compiled else []
-        self.maps = np.array([link for link, _ in made], dtype=np.int64).reshape(-1, LINK)
-        self.kept = made, rules
+        self.maps, self.kept = new_links(write_row, rules if self.compiled else ()), rules
 
     @staticmethod
     def slow(store: Linear, state: LinearState) -> str | None:

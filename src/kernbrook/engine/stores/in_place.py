@@ -76,7 +76,7 @@ class Content(Protocol):
     """
 
     sparse: bool
-    passing: tuple[str, ...]
+    passing: tuple[str, ...] = ()
 
     @property
     def first(self) -> Any: ...
@@ -98,6 +98,7 @@ class Content(Protocol):
 
     def has_passed(self, arrays: Any) -> bool:
         """Whether nothing will ask for the arrays that are `passing`."""
+        return False
 
     def with_classes(self, before: Any, spread: Spread) -> Any:
         """Arrays as those of fewer scores."""
@@ -267,9 +268,8 @@ class InPlace(Store):
                 self.setting.regression,
             )  # fmt: skip
             met = Met(member._replace(expert=np.zeros(1, dtype=np.int64)), board)
-            link, kept = new_link(go_through, met)
-            learner_pass(link, 0, 1, Clock(chunk.seed, 0, int(numbers[first]) - 1))
-            del kept  # until here
+            clock = Clock(chunk.seed, 0, int(numbers[first]) - 1)
+            learner_pass(new_link(go_through, met), 0, 1, clock)
 
     def now(self, state: State | Packed) -> Any:
         """The arrays of a state, or of a snapshot, to be read only."""

@@ -171,7 +171,7 @@ class SlotStore(Store):
         given = self._given(points, rows)
         meeting = meeting_of(points, rows, layout, given, window, groups)
         single = layout.dtype == np.float32
-        link, kept = new_link(turn_to_single if single else turn_to, meeting)
+        link = new_link(turn_to_single if single else turn_to, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
@@ -191,7 +191,7 @@ class SlotStore(Store):
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
-        return block, (kept, meeting)
+        return block, (link, meeting)
 
     def _given(self, points: Rows, rows: Rows) -> Floats:
         """(k, n, b) values of kernels that are called, of points and rows."""

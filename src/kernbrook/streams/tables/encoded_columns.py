@@ -274,6 +274,15 @@ def with_words(rows: Floats, words: Sequence[Any]) -> Any:
     return hstack([*blocks, *map(csr_array, words)], format="csr")
 
 
+def stacked(parts: Sequence[Any]) -> Any:
+    """Rows below one another, CSR where those are."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")
+
+
 class ColumnProblem(InputError):
     """A value of a named column that cannot be encoded.
 

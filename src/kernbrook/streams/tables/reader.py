@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import vstack
 
 from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.formats.table_records import Batch, Records, Wanted, several_of
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import DateProblem, UnreadDatesError
-from kernbrook.streams.tables.encoded_columns import ColumnProblem
+from kernbrook.streams.tables.encoded_columns import ColumnProblem, stacked
 from kernbrook.streams.tables.encoder import TableEncoder
 from kernbrook.streams.tables.label_column import LabelCells, label_cells, or_the_label
 from kernbrook.streams.tables.left_out_rows import BadRows
@@ -135,8 +134,7 @@ class TableReader:
         """(n, w) all rows at once as `read_table` of the encoder has them."""
         batches = self._batches(self._wanted(self.start, BadRows()))
         tables = [_with_gaps(batch.table, self.lacks) for batch in batches]
-        rows = [self.start.read_table(table, learns) for table in tables]
-        return np.vstack(rows) if isinstance(rows[0], np.ndarray) else vstack(rows, format="csr")
+        return stacked([self.start.read_table(table, learns) for table in tables])
 
     def _wanted(self, encoder: TableEncoder, bad: BadRows) -> Wanted:
         there = [name for name in encoder.columns_ if name not in self.lacks]
