@@ -205,7 +205,8 @@ def test_the_page_on_streams(run):
 def test_the_page_on_tables(run):
     said, names = run("docs/tables.md")
     assert said.startswith("['yes' 'no']\n")
-    assert "('day', 'km')\n['hour', 'power lag 1', 'power lag 24', 'power lag 168']\n" in said
+    assert "('day', 'km')\n[1. 1.]\n{'encoder__missing': 'mean'} [" in said
+    assert "\n['hour', 'power lag 1', 'power lag 24', 'power lag 168']\n" in said
     assert "\n['age', 'sex=male', 'sex=female', 'sex=other']\n" in said
     X = [[22, 1, 0, 0], [22, 0, 1, 0], [30, 0.5, 0.5, 0], [41, 1, 0, 0]]
     assert names["stream"].read()[0].tolist() == X

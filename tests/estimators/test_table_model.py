@@ -189,7 +189,7 @@ def test_labels_in_other_writing_are_asked_about(labels, said, tmp_path):
     [
         (3, r"expected a frame, records such as \[{'a': 1}\], or the path of a table, got 3"),
         ([], "expected a frame, records"),
-        (np.eye(2), "expected a frame, records"),
+        (np.eye(3), "expected a frame, records"),
         ("wdbc", "expected a table, and wdbc is none"),
         ("nothere.csv", "nothere.csv"),
         ({"km": "far", "day": "sat"}, "column 'km': expected a number, found 'far'"),
@@ -286,9 +286,9 @@ def test_names_that_are_not_for_users_begin_with_an_underscore():
 
     own = {name for name in dir(kb.TableModel) if name[0] != "_"} - set(dir(BaseEstimator))
     assert {name for name in own if not name.startswith("set_")} == {
-        "classes_", "decision_function", "learn_one", "n_rounds_", "n_rows_skipped_",
+        "classes_", "decision_function", "fit", "learn_one", "n_rounds_", "n_rows_skipped_",
         "parameter_ranges", "partial_fit", "predict", "predict_interval", "predict_one",
-        "predict_proba", "predict_proba_one",
+        "predict_proba", "predict_proba_one", "score",
     }  # fmt: skip
     assert not [name for name in dir(kb.OnlineMKClassifier) if name.startswith("kept_")]
 
@@ -402,3 +402,86 @@ def test_what_is_odd_in_a_record_is_said(model):
     with pytest.warns(DataFileWarning, match=r"new labels, .*: maybe \(row 1\)"):
         model.learn_one({"km": 1.0}, "maybe", classes=["maybe", "no", "yes"])
     assert model.classes_.tolist() == ["maybe", "no", "yes"]
+
+
+FRAMES = ["pandas", "polars"]
+
+
+def apart(library, n=120, seed=0):
+    """A frame without its labels, and these, by one library, not in the order of its index."""
+    frame = trips(n, seed).to_pandas().sample(frac=1, random_state=1)
+    if library == "polars":
+        frame = pytest.importorskip("polars").from_pandas(frame)
+        return frame.drop("late"), frame["late"]
+    return frame.drop(columns="late"), frame["late"]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_labels_beside_a_frame_are_a_column_of_it(library):
+    frame, labels = apart(library)
+    beside = kb.TableModel(small(), LEVELS).fit(frame, labels)
+    joined = trips(120).to_pandas().sample(frac=1, random_state=1)
+    within = kb.TableModel(small(), LEVELS, "late").fit(joined)
+    assert beside.label_ == "late"
+    np.testing.assert_array_equal(beside.predict_proba(frame), within.predict_proba(frame))
+    expected = np.mean(within.predict(frame) == np.asarray(labels))
+    assert beside.score(frame, labels) == within.score(joined) == expected
+    for fresh in (list(labels), np.asarray(labels), pa.array(list(labels))):
+        again = beside.fit(frame, fresh)  # it forgets all
+        assert (again.label_, again.n_rounds_) == ("label", 120)
+    beside.partial_fit(frame, labels)
+    assert beside.n_rounds_ == 240
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_scikit_learn_takes_it(library):
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    frame, labels = apart(library)
+    model = kb.TableModel(small(), LEVELS)
+    for scoring in (None, "neg_log_loss"):
+        scores = cross_val_score(model, frame, labels, cv=2, scoring=scoring, error_score="raise")
+        assert scores.min() > (0.6 if scoring is None else -0.7)
+    grid = {"model__random_state": [0, 1], "encoder__missing": ["mean", "last"]}
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(frame, labels)
+    assert search.best_estimator_.score(frame, labels) > 0.7
+    assert not hasattr(model, "encoder_")  # scikit-learn has copies
+    model.fit(frame, labels)
+    if library == "polars":  # of which scikit-learn makes an array there
+        with pytest.warns(DataFileWarning, match="an array: its columns are taken as km, day, in"):
+            found = permutation_importance(model, frame, labels, n_repeats=2, random_state=0)
+    else:
+        found = permutation_importance(model, frame, labels, n_repeats=2, random_state=0)
+    assert found.importances_mean.shape == (2,)
+    assert found.importances_mean.min() > 0.05
+
+
+def test_numbers_are_scored_by_their_share_of_variance():
+    table = trips(200).to_pandas().dropna().drop(columns="late")
+    labels = (2 * table["km"]).rename("twice")
+    model = kb.TableModel(kb.OnlineMKRegressor([kb.Linear()], random_state=0), LEVELS)
+    score = model.fit(table, labels).score(table, labels)
+    assert 0.5 < score < 1
+    some = labels.where(table["km"] > -1)  # rows without a label do not count
+    assert model.score(table, some) == model.score(table[some.notna()], some.dropna())
+
+
+@pytest.mark.parametrize(
+    ("table", "labels", "problem"),
+    [
+        (trips(9), ["no"] * 9, "the table has a column 'late', too; leave it out, or call"),
+        (trips(9).drop(["late"]), ["no"] * 8, "y: expected 9 labels, one for each row, got 8"),
+        ("t.csv", ["no"], "y: goes with a frame or records"),
+        (trips(9).drop(["late"]), object(), "y: expected labels, numbers or text, got"),
+        (trips(9).drop(["late"]), None, "unknown column 'late'"),
+    ],
+)
+def test_labels_that_do_not_go_with_a_table(model, table, labels, problem):
+    """What was learned before is still there."""
+    model = copy.deepcopy(model)
+    with pytest.raises((InputError, kb.errors.UnknownNameError), match=problem):
+        model.set_params(label="late").fit(table, labels)
+    assert model.n_rounds_ == 300
+    with pytest.raises(InputError, match="expected labels to compare with, found none"):
+        model.score(trips(9).drop(["late"]))

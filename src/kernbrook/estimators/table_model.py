@@ -26,6 +26,7 @@ from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of, labels_as_arrow
 from kernbrook.streams.formats.csv_header import MISSING, quoted
 from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
+from kernbrook.streams.stream import has_label
 from kernbrook.streams.tables.column_kinds import is_missing
 from kernbrook.streams.tables.encoded_columns import stacked
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
@@ -55,7 +56,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     Parameters
     ----------
-    model : one of ours that learns from a stream; it learns in place
+    model : one of ours that learns from a stream; it learns in place, but for `fit`, which puts a
+        new copy in its place
     encoder : TableEncoder, what the columns become; None: levels and dates as they seem to be,
         and gaps filled by means. It stays as it is; `encoder_` learns
     label : the name of the label's column; None for the column "label", else the last one
@@ -73,8 +75,9 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     a table of them; where labels come later, to a `LateLabels` around this model.
 
     `kb.importance` and `kb.explain` take it as it is, `kb.save` writes one file, and
-    `kernbrook predict` and `kernbrook explain` read that. Nothing of it is for scikit-learn's
-    cross-validation, which needs X and y apart.
+    `kernbrook predict` and `kernbrook explain` read that. It is an estimator of scikit-learn, with
+    `fit(frame, y)` and `score(frame, y)`: `cross_val_score`, `GridSearchCV`, whose parameters are
+    called `model__...` and `encoder__...`, and `permutation_importance` take it with frames.
 
     Examples
     --------
@@ -103,9 +106,29 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         self.label = label
 
     @changes
+    def fit(
+        self,
+        data: Any,
+        y: Any = None,
+        *,
+        classes: Sequence[Any] | None = None,
+        on_bad_rows: str = "error",
+    ) -> TableModel:
+        """Forget everything, then learn from a table; see `partial_fit`.
+
+        Where something is raised, all that was learned before is still there.
+        """
+        check(self)
+        new = TableModel(clone(self.model), self.encoder, self.label)
+        new.partial_fit(data, y, classes=classes, on_bad_rows=on_bad_rows)
+        self.__dict__.update({k: v for k, v in vars(new).items() if k != "_turn"})
+        return self
+
+    @changes
     def partial_fit(
         self,
         data: Any,
+        y: Any = None,
         *,
         classes: Sequence[Any] | None = None,
         ignore_extra: bool = False,
@@ -116,6 +139,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         Parameters
         ----------
         data : a table
+        y : (n,) its labels, of a frame or records; None where they are a column of the table
+            Their name, which a Series has, is then that of the label, if `label` names none.
         classes : all labels of a classifier, where the first table has not all of them. No other
             is learned, of later tables neither, until all of these and others are named. Where
             nobody names them a new label is learned, with a warning, unless it seems to be a known
@@ -129,10 +154,32 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             The table cannot be read, has other columns, or no labels that go with the model.
         """
         with at_once():
-            stream = self._opened(data, True, ignore_extra, on_bad_rows)
+            stream = self._opened(data, True, ignore_extra, on_bad_rows, y)
             known, named = self._labels(stream, classes)
         self._learn(stream, known, named)
         return self
+
+    def score(self, data: Any, y: Any = None, *, ignore_extra: bool = False) -> float:
+        """The share of rows whose label is predicted, or of numbers R^2; rows without do not count.
+
+        Parameters
+        ----------
+        data : a table
+        y : (n,) its labels; None where they are a column of the table
+        ignore_extra : whether columns that are not known are left out
+        """
+        stream = self._told(data, ignore_extra, y)
+        if not stream.labelled:
+            raise InputError(f"{stream.name}: expected labels to compare with, found none")
+        with so_many_wait(MOST_ROUNDS):
+            parts = [(self.model.predict(X), own) for X, own in stream.chunks()]
+        said, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
+        said, labels = said[there := has_label(labels)], labels[there]
+        if task_of(self.model) == "classification":
+            return float(np.mean(said == as_classes(labels, self.model.classes_)))
+        from sklearn.metrics import r2_score
+
+        return float(r2_score(as_numbers(labels), said))
 
     def _learn(self, stream: TableStream, known: Any, named: Any) -> Any:
         """Learn from a table that is opened, and what was said of its last rows before.
@@ -350,16 +397,21 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         learns: bool = False,
         ignore_extra: bool = False,
         on_bad_rows: str = "error",
+        y: Any = None,
     ) -> TableStream:
         """A table as a stream of rows of numbers; learns : whether it is to be learned."""
         check(self)
         new = learns and "encoder_" not in vars(self)
         encoder = _copied(self.encoder) if new else self._unwrapped()[1]
-        skips = check_on_bad_rows(on_bad_rows)
+        skips, label = check_on_bad_rows(on_bad_rows), self._label()
+        if isinstance(data, np.ndarray) and not new:
+            data = _as_table(data, encoder.feature_names_in_.tolist())
         if not (isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)):
             wanted = "a frame, records such as [{'a': 1}], or the path of a table"
             raise InputError(f"data: expected {wanted}, got {shown(data)}")
-        label, named = self._label(), encoder.named_columns()
+        if y is not None:
+            data, label = _with_labels(data, y, label)
+        named = encoder.named_columns()
         optional = named if encoder.missing != "error" else ()
         known = named if label is None else [*named, label]
         least = 2 if learns else 1
@@ -411,14 +463,18 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)
 
-    def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
-        """What a method of the model gives, row by row."""
+    def _told(self, data: Any, ignore_extra: bool, y: Any = None) -> TableStream:
+        """A table to be predicted, and a warning about what is odd in it."""
         with at_once():
-            stream = self._opened(data, ignore_extra=ignore_extra)
+            stream = self._opened(data, ignore_extra=ignore_extra, y=y)
             for told in stream.matched.told(stream.n_rows or 0):
                 tell(DataFileWarning(stream.name, told))
             warn_of(stream.level_counts, stream.name)
-        say = getattr(self.model, verb)
+        return stream
+
+    def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
+        """What a method of the model gives, row by row."""
+        stream, say = self._told(data, ignore_extra), getattr(self.model, verb)
         with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
             return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
 
@@ -506,6 +562,37 @@ def _as_known(label: Any, known: NDArray[Any] | None) -> Any:
         return NotImplemented
     same = np.flatnonzero(known == label)
     return known[same[0]] if len(same) else NotImplemented
+
+
+def _as_table(X: NDArray[Any], names: list[str]) -> Any:
+    """Rows of an array as a frame: what scikit-learn makes of frames that are not of pandas."""
+    if X.ndim != 2 or X.shape[1] != len(names):
+        columns = f"an array of the {len(names)} columns that were learned"
+        wanted = f"a frame, records such as [{{'a': 1}}], or {columns}"
+        raise InputError(f"data: expected {wanted}, got an array of shape {X.shape}")
+    told = f"an array: its columns are taken as {', '.join(names)}, in this order"
+    tell(DataFileWarning("table", told))
+    return frame_of([dict(zip(names, row, strict=True)) for row in X.tolist()]).to_native()
+
+
+def _with_labels(data: Any, y: Any, label: str | None) -> tuple[Any, str]:
+    """A frame, or records, with a column of labels more, and its name."""
+    import narwhals as nw
+
+    if isinstance(data, (str, PathLike)):
+        raise InputError("y: goes with a frame or records; the labels of a file are a column of it")
+    own, frame = getattr(y, "name", None), frame_of(data)
+    name = label or (own if isinstance(own, str) and own else "label")
+    if name in frame.columns:
+        raise InputError(
+            f"y: the table has a column {quoted(name)}, too; leave it out, or call the labels "
+            "otherwise: TableModel(..., label='...')"
+        )
+    labels = labels_as_arrow(y).to_pylist()
+    if len(labels) != len(frame):
+        raise InputError(f"y: expected {len(frame)} labels, one for each row, got {len(labels)}")
+    column = nw.new_series(name, labels, backend=frame.implementation)
+    return frame.with_columns(column).to_native(), name
 
 
 def _copied(encoder: TableEncoder | None) -> TableEncoder:
