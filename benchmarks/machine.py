@@ -75,9 +75,11 @@ def data_missing(name: str) -> bool:
 
 def present(names: Sequence[str]) -> list[str]:
     """Those streams that are generated, or whose data are to be found."""
+    import drawn
+
     import kernbrook as kb
 
-    generated = kb.streams.stream_names()
+    generated = {*kb.streams.stream_names(), *drawn.OWN}
     plain = {name: name.removesuffix(ANY_ORDER) for name in names}
     return [name for name in names if plain[name] in generated or not data_missing(plain[name])]
 
@@ -87,12 +89,11 @@ def read(text: str) -> tuple[Any, Any]:
 
     NAME-shuffled is shuffled, too.
     """
+    import drawn
     import numpy as np
 
-    import kernbrook as kb
-
     name = text.removesuffix(ANY_ORDER)
-    X, y = kb.open_stream(name).read()
+    X, y = drawn.open_stream(name).read()
     if text in SHUFFLED or name != text:
         order = np.random.default_rng(0).permutation(len(y))
         X, y = X[order], y[order]

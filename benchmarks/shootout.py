@@ -56,12 +56,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import competitors
+import drawn
 import machine
 import numpy as np
 
-import kernbrook as kb
 from kernbrook.evaluation.running.parallel import client_of
-from kernbrook.streams.generators import GeneratedStream
 
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),
@@ -178,11 +177,6 @@ def task_of(name: str) -> str:
     return "regression" if name in (*NUMBERS, *LONG_NUMBERS) else "classification"
 
 
-def is_drawn(name: str) -> bool:
-    """Whether there are as many rows as one wants."""
-    return name in kb.streams.stream_names() and isinstance(kb.open_stream(name), GeneratedStream)
-
-
 def prepared(cache: Path, name: str, rows: int | None) -> dict[str, Any]:
     """X, dense, y and the number of classes, 0 for numbers; kept, since some files are large.
 
@@ -191,7 +185,7 @@ def prepared(cache: Path, name: str, rows: int | None) -> dict[str, Any]:
     path = cache / f"rows-{name}-{rows or 'all'}.npz"
     if not path.exists():
         # Of a file, all classes are known ahead.
-        whole = rows is None or (task_of(name) == "classification" and not is_drawn(name))
+        whole = rows is None or (task_of(name) == "classification" and not drawn.is_drawn(name))
         X, y = machine.read(name if whole else f"{name}:{rows}")
         classes = 0
         if task_of(name) == "classification":

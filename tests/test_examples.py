@@ -13,7 +13,7 @@ from beside import beside_the_tests, module_of
 from hard_streams import data_folder, dense
 
 import kernbrook as kb
-from kernbrook.streams.generators import Waveform
+from kernbrook.streams.builtin import Waveform
 
 
 def printed(name, *arguments):

@@ -174,14 +174,14 @@ def long_run(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_long_mode_from_end_to_end(long_run, tmp_path):
+def test_the_long_mode_from_end_to_end(long_run, tmp_path, benchmark):
     said, pairs = long_run("--methods", "majority,mean,last-value")
     assert len(said.splitlines()) == 3
     found = {(pair["stream"], pair["method"]): pair for pair in pairs}
     wanted = {("random-tree", "majority"), *(("friedman-drift", m) for m in ("mean", "last-value"))}
     assert set(found) == wanted
     for (stream, method), pair in found.items():
-        X, y = kb.open_stream(f"{stream}:1500").read()
+        X, y = benchmark("drawn").open_stream(f"{stream}:1500").read()
         record = kb.prequential(kb.recipes.make(method), X, y)
         unit = 0.01 if method == "majority" else y.var()
         assert (pair["rows"], pair["reached"]) == (1500, 1500)
@@ -203,21 +203,17 @@ def test_the_long_mode_from_end_to_end(long_run, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_limit_ends_a_long_run_and_a_greater_one_runs_it_again(long_run):
+def test_a_limit_ends_a_long_run_and_a_greater_one_runs_it_again(long_run, benchmark):
     said, (pair,) = long_run("--methods", "majority", "--limit", "1e-9")
     assert said.endswith("stopped at row 1000\n")
     assert (pair["reached"], pair["rows"], pair["limit"]) == (1000, 1500, 1e-9)
     assert len(pair["tenths"]) == 6  # those that it met whole
-    y = kb.open_stream("random-tree:1500").read()[1]
-    mistakes = y[:1000] != kb.prequential(kb.recipes.make("majority"), *_first(1000)).predictions
+    X, y = benchmark("drawn").open_stream("random-tree:1000").read()
+    mistakes = y != kb.prequential(kb.recipes.make("majority"), X, y).predictions
     assert pair["error"] == pytest.approx(100 * mistakes.mean())
     assert long_run("--methods", "majority", "--limit", "1e-9") == ("", [pair])
     _, (other,) = long_run("--methods", "majority", "--limit", "10")
     assert (other["reached"], other["limit"]) == (1500, 10)
-
-
-def _first(rows):
-    return kb.open_stream(f"random-tree:{rows}").read()
 
 
 def test_methods_that_are_not_installed_are_named(benchmark, tmp_path, monkeypatch, capsys):

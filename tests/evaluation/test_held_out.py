@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation.runs.held_out import CHUNK, Permuted, held_out, parts, standardised
 from kernbrook.streams.array_stream import ArrayStream
-from kernbrook.streams.generators import Checkerboard, Waveform
+from kernbrook.streams.builtin import Checkerboard, Waveform
 
 
 def raw(rows, seed=0):

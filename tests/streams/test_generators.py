@@ -8,13 +8,9 @@ from sklearn.datasets import make_friedman1
 
 from kernbrook.errors import InputError
 from kernbrook.streams import open_stream
-from kernbrook.streams.generators import Friedman, FriedmanDrift, Hyperplane, friedman
-from kernbrook.streams.random_tree import RandomTree, RandomTreeDrift
+from kernbrook.streams.builtin import friedman
 
-NAMES = [
-    *("waveform", "checkerboard", "friedman"),
-    *("friedman-drift", "hyperplane", "random-tree", "random-tree-drift"),
-]
+NAMES = ["waveform", "checkerboard", "friedman"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,88 +107,6 @@ def test_friedman():
     assert abs(y.var() - 25) < 0.5
 
 
-def test_hyperplane():
-    X, y = Hyperplane(60_000, seed=2, turn=60_000).read()
-    assert abs(X.mean(axis=0) - 0.5).max() < 0.01
-    assert abs(y.mean() - 0.5) < 0.02
-    normals = []
-    for at in range(0, 60_000, 1000):  # a line fitted to labels of 1,000 rows has the normal
-        rows = slice(at, at + 1000)
-        normal = (X[rows] - 0.5).T @ (y[rows] - 0.5)
-        normals.append(normal / np.linalg.norm(normal))
-    _, lengths, plane = np.linalg.svd(np.array(normals))
-    assert (lengths[:2] ** 2).sum() > 0.9 * len(normals)  # they lie in a plane
-    turned = np.unwrap(np.arctan2(*(np.array(normals) @ plane[:2].T).T))
-    steps = np.linspace(0, 59 / 60, 60) * np.sign(turned[-1] - turned[0]) * 2 * np.pi
-    assert abs(turned - turned[0] - steps).max() < 0.4  # and turn evenly, once around
-
-
-def test_one_label_in_twenty_is_wrong_by_a_hyperplane():
-    X, y = Hyperplane(40_000, seed=3, turn=10**12).read()  # which hardly turns
-    normal = np.linalg.lstsq(X - 0.5, y - 0.5)[0]
-    assert abs(np.mean((X - 0.5) @ normal > 0) - 0.5) < 0.02
-    assert 0.045 < np.mean(((X - 0.5) @ normal > 0) != y) < 0.075  # by a line near it
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_random_tree(seed):
-    stream = RandomTree(5000, seed)
-    X, y = stream.read()
-    levels = X[:, 5:].reshape(-1, 5, 5)
-    assert set(np.unique(levels)) == {0.0, 1.0}
-    assert (levels.sum(axis=2) == 1).all()
-    assert abs(levels.mean(axis=0) - 0.2).max() < 0.03
-    assert abs(X[:, :5].mean(axis=0) - 0.5).max() < 0.03
-    assert 0.1 < y.mean() < 0.9
-    tree, depths = stream.tree(), []
-    for x, label in zip(X[:500], y[:500], strict=True):
-        node, path = 0, []
-        while tree.feature[node] >= 0:
-            feature = tree.feature[node]
-            path.append(feature)
-            if feature < 5:
-                node = tree.child[node] + (x[feature] >= tree.cut[node])
-            else:
-                node = tree.child[node] + x[5 * feature - 20 : 5 * feature - 15].argmax()
-        assert label == tree.label[node]
-        texts = [feature for feature in path if feature >= 5]
-        assert len(set(texts)) == len(texts)
-        depths.append(len(path))
-    assert set(depths) == {3, 4, 5}
-
-
-def test_random_trees_with_drifts():
-    X, y = RandomTreeDrift(9000, seed=1, every=3000).read()
-    other, before = RandomTree(9000, seed=1).read()
-    np.testing.assert_array_equal(X, other)
-    np.testing.assert_array_equal(y[:3000], before[:3000])
-    for rows in (slice(3000, 6000), slice(6000, 9000)):
-        assert 0.2 < (y[rows] == before[rows]).mean() < 0.8
-    stream = RandomTreeDrift(seed=1)
-    labels = np.concatenate([y for _, y in itertools.islice(stream.chunks(50_000), 6)])
-    differ = labels != RandomTree(300_000, seed=1).read()[1]
-    assert np.flatnonzero(differ)[0] in range(250_000, 250_050)
-
-
-def test_friedman_with_drifts():
-    X, y = FriedmanDrift(9000, seed=1, every=3000).read()
-    other, before = Friedman(9000, seed=1).read()
-    np.testing.assert_array_equal(X, other)
-    np.testing.assert_array_equal(y[:3000], before[:3000])
-    for rule, rows in ((1, slice(3000, 6000)), (2, slice(6000, 9000))):
-        noise = before[rows] - friedman(X[rows])
-        unexplained = [
-            abs(y[rows] - noise - friedman(X[rows][:, order])).max()
-            for order in (range(10), FriedmanDrift(seed=1)._rng(0, rule).permutation(10))
-        ]
-        assert unexplained[0] > 1
-        assert unexplained[1] < 1e-9
-
-
-@pytest.mark.parametrize(
-    ("make", "what"),
-    [(RandomTreeDrift, "every"), (FriedmanDrift, "every"), (Hyperplane, "turn")],
-)
-def test_bad_drifts(make, what):
-    with pytest.raises(InputError, match=f"{what} must be"):
-        make(10, 0, 0)
+def test_streams_that_are_drawn_no_more():
+    with pytest.raises(InputError, match=r"hyperplane is drawn no more; .* river\.datasets\.synth"):
+        open_stream("hyperplane:500")

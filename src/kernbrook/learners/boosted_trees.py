@@ -134,7 +134,7 @@ class BoostedTrees(WithoutKernel):
     Examples
     --------
     >>> import kernbrook as kb
-    >>> X, y = kb.open_stream("random-tree:4000").read()
+    >>> X, y = kb.open_stream("waveform:4000").read()
     >>> model = kb.OnlineMKClassifier(learner=kb.BoostedTrees(), random_state=0)
     >>> kb.prequential(model, X, y).error < 0.2
     True

@@ -28,7 +28,7 @@ from kernbrook.papers.vkr_shown import ERROR, Setting, plots, table
 from kernbrook.recipes.vkr import PATIENCE
 from kernbrook.results import Cell, Estimate
 from kernbrook.streams import Stream, open_stream
-from kernbrook.streams.generators import Waveform
+from kernbrook.streams.builtin import Waveform
 
 PAPER = "Cortes, Goyal, Kuznetsov, Mohri (2015), Voted kernel regularization"
 FAMILIES: dict[str, tuple[Kernel, ...]] = {

@@ -14,12 +14,12 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.history.moments import Floats, Moments
 from kernbrook.evaluation.running.warming import ROWS, warm_up
 from kernbrook.streams import Stream, open_stream
-from kernbrook.streams.generators import Checkerboard, GeneratedStream, Waveform
+from kernbrook.streams.builtin import Checkerboard, Drawn, Waveform
 from kernbrook.streams.stream import Features, Labels, Piece
 
 CHUNK = 4096
 TEST_ROWS = 50_000  # of drawn data
-GENERATORS: dict[str, type[GeneratedStream]] = {
+GENERATORS: dict[str, type[Drawn]] = {
     "checkerboard": Checkerboard,
     "waveform": Waveform,
 }

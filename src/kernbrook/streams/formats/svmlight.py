@@ -165,7 +165,7 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     DataFileError
         A line is not in the format, or its label is an integer that a float does not hold.
     """
-    from kernbrook.streams.formats import svmlight_parser as parser
+    from kernbrook.numerics import svmlight_parser as parser
 
     text = np.frombuffer(block, dtype=np.uint8)
     max_rows = int(np.count_nonzero(text == ord("\n"))) + 1
