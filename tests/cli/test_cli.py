@@ -88,6 +88,30 @@ def csv_file(tmp_path: Path) -> Path:
     return path
 
 
+WARNS = """
+import sys, warnings
+import kernbrook.engine.blocks as blocks
+import kernbrook.recipes as recipes
+from kernbrook.cli.main import run
+blocks.LARGE, make = 50, recipes.make
+def others(*given, **more):
+    warnings.warn("of two\\n  lines", RuntimeWarning)
+    return make(*given, **more)
+recipes.make = others
+sys.argv = ["kernbrook", *sys.argv[1:]]
+run()
+"""
+
+
+def test_a_warning_is_a_line_of_words(tmp_path: Path) -> None:
+    """Ours and those of others: no path, no line of code."""
+    command = ["train", "checkerboard:300", "--model", str(tmp_path / "m"), "--recipe"]
+    done = started("-c", WARNS, *command, "perceptron")
+    (others, ours, _) = COMPILING.sub("", done.stderr).splitlines()
+    assert others == "kernbrook: of two lines (RuntimeWarning)"
+    assert re.fullmatch(r"kernbrook: \d+ examples are kept, and .* a fixed number", ours)
+
+
 def test_table_on_stdout_and_nothing_else(kernbrook: Program, csv_file: Path) -> None:
     result = kernbrook("compare", str(csv_file), "--recipes", "omkc-dd,majority", *FAST)
     assert result.returncode == 0, result.stderr

@@ -10,8 +10,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, KernbrookError
-from kernbrook.evaluation.sessions.answers import answers_beside
-from kernbrook.evaluation.sessions.label_table import label_table
+from kernbrook.evaluation.sessions.answers import answers_beside, label_table
 from kernbrook.evaluation.sessions.labelling import label
 from kernbrook.evaluation.sessions.raw_rows import RawRows
 from kernbrook.evaluation.sessions.session import Undo

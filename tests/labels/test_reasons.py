@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.sessions.beliefs import Belief, reason
+from kernbrook.evaluation.sessions.labelling import reason
 from kernbrook.labels.base import Wanted
 
 
@@ -56,15 +56,15 @@ class Mine:
 
 
 def test_who_says_no_reason():
-    classes, said = np.array(["x", "y"]), Belief("y", np.array([0.2, 0.3]), np.array([0.45, 0.55]))
-    assert reason(Model(Mine()), said, classes, 0) == "Mine() wants the label"
-    assert reason(Model("all"), said, classes, 0) == "it asks about every row"
-    assert reason(Model(kb.MarginSampling()), said, classes, 0) == "y and x are close"
-    first = "the first label is always asked for"
-    assert reason(Model(kb.MarginSampling(), asked=0), Belief(), classes, 0) == first
-    assert (
-        reason(Model(kb.VarianceSampling()), Belief(1.5), None, 7) == "it has seen little like it"
-    )
+    classes, chances = np.array(["x", "y"]), np.array([0.45, 0.55])
+    for model, why in (
+        (Model(Mine()), "Mine() wants the label"),
+        (Model("all"), "it asks about every row"),
+        (Model(kb.MarginSampling()), "y and x are close"),
+        (Model(kb.MarginSampling(), asked=0), "the first label is always asked for"),
+    ):
+        assert reason(model, classes, chances, 0) == why
+    assert reason(Model(kb.VarianceSampling()), None, None, 7) == "it has seen little like it"
 
 
 def test_the_rows_since_the_last_label_are_counted(tmp_path):

@@ -170,7 +170,7 @@ def _check(
 
 def _export(opened: Opened, path: Path) -> None:
     """Write the labels that were given, and say how many."""
-    from kernbrook.evaluation.sessions.label_table import label_table
+    from kernbrook.evaluation.sessions.answers import label_table
     from kernbrook.evaluation.sessions.table_files import write_table
     from kernbrook.reports.words import counted
 

@@ -163,16 +163,13 @@ def _of_system(error: OSError) -> str:
 
 @contextmanager
 def _warnings_in_words() -> Iterator[None]:
-    """kernbrook's own warnings are messages like its errors."""
+    """A warning is a message like an error: a line of words, and no line of code."""
     with warnings.catch_warnings():
-        others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, KernbrookWarning):
-                for part in getattr(message, "parts", [message]):
-                    say(f"kernbrook: {part}")
-            else:
-                others(message, category, *where, **more)
+            others = "" if issubclass(category, KernbrookWarning) else f" ({category.__name__})"
+            for part in getattr(message, "parts", [message]):
+                say(f"kernbrook: {' '.join(str(part).split())}{others}")
 
         warnings.showwarning = show
         warnings.simplefilter("always", KernbrookWarning)

@@ -72,8 +72,8 @@ class Person:
                 continue
             if word == "quit":
                 raise Quit
-            if word == "undo" and state.undoable:
-                self._say(f"taken back: {_answered(state.undoable[0])}")
+            if word == "undo" and state.last is not None:
+                self._say(f"taken back: {_answered(state.last)}")
                 raise Undo
             if word == "undo":
                 self._say("there is no answer to take back", "red")
@@ -89,7 +89,8 @@ class Person:
 
         self.clear()
         self._say("")
-        self._say(f"no row is left; the last answer: {_answered(state.undoable[0])}", "bold")
+        assert state.last is not None
+        self._say(f"no row is left; the last answer: {_answered(state.last)}", "bold")
         while typed := self._typed("Enter finishes, u takes the answer back: ").strip().casefold():
             if "undo".startswith(typed):
                 raise Undo
@@ -220,7 +221,7 @@ class Person:
 
 _WORDS = {
     "skip": "skip: pass on without a label",
-    "undo": "undo: take back the last answer, as often as you like",
+    "undo": "undo: take back the last answer",
     "quit": "quit: stop; the same command goes on",
 }
 

@@ -31,7 +31,6 @@ COLUMNS = 100  # in the table, at most
 FEW, FEW_BESIDE = 12, 3  # of these not folded: alone, beside a text or an image
 SPARE = 2  # so few more are not folded either
 CELL = "name", "value", "usual"  # of a column
-LAST = 8  # answers that are shown
 LETTERS = 100_000  # of a text, at most
 IMAGE_BYTES = 1 << 25
 WAIT = 10.0  # seconds that a page waits for news at a time
@@ -247,10 +246,10 @@ class Page:
             self._kept.keep(Place(self._server.server_port, self._server.token))
             self._is_kept = True
         counts = {name: getattr(state, name) for name in ("rows", "given", "skipped", "saved")}
-        last = [
-            {"row": answer.row, "label": None if answer.label is None else str(answer.label)}
-            for answer in state.undoable[:LAST]
-        ]
+        last: dict[str, Any] | None = None
+        if (answer := state.last) is not None:
+            label = "skipped" if answer.label is None else str(answer.label)
+            last = {"row": answer.row, "label": label}
         self._show({**view, **counts, "last": last, "answers": str(state.answers)})
         with self._turn:
             while self._reply is None:
@@ -319,7 +318,7 @@ class Page:
         return self._take(sent, "label", self._labels[k], ("question",))
 
     def _undo(self, sent: Mapping[str, Any]) -> Response:
-        if self._view.get("last") == []:
+        if self._view.get("last", {}) is None:
             return Response.told(400, "there is no answer to take back")
         return self._take(sent, "undo", None, ("question", "end"))
 

@@ -12,12 +12,12 @@ from .runs.hindsight import hindsight as hindsight
 from .runs.prequential import prequential as prequential
 from .runs.record import Comparison as Comparison
 from .runs.record import Record as Record
+from .sessions.answers import LabelTable as LabelTable
 from .sessions.answers import Question as Question
+from .sessions.answers import label_table as label_table
 from .sessions.checkpoints import Checkpoint as Checkpoint
 from .sessions.checkpoints import load_checkpoint as load_checkpoint
 from .sessions.going_on import go_on as go_on
-from .sessions.label_table import LabelTable as LabelTable
-from .sessions.label_table import label_table as label_table
 from .sessions.labelling import Labelling as Labelling
 from .sessions.labelling import label as label
 from .sessions.predicting import predict as predict

@@ -1,12 +1,13 @@
-"""A model's questions, and the answers to them in the file that holds them."""
+"""A model's questions, the answers in the file that holds them, and the labels as a table."""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,20 @@ from numpy.typing import NDArray
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import is_number
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.history.moments import Floats
+from kernbrook.evaluation.history.row_digests import RowDigest
+from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.classes import as_label
+from kernbrook.evaluation.sessions.raw_rows import RawRows
+from kernbrook.evaluation.sessions.sources import open_like
 from kernbrook.json_lines import JSONLog
+from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features
+
+if TYPE_CHECKING:
+    import pyarrow
+
+OURS = "row", "label", "predicted", "chance"
+Floats = NDArray[np.float64]
 
 
 class Question(NamedTuple):
@@ -46,9 +57,14 @@ class Question(NamedTuple):
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Columns and values of the row, both (k,): all of a dense one, else what is stored."""
-        if isinstance(self.x, np.ndarray):
-            return np.arange(self.x.shape[1]), self.x[0]
-        return np.asarray(self.x.indices), np.asarray(self.x.data)
+        return entries(self.x)
+
+
+def entries(x: Features) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Columns and values of a row (1, d), both (k,): all of a dense one, else what is stored."""
+    if isinstance(x, np.ndarray):
+        return np.arange(x.shape[1]), x[0]
+    return np.asarray(x.indices), np.asarray(x.data)
 
 
 class Answer(NamedTuple):
@@ -69,6 +85,17 @@ class Answer(NamedTuple):
     digest: str
     chance: float | None = None
 
+    def checked(self, last: int, classes: NDArray[Any] | None) -> Answer:
+        """The same, after that to a last row, with its label as one of the classes or a number."""
+        said, chance = self.predicted, self.chance
+        if type(self.row) is not int or self.row <= last:
+            raise InputError(f"row {self.row!r:.40} after row {last}")
+        if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
+            raise InputError(f"expected a number as predicted, found {said!r:.40}")
+        if chance is not None and not (is_number(chance) and 0 <= chance <= 1):
+            raise InputError(f"expected a chance from 0 to 1, found {chance!r:.40}")
+        return self if self.label is None else self._replace(label=as_label(self.label, classes))
+
 
 class Begun(NamedTuple):
     """What a model is before its first answer; the digest is that of its training."""
@@ -77,6 +104,16 @@ class Begun(NamedTuple):
     labels: int
     digest: str
     classes: list[Any] | None
+
+    def known(self) -> NDArray[Any] | None:
+        """All labels; TypeError where what was written down are none."""
+        if not type(self.rounds) is type(self.labels) is int:
+            raise TypeError
+        if self.classes is None:
+            return None
+        if type(self.classes) is not list or {*map(type, self.classes)} - {int, float, str}:
+            raise TypeError
+        return np.array(self.classes)
 
 
 def answers_beside(path: str | PathLike[str]) -> Path:
@@ -93,36 +130,26 @@ def answers_beside(path: str | PathLike[str]) -> Path:
 def read_answers(log: JSONLog) -> tuple[Begun | None, dict[int, Answer]]:
     """What the model was before the first answer, and the answers that hold, by row.
 
-    Nothing is written: half a line at the end may be one that somebody is writing.
-
-    Parameters
-    ----------
-    log : of the file, where nothing was read yet
-
-    Returns
-    -------
-    begun : None where the file is not there, or empty
-    answers : in the order of their rows
-
-    Raises
-    ------
-    DataFileError
-        A line is not what `label` writes; it is named.
+    Nothing is written: half a line at the end may be one that somebody is writing. None and no
+    answers where the file is not there, or empty; DataFileError names a line that `label` does not
+    write. A line {"undo": 3} takes back the answer to row 3, which was then the last.
     """
     begun: Begun | None = None
     classes: NDArray[Any] | None = None
     answers: dict[int, Answer] = {}
     for number, found in log.new():
+        last = next(reversed(answers), 0)
         try:
             if number == 1:
                 begun = Begun(**found)
-                if not type(begun.rounds) is type(begun.labels) is int:
-                    raise TypeError
-                classes = _classes(begun.classes)
-            elif "undo" in found:
-                _drop(answers, **found)
+                classes = begun.known()
+            elif [*found] == ["undo"]:
+                undone = found["undo"]
+                if type(undone) is not int or undone != last or not answers:
+                    raise InputError(f"undo of row {undone!r:.40} after row {last}")
+                del answers[last]
             else:
-                answer = _checked(Answer(**found), _last(answers), classes)
+                answer = Answer(**found).checked(last, classes)
                 answers[answer.row] = answer
         except InputError as error:
             raise DataFileError(log.path, str(error), number) from None
@@ -134,8 +161,6 @@ def read_answers(log: JSONLog) -> tuple[Begun | None, dict[int, Answer]]:
 
 class AnswerLog:
     """The answers: a line of what the model was before the first, then a line each.
-
-    A line {"undo": 3} takes back the answer to row 3, which was then the last.
 
     Parameters
     ----------
@@ -162,7 +187,7 @@ class AnswerLog:
     @property
     def last(self) -> int:
         """The row that was answered last; 0 where none was."""
-        return _last(self.answers)
+        return next(reversed(self.answers), 0)
 
     def append(self, answer: Answer) -> None:
         """Add an answer; it is on the disk when this returns."""
@@ -171,41 +196,136 @@ class AnswerLog:
 
     def take_back(self) -> None:
         """Take back the last answer; that is on the disk when this returns."""
-        row = self.last
-        self._log.append({"undo": row})
-        _drop(self.answers, row)
+        self._log.append({"undo": self.last})
+        del self.answers[self.last]
 
 
-def _classes(names: Any) -> NDArray[Any] | None:
-    """All labels, as the first line has them; TypeError where these are none."""
-    if names is None:
-        return None
-    if not isinstance(names, list) or {type(name) for name in names} - {int, float, str}:
-        raise TypeError
-    return np.array(names)
+class LabelTable(NamedTuple):
+    """The labels that were given.
+
+    Attributes
+    ----------
+    table : a pyarrow table, see `label_table`
+    skipped : rows that the model asked about and that were skipped, which are left out
+    renamed : columns of the data by the names that they have in the table, where these differ
+    numbers : columns of the table whose values are numbers, though they may come as text
+    """
+
+    table: pyarrow.Table
+    skipped: int
+    renamed: dict[str, str]
+    numbers: Collection[str]
 
 
-def _last(answers: dict[int, Answer]) -> int:
-    return next(reversed(answers), 0)
+def label_table(data: Any, path: str | PathLike[str], *, label: str | None = None) -> LabelTable:
+    """The labels that a model was given by `label`, each beside its row of the data.
+
+    Nothing is changed, and no other labelling is disturbed that runs meanwhile.
+
+    Parameters
+    ----------
+    data : the rows that were labelled: a stream, or what `open_like` takes
+    path : of the model's file; the answers are beside it
+    label : a column of the data to leave out, as that of labels which are not looked at
+
+    Returns
+    -------
+    LabelTable, whose `table` has a row for each label that was given and the columns
+
+    - row : the number of the row in the data, from 1
+    - those of the data as they stand in it, if it is a table
+    - label : the label that was given
+    - predicted : what the model expected when it asked; missing of the first label
+    - chance : how probable that was to the model; not where labels are numbers
+
+    Raises
+    ------
+    InputError
+        No label was given, or the data are not those that were labelled.
+    DataFileError
+        The data, or the file of the answers, cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> from kernbrook.evaluation import label
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows, file = Path(folder) / "rows.csv", Path(folder) / "model"
+    ...     _ = rows.write_text("width,height\\n1,2\\n3,4\\n")
+    ...     model = kb.OnlineMKClassifier(random_state=0)
+    ...     stream = kb.evaluation.open_like(None, rows)
+    ...     _ = label(stream, model, file, lambda *asked: "b", classes=["a", "b"])
+    ...     given = label_table(rows, file)
+    >>> given.table.select(["row", "width", "label"]).to_pylist()[1]
+    {'row': 2, 'width': '3', 'label': 'b'}
+    """
+    import pyarrow as pa
+
+    log = JSONLog(answers_beside(path))
+    begun, answers = read_answers(log)
+    if begun is None:
+        raise InputError(f"{path}: no label was given yet: {log.path} is not there")
+    if isinstance(data, Stream):
+        stream = data
+    else:
+        known = load_checkpoint(path)[1]
+        stream = open_like(None if known is None else known.source, data, label=label)
+    _check_rows(stream, answers, log.path)
+    given = [one for one in answers.values() if one.label is not None]
+    columns: dict[str, Any] = {"row": pa.array([one.row for one in given], pa.int64())}
+    names: dict[str, str] = {}
+    if (records := stream.records()) is not None:
+        raw = RawRows(records)
+        names = _named([name for name in raw.columns if name not in (label, stream.label_name)])
+        rows = raw.rows([one.row for one in given], list(names.values()))
+        columns |= {name: rows.column(was) for name, was in names.items()}
+    columns["label"] = pa.array([one.label for one in given])
+    columns["predicted"] = pa.array([one.predicted for one in given])
+    if begun.classes is not None:
+        columns["chance"] = pa.array([one.chance for one in given], pa.float64())
+    plain = set(stream.feature_names or ())
+    if (encoder := stream.encoder) is not None:
+        place_of = encoder.encoded.place_of
+        plain = {name for name in encoder.sources() if place_of(name) is not None}
+    return LabelTable(
+        pa.table(columns),
+        skipped=len(answers) - len(given),
+        renamed={name: was for name, was in names.items() if name != was},
+        numbers=[name for name, was in names.items() if was in plain],
+    )
 
 
-def _drop(answers: dict[int, Answer], undo: Any) -> None:
-    """Take back the answer to a row; InputError where it is not the last."""
-    last = _last(answers)
-    if type(undo) is not int or undo != last or not answers:
-        raise InputError(f"undo of row {undo!r:.40} after row {last}")
-    del answers[last]
+def _check_rows(stream: Stream, answers: Mapping[int, Answer], log: Path) -> None:
+    """InputError where the rows are not those that were answered."""
+    digest, met, left, problem = RowDigest(), 0, list(answers.values())[::-1], ""
+    for X, y in stream.chunks() if left else ():
+        start = 0
+        while left and left[-1].row <= met + len(y) and not problem:
+            answer = left.pop()
+            end = answer.row - met
+            digest.update(X[start:end], np.zeros(end - start))
+            start = end
+            if digest.hexdigest() != answer.digest:
+                problem = f"the rows up to row {answer.row:,} are not those there"
+        if problem or not left:
+            break
+        digest.update(X[start:], np.zeros(len(y) - start))
+        met += len(y)
+    if left and not problem:
+        problem = f"row {left[-1].row:,} was answered, here are {met:,} rows"
+    if problem:
+        told = f"{log} has the answers to other data: {problem}"
+        raise InputError(f"{told}. Give the data that were labelled")
 
 
-def _checked(answer: Answer, last: int, classes: NDArray[Any] | None) -> Answer:
-    """An answer after that to a last row, with its label as one of the classes or a number."""
-    if type(answer.row) is not int or answer.row <= last:
-        raise InputError(f"row {answer.row!r:.40} after row {last}")
-    said, chance = answer.predicted, answer.chance
-    if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
-        raise InputError(f"expected a number as predicted, found {said!r:.40}")
-    if chance is not None and not (is_number(chance) and 0 <= chance <= 1):
-        raise InputError(f"expected a chance from 0 to 1, found {chance!r:.40}")
-    if answer.label is None:
-        return answer
-    return answer._replace(label=as_label(answer.label, classes))
+def _named(columns: list[str]) -> dict[str, str]:
+    """Columns of the data by their names in the table, where four names are taken."""
+    taken, found = {*OURS, *columns}, {}
+    for was in columns:
+        name = was
+        while name in OURS or (name != was and name in taken):
+            name += " (data)"
+        found[name] = was
+    return found

@@ -4,19 +4,20 @@ Each answer is a line in a file beside the model's, and on the disk before it is
 model's own file says how many rows it has met. A labelling that was killed goes on from there,
 and takes the answers to the rows after these from the lines: none is lost, none learned twice.
 
-What was learned cannot be unlearned. An answer is taken back by a copy of the model from before it,
-which learns the rows up to there again; then the model's file is written, and then the line that
+What was learned cannot be unlearned. The last answer is taken back by a copy of the model from
+before it, which meets the rows up to there again; then the file is written, then the line that
 takes the answer back. So the model in the file has never learned an answer that is taken back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,25 +26,32 @@ from kernbrook.atomic import check_writable
 from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned, task_of
-from kernbrook.evaluation.history.moments import Moments
 from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
-from kernbrook.evaluation.sessions.answers import Answer, AnswerLog, Begun, Question, answers_beside
-from kernbrook.evaluation.sessions.beliefs import Belief, belief, reason
+from kernbrook.evaluation.sessions.answers import (
+    Answer,
+    AnswerLog,
+    Begun,
+    Floats,
+    Question,
+    answers_beside,
+    entries,
+)
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.classes import as_label, named_classes
-from kernbrook.evaluation.sessions.copies import Copies
 from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.evaluation.sessions.session import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sessions.sources import Source
-from kernbrook.labels import LabelBudget, MarginSampling
+from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
+from kernbrook.labels.base import Wanted
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features, Labels
 
 EVERY = 60.0  # seconds from one writing of the model to the next
-COPY = 10  # answers from one copy of the model to the next
+_DIGITS = 6  # of a probability that is written down
 
 
 @dataclass
@@ -57,8 +65,7 @@ class Labelling(Stretch):
     given : labels given
     skipped : rows whose label was wanted and not given
     expected : of each of these the label and what the model had said
-    undoable : the answers that can be taken back, from the last on; up to date where `ask` and
-        `end` are called
+    last : the answer that can be taken back: the last one, of this call; None where there is none
     rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
         that the model had predicted are all but the first of a new model
     """
@@ -68,7 +75,7 @@ class Labelling(Stretch):
     given: int = 0
     skipped: int = 0
     expected: list[tuple[Any, Any]] = field(default_factory=list)
-    undoable: list[Answer] = field(default_factory=list)
+    last: Answer | None = None
 
     @property
     def asked(self) -> int:
@@ -130,9 +137,8 @@ def label(
     model, file and data, it goes on after the last answer; the last file is, byte for byte, that
     of a labelling which was never stopped. Rows appended to the data meanwhile come last.
 
-    The last answers can be taken back: all of this call; and of the calls before too, where the
-    model was new at the first of them and its `random_state` is a number. Then it is, byte for
-    byte, the model that has never had them.
+    The last answer can be taken back: the model then is, byte for byte, the one that has never had
+    it.
 
     Parameters
     ----------
@@ -188,11 +194,9 @@ def label(
         log = _log(model, path, _begun(model, checkpoint, names))
         source = source or Source.of_stream(stream)
         rows = _rounds(model) - log.begun.rounds
-        copies = Copies(log.begun, rows, model, checkpoint)
         session = _Session(
             model, Labelling(model, log.path, rows=rows), path, source, checkpoint,
-            _past(log.begun, checkpoint, rows), False, names, log, ask, end,
-            Moments(stream.n_features), copies,
+            _past(log.begun, checkpoint, rows), False, names, log, ask, end, stream.n_features,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -203,7 +207,7 @@ def label(
                 session.run(stream, every, progress, stop)
                 return session.state
             except Undo:
-                session = session.back(Moments(stream.n_features))
+                session = session.back()
 
 
 def _rounds(model: Any) -> int:
@@ -259,6 +263,40 @@ def with_policy(model: Any) -> Any:
     return model
 
 
+class _Usual:
+    """Mean and deviation of each feature of the rows so far, dense or sparse (Welford, 1962)."""
+
+    def __init__(self, n_features: int):
+        self._rows = 0
+        # Of the values that are stored; those that are not are 0.
+        self._counts, self._means, self._squares = np.zeros((3, n_features))
+
+    def add(self, x: Features) -> None:
+        """Take in one more row, (1, d)."""
+        at, values = entries(x)
+        self._rows += 1
+        self._counts[at] += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = values - self._means[at]
+            self._means[at] += apart / self._counts[at]
+            self._squares[at] += apart * (values - self._means[at])
+
+    def now(self) -> tuple[Floats, Floats]:
+        """Means and deviations, both (d,); the latter are not finite where squares overflow."""
+        share = self._counts / self._rows
+        with np.errstate(over="ignore"):
+            apart = self._means * np.sqrt(self._counts * (1 - share))
+            return self._means * share, np.sqrt((self._squares + apart**2) / self._rows)
+
+
+class _Copy(NamedTuple):
+    """A model as it was after some rows, and what its file said then."""
+
+    rows: int
+    model: Any
+    known: Checkpoint | None
+
+
 @dataclass
 class _Session(Session):
     """One way through the rows in a call of `label`: the only one, or that after an undo."""
@@ -269,10 +307,13 @@ class _Session(Session):
     log: AnswerLog
     ask: Callable[[Question, Labelling], Any]
     end: Callable[[Labelling], None] | None
-    usual: Moments  # of the rows read
-    copies: Copies
+    n_features: int
     undoing: int = 0  # the row whose answer is taken back when it is met
-    uncopied: int = 0  # answers since the last copy
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._usual = _Usual(self.n_features)
+        self._copies = [_Copy(self.state.rows, deepcopy(self.model), self.known)]  # two at most
 
     def check(self) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
@@ -290,31 +331,29 @@ class _Session(Session):
         if rows > 0 and now.digest == "":
             raise self.other("something else has written the model since")
 
-    def back(self, usual: Moments) -> _Session:
+    def back(self) -> _Session:
         """The session anew, from a copy of the model and up to the last answer, without that."""
-        if not self.state.undoable:
+        if (last := self.state.last) is None:
             raise InputError("undo: there is no answer to take back")
-        row = self.state.undoable[0].row
-        rows, model, known = self.copies.before(row)
-        state = Labelling(model, self.log.path, rows=rows)
-        again = replace(
-            self, model=model, state=state, known=known, usual=usual, undoing=row, uncopied=0
-        )
+        copy = next(one for one in reversed(self._copies) if one.rows < last.row)
+        state = Labelling(copy.model, self.log.path, rows=copy.rows)
+        again = replace(self, model=copy.model, state=state, known=copy.known, undoing=last.row)
         again.check()
         return again
 
     def look_at(self, X: Features, y: Labels) -> None:
         super().look_at(X, np.zeros(len(y)))
-        self.usual.add(X)
+        for row in range(len(y)):
+            self._usual.add(X[row : row + 1])
 
     def meet(self, X: Features, y: Labels) -> None:
         """Learn one row, with its label if the model wants it."""
-        row, asked = self.state.rows + 1, self.state.asked
+        row, asked, last = self.state.rows + 1, self.state.asked, self.state.last
         if row == self.undoing:
             self._take_back()
-        if self.uncopied >= COPY:
-            self.copies.take(self.state.rows, self.model, self.reached())
-            self.uncopied = 0
+        if last is not None and last.row == self.state.rows:  # it is learned by now
+            copy = _Copy(self.state.rows, deepcopy(self.model), self.reached())
+            self._copies = [self._copies[-1], copy]
         self._x = X
         told = {} if self.classes is None else {"classes": self.classes}
         try:
@@ -329,7 +368,7 @@ class _Session(Session):
     def finish(self) -> None:
         if self.log.last > self.state.rows:
             raise self.other(f"row {self.log.last} was answered, here are {self.state.rows} rows")
-        if self.end is not None and self._undoable():
+        if self.end is not None and self.state.last is not None:
             try:
                 self.end(self.state)
             except Quit:
@@ -354,12 +393,6 @@ class _Session(Session):
         self.log.take_back()
         self.undoing = 0
 
-    def _undoable(self) -> list[Answer]:
-        """Those after the oldest copy; the faces are told so too."""
-        answers, oldest = reversed(self.log.answers.values()), self.copies.oldest
-        self.state.undoable = [answer for answer in answers if answer.row > oldest]
-        return self.state.undoable
-
     def _answer(self, _: Any) -> Any:
         """The oracle of the row that is met: from the log, else by asking."""
         row, digest = self.state.rows + 1, self.digest.hexdigest()
@@ -367,26 +400,57 @@ class _Session(Session):
         if answer is None:
             if row < self.log.last:
                 raise self.other(f"the model wants the label of row {row}, which has no answer")
-            said = belief(self.state.model, self._x, self.classes)
-            label = self._asked(row, said)
-            answer = Answer(row, label, said.predicted, digest, said.chance)
+            question = self._question(row)
+            label = self.ask(question, self.state)
+            label = None if label is None else as_label(label, self.classes)
+            chance, chances = None, question.chances
+            if self.classes is not None and chances is not None:
+                place = self.classes.tolist().index(question.predicted)
+                chance = round(float(chances[place]), _DIGITS)
+            answer = self.state.last = Answer(row, label, question.predicted, digest, chance)
             self.log.append(answer)
         elif answer.digest != digest:
             raise self.other(f"the rows up to row {row} are not those that were answered")
         self.state.count(answer)
-        self.uncopied += 1
         return answer.label
 
-    def _asked(self, row: int, said: Belief) -> Any:
-        """The answer of who is asked, as a label; None for a skip."""
+    def _question(self, row: int) -> Question:
+        """What the model says of the row, as one that learns no more would, and why it asks."""
+        model, predicted, votes, chances = self.model, None, None, None
+        if model.labels_asked_ > 0:
+            said = said_of(model, self._x)
+            predicted = said.predictions.tolist()[0]
+            if self.classes is not None and said.scores is not None:
+                votes = said.scores[0]
+                chances = None if said.probabilities is None else said.probabilities[0]
+                if len(votes) == 1:
+                    votes = np.array([-1, 1]) * votes[0] + 0.0  # which makes 0 of -0
         given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
-        passed = row - 1 - next(given, 0)
-        why = reason(self.state.model, said, self.classes, passed)
-        usual = self.usual.means(), self.usual.deviations()
-        self._undoable()
-        question = Question(row, self._x, said.predicted, said.votes, said.chances, *usual, why)
-        label = self.ask(question, self.state)
-        return None if label is None else as_label(label, self.classes)
+        why = reason(model, self.classes, chances, row - 1 - next(given, 0))
+        return Question(row, self._x, predicted, votes, chances, *self._usual.now(), why)
+
+
+def reason(model: Any, classes: NDArray[Any] | None, chances: Floats | None, passed: int) -> str:
+    """Why a model wants the label of a row, in a few words.
+
+    Parameters
+    ----------
+    model : a machine with `learn`
+    classes : all labels; None for numbers
+    chances : (c,) the probability of each class, or None
+    passed : rows since the last label
+    """
+    if model.labels_asked_ == 0:
+        return "the first label is always asked for"
+    policy = AllLabels() if model.labels == "all" else model.labels
+    if not hasattr(policy, "why"):
+        return f"{policy} wants the label"
+    sure: list[tuple[Any, float]] = []
+    if classes is not None and chances is not None:
+        order = np.argsort(-chances, kind="stable")
+        sure = [(classes[k].item(), float(chances[k])) for k in order]
+    why: str = policy.why(Wanted(sure, passed))
+    return why
 
 
 class _OtherError(InputError):
