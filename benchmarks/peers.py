@@ -31,8 +31,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
-from kernbrook.evaluation.runs.held_out import GENERATORS
 from kernbrook.papers import published
+from kernbrook.papers.held_out import GENERATORS
 
 COVTYPE = 100_000
 MERGING = {"checkerboard": 50_000, "waveform": 20_000, "covtype": 20_000, "letter": 10_000}

@@ -102,8 +102,7 @@ def test_squared_errors_that_overflow():
     [
         ("before", -1, "judged: expected a number of rows before"),
         ("more", 1, "judged: expected before, changes, data, measures, windows"),
-        ("data", {"rows": 0.5}, "judged: expected numbers of rows"),
-        ("data", {"x": 1}, "judged: "),
+        ("data", {"rows": 0.5}, "judged: rows: expected an integer from 0, got 0.5"),
         ("measures", {}, "measures: expected a model and the rules"),
         ("windows", 5, "windows: "),
         ("changes", 5, "changes: "),

@@ -154,17 +154,12 @@ def test_an_account_that_is_not_the_models(tmp_path):
         ({"finished": [1]}, "finished: expected true or false, got .1."),
         ({"finished": 1}, "finished: expected true or false, got 1"),
         ({"past": []}, "past: expected data of 700 rows"),
-        ({"past": [Past(700, name=5)]}, "past: name: expected a string or null, got 5"),
+        ({"past": [Past(700, name=5)]}, "past: name: expected a string, got 5"),
         ({"past": [Past(700, digest=None)]}, "past: digest: expected a string, got None"),
-        (
-            {"past": [Past(700, 700, {"loss": True})]},
-            "past: expected sums of costs, got {'loss': T",
-        ),
-        ({"past": [Past(700, 700, {"loss": -1})]}, "past: expected sums of costs, got {'loss': -1"),
-        ({"past": [Past(700, 701)]}, "past: expected numbers of rows, got 700, 701"),
+        ({"past": [Past(700, 700, {"loss": True})]}, "past: sums: loss: expected a number from 0"),
         ({"past": [Past(700, 700, {"loss": 701})]}, "past: more mistakes than rows"),
-        ({"past": [Past(700.0)]}, "past: expected numbers of rows, got 700.0, 0"),
-        ({"past": [Past(700, data=0)]}, "past: expected a number of data from 1, got 0"),
+        ({"past": [Past(700.0)]}, "past: rows: expected an integer from 0, got 700.0"),
+        ({"past": [Past(700, data=0)]}, "past: data: expected an integer from 1, got 0"),
         ({"begun": {"totals": []}}, "begun: expected null, because there is no encoder"),
         ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
         ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
@@ -207,7 +202,7 @@ def test_an_account_of_numbers(tmp_path):
     assert load_checkpoint(tmp_path / "m")[1] == checkpoint
     for changes in ({"rows": model.labels_asked_}, {"past": [Past(700, 700, {"loss": -0.5})]}):
         save_checkpoint(model, dataclasses.replace(checkpoint, **changes), tmp_path / "m")
-        with pytest.raises(ModelFileError, match=r"expected data of|expected sums of costs"):
+        with pytest.raises(ModelFileError, match=r"expected data of|expected a number from 0"):
             load_checkpoint(tmp_path / "m")
 
 

@@ -14,9 +14,9 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.runs.held_out import standardised
 from kernbrook.papers import published, reproduce
 from kernbrook.papers.bpegasos import _on_the_way
+from kernbrook.papers.held_out import standardised
 from kernbrook.streams.array_stream import ArrayStream
 
 FIGURES = ("bpegasos-figure-1", "bpegasos-figure-2", "bpegasos-figure-3")

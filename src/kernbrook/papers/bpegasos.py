@@ -13,8 +13,8 @@ from kernbrook import recipes as book
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.evaluation.running.parallel import in_order
 from kernbrook.evaluation.running.warming import ROWS, trials_of
-from kernbrook.evaluation.runs.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.kernels import Gaussian
+from kernbrook.papers.held_out import HeldOut, Parts, Split, held_out, parts, standardised
 from kernbrook.papers.published import (
     SECONDS,
     Job,

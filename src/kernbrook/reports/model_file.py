@@ -20,7 +20,7 @@ from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.code import as_python, in_lines
 from kernbrook.reports.measured import measures_json
-from kernbrook.reports.since import moved_table, past_table, since_json, since_lines
+from kernbrook.reports.since import past_table, since_json, since_lines
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.terminal import facts, rendered
 from kernbrook.reports.words import ERROR_NAMES, counted, few, sized
@@ -105,7 +105,7 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
     from rich.console import Group
 
     shown: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
-    tables = (past_table(found), moved_table(found), _kernels(found), _learners(found))
+    tables = (past_table(found), _kernels(found), _learners(found))
     for table in tables:
         if table is not None:
             shown += ["", rendered(table, width)]

@@ -7,18 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.history.inputs import shifts
 from kernbrook.evaluation.measuring.measures import COVERAGE, RULES
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import ERROR_NAMES, TRIVIAL, counted, error_value, spark
 
 if TYPE_CHECKING:
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.history.inputs import Shift
     from kernbrook.evaluation.history.judging import Judge
     from kernbrook.evaluation.history.windows import Past, Span, Windows
 
-DATA, CHANGES, MOVED = 8, 3, 8  # shown: the last ones, the greatest, and what moved farthest
+DATA, CHANGES = 8, 3  # shown: the last ones, the greatest
 LATE = 0.125  # of the rows are the last ones
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = {"log_loss": "log_loss", "absolute": "mae", "covered": "coverage"}
@@ -43,7 +41,7 @@ def since_json(
     Returns
     -------
     dict with the keys data, past, error, error_rows, window_rows, window_errors, windows,
-    n_changes, changes, inputs
+    n_changes, changes
     """
     spans = [] if windows is None else windows.spans
     first, entries = 1 if judge is None else 1 + judge.before, []
@@ -74,7 +72,6 @@ def since_json(
             }
             for one in ([] if changes is None else changes.found)
         ],
-        "inputs": [] if windows is None else _inputs(windows),
     }  # fmt: skip
 
 
@@ -108,29 +105,6 @@ def _costs(span: Span, task: Task) -> dict[str, Any]:
     found["rules"] = {name: error for name, error in errors.items() if error is not None}
     found |= {key: span.mean(name) for name, key in _KEYS.items() if name in span.sums}
     return found | {"began": iso(span.began), "ended": iso(span.ended)}
-
-
-def _inputs(windows: Windows) -> list[dict[str, Any]]:
-    """Of each column what it was like by window, and in the last ones beside those before."""
-    inputs, columns = windows.inputs, [span.columns for span in windows.spans]
-    if inputs is None:
-        return []
-    found, moved = [], {one.column: one for one in shifts(inputs, columns, LATE)}
-    for i, part in enumerate(inputs.parts):
-        one: dict[str, Any] = {"column": part.column, "kind": part.kind}
-        for name in ("gaps", "others") if part.kind == "levels" else ("gaps",):
-            one[name] = [None if c is None else getattr(c, name)[i] / c.rows for c in columns]
-        if part.kind == "numbers":
-            one["means"] = [c and c.mean(i, inputs.origins[i]) for c in columns]
-            one |= {name: [c and getattr(c, name)[i] for c in columns] for name in ("low", "high")}
-        shift = moved.get(part.column)
-        found.append({**one, "shift": None if shift is None else _shift(shift)})
-    return found
-
-
-def _shift(shift: Shift) -> dict[str, Any]:
-    names = ("rows", "gaps", "others", "means", "lows", "highs", "deviation", "size")
-    return {name: getattr(shift, name) for name in names}
 
 
 # -- in lines ---------------------------------------------------------------------------------
@@ -278,39 +252,3 @@ def _counts(header: str, entries: Sequence[dict[str, Any]], key: str) -> Column:
 
 def _form(task: str) -> Any:
     return "{:.2f}".format if task == "classification" else "{:.4g}".format
-
-
-def moved_table(found: dict[str, Any]) -> Table | None:
-    """What columns were like in the last rows, where that is not as before; None where it is."""
-    shifted = [one for one in found["inputs"] if one["shift"] and one["shift"]["size"] >= 1]
-    shifted.sort(key=lambda one: -one["shift"]["size"])
-    lines = [line for one in shifted[:MOVED] for line in _moved(one)]
-    if not lines:
-        return None
-    names, what, before, now = zip(*lines, strict=True)
-    rows = shifted[0]["shift"]["rows"]
-    columns = (
-        Column("column", names, kind="text"), Column("", what, kind="text"),
-        Column("before", before, "{:.4g}".format),
-        Column(f"last {rows:,} rows", now, "{:.4g}".format),
-    )  # fmt: skip
-    more = len(shifted) - MOVED
-    return Table(columns, notes=(f"... and {counted(more, 'column')} more",) if more > 0 else ())
-
-
-def _moved(one: dict[str, Any]) -> Iterator[tuple[str, str, float, float]]:
-    """What has moved of a column: its name, what, before, and in the last rows."""
-    shift = one["shift"]
-    for name, what in (("gaps", "gaps %"), ("others", "other levels %")):
-        before, now = shift[name]
-        if abs(now - before) >= 0.01:
-            yield one["column"], what, 100 * before, 100 * now
-    first, last = shift["means"]
-    if first is None or last is None:
-        return
-    if abs(last - first) >= 0.25 * (shift["deviation"] or 0.0):
-        yield one["column"], "mean", first, last
-    for name, what, sign in (("lows", "least", -1), ("highs", "greatest", 1)):
-        before, now = shift[name]
-        if sign * now > sign * before:
-            yield one["column"], what, before, now

@@ -146,7 +146,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
     if training.judge is not None:
         past = [*training.past, training.as_past]
         since = since_json(past, training.judge.windows, training.judge, task)
-        values |= {name: since[name] for name in ("windows", "n_changes", "changes", "inputs")}
+        values |= {name: since[name] for name in ("windows", "n_changes", "changes")}
         values["measures"] = measures_json(training.judge.measures)
     if training.ahead is not None:
         values["ahead"] = measures_json(training.ahead)

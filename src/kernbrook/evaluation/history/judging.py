@@ -16,7 +16,7 @@ from kernbrook.evaluation.history.changes import Changes
 from kernbrook.evaluation.history.windows import Span, Windows
 from kernbrook.evaluation.measuring.accounts import Account
 from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
-from kernbrook.plain_values import is_count
+from kernbrook.plain_values import is_count, read_as
 
 _PARTS = ("measures", "windows", "changes")
 LOSS = {"classification": "error", "regression": "squared"}
@@ -49,7 +49,6 @@ class Judge:
         self,
         y: NDArray[Any],
         said: Learned,
-        values: NDArray[np.float64] | None = None,
         dates: NDArray[np.int64] | None = None,
     ) -> NDArray[Any]:
         """Count rows, see `Measures.add` and `Windows.add`.
@@ -66,7 +65,7 @@ class Judge:
         costs = self.measures.add(y, said)
         if not costs:
             self.data.add(len(y), {}, dates)
-            self.windows.add(len(y), {}, np.empty(0, dtype=np.int64), values, dates)
+            self.windows.add(len(y), {}, np.empty(0, dtype=np.int64), dates)
             return np.empty(0, dtype=bool)
         loss = LOSS[self.measures.task]
         if not math.isfinite(self.measures.model.sums[loss]):  # no file can hold it
@@ -81,7 +80,7 @@ class Judge:
         judged = np.flatnonzero(self._judged(y))
         rows = self.before + self.windows.rows + judged + 1
         self.data.add(len(y), found, dates)
-        self.windows.add(len(y), found, judged, values, dates)
+        self.windows.add(len(y), found, judged, dates)
         self.changes.add(own[loss], rows, None if dates is None else dates[judged])
         return own[loss]
 
@@ -141,13 +140,9 @@ class Judge:
         if not is_count(described["before"]):
             raise InputError("judged: expected a number of rows before")
         judge.before = described["before"]
-        try:
-            judge.data = Span(**described["data"])
-        except TypeError as error:
-            raise InputError(f"judged: {error}") from error
-        judge.data.check("judged")
+        judge.data = read_as(Span, described["data"], "judged")
         judge.measures.restore(described["measures"])
-        judge.windows = Windows.restored(described["windows"])
+        judge.windows = read_as(Windows, described["windows"], "windows")
         judge.changes = Changes.restored(described["changes"])
         if judge.changes.numbers != (classes is None):
             raise InputError("changes: of another kind of labels")

@@ -45,7 +45,8 @@ def added(total: float, more: NDArray[Any]) -> float:
     3
     """
     more = more.astype(np.int64 if more.dtype == bool else np.float64)
-    return np.add.accumulate(np.concatenate([[total], more]))[-1].item()
+    with np.errstate(over="ignore"):
+        return np.add.accumulate(np.concatenate([[total], more]))[-1].item()
 
 
 def classes_of(stream: Stream) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.measuring.measures import DEFAULT
-from kernbrook.evaluation.runs.metrics import confusion, drift, over_rounds
+from kernbrook.evaluation.runs.metrics import confusion, drift
 from kernbrook.results import Cell, Estimate, Measure, Results
 
 Floats = NDArray[np.float64]
@@ -72,7 +72,7 @@ class Record:
     measures : of all rounds, by name: "error", "log_loss" and of two classes "auc"; of numbers
         "mse", "rmse", "mae", and of intervals "coverage" and "width", the mean of those that are
         finite. Those that the learner gives enough for. "auc" goes by the probabilities, else by
-        the scores, in bins: within 0.0005 of `metric("roc_auc")` where this goes by the same
+        the scores, in bins: within 0.0005 of `roc_auc_score` of scikit-learn
     horizons : see `by_horizon`
 
     Examples
@@ -80,8 +80,11 @@ class Record:
     >>> import kernbrook as kb
     >>> X, y = kb.open_stream("checkerboard:600").read()
     >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y)
-    >>> round(record.metric("roc_auc"), 2), round(record.metric("accuracy", window=200), 2)
-    (0.92, 0.91)
+    >>> from sklearn.metrics import accuracy_score, roc_auc_score
+    >>> round(roc_auc_score(record.labels, record.scores), 2)
+    0.92
+    >>> accuracy_score(record.labels[-200:], record.predictions[-200:])
+    0.91
     >>> record.confusion().sum(axis=1)
     array([273, 327])
     """
@@ -129,45 +132,15 @@ class Record:
             raise InputError("by_horizon: each label came before the next row; give delay or every")
         return [*self.horizons]
 
-    def metric(self, metric: Any, *, window: int | None = None, decay: float | None = None) -> Any:
-        """A metric at the end of the run.
+    def metric(self, *_: Any, **__: Any) -> NoReturn:
+        """Gone: metrics take `labels`, and `predictions`, `scores` or `probabilities`."""
+        raise InputError(
+            "record.metric is gone: call the metric itself, as in "
+            "sklearn.metrics.f1_score(record.labels, record.predictions); of the last 200 rows "
+            "with record.labels[-200:], and so on"
+        )
 
-        Parameters
-        ----------
-        metric : a function (y_true, y_pred) of scikit-learn or of yours; its name, such as
-            "balanced_accuracy" or "log_loss"; or a metric of River. A function whose second
-            parameter is y_score is given scores, with y_proba probabilities, and a metric of River
-            what it requires. Where the learner gives no probabilities they are the logistic
-            function of the scores, of more than two classes the softmax: these are not calibrated
-        window : over so many of the last rows; None for all since the start
-        decay : each row counts half as much as the one that comes so many rows after it
-
-        Returns
-        -------
-        a number, or what the function returns
-
-        Raises
-        ------
-        InputError
-            The metric, the window or the decay does not fit, or the record has no scores.
-        UnknownNameError
-            scikit-learn has no metric of that name.
-
-        Notes
-        -----
-        Parameters of a function are given by `functools.partial`, as in
-        ``record.metric(partial(f1_score, average="macro"))``.
-        """
-        return over_rounds(self, metric, self.history.rounds[-1:], window, decay)[0]
-
-    def metric_over_time(
-        self, metric: Any, *, window: int | None = None, decay: float | None = None
-    ) -> NDArray[Any]:
-        """(h,) a metric at the rounds of the history; see `metric`.
-
-        It is NaN where scikit-learn does not define it, because a class is missing so far.
-        """
-        return np.array(over_rounds(self, metric, self.history.rounds, window, decay))
+    metric_over_time = metric
 
     def confusion(self) -> Ints:
         """(c, c) how often each class, a row, was taken for each other, in the order of `classes`.

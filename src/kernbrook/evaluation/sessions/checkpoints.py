@@ -12,10 +12,10 @@ from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.windows import Past, Span, Windows, read_past
+from kernbrook.evaluation.history.windows import Past, Span, Windows
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.saving import read, write
-from kernbrook.plain_values import expect, is_count
+from kernbrook.plain_values import expect, is_count, read_as
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,14 @@ def checkpoint_of(
         _check_source(source)
         if source.encoder is not None:
             source = replace(source, features=_encoded(source))
-        past, of_classes = read_past(found.get("past")), task_of(estimator) == "classification"
+        past: list[Past] = read_as(list[Past], found.get("past"), "past")
+        of_classes = task_of(estimator) == "classification"
         windows, judge = found.get("windows"), found.get("judge")
         if judge is not None:
             judge = Judge.restored(judge, estimator.classes_ if of_classes else None)
             windows = judge.windows
         elif windows is not None:
-            windows = Windows.restored(windows)
+            windows = read_as(Windows, windows, "windows")
         read_anew = {"source": source, "past": past, "windows": windows, "judge": judge}
         checkpoint = Checkpoint(**{**found, **read_anew})
         _check_progress(checkpoint, of_classes)

@@ -17,7 +17,6 @@ from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
-from kernbrook.evaluation.history.inputs import Inputs
 from kernbrook.evaluation.history.judging import Judge
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
@@ -266,7 +265,7 @@ def learn_all(
         state.judged, state.loss = place.here.judged, place.here.loss or 0
     if place.known is not None:
         state.seconds = place.known.seconds
-    state.judge = _judge(place, labels, stream)
+    state.judge = _judge(place, labels)
     state.windows = state.judge.windows
     session = _Session(
         estimator, state, path, source, place.known, place.past, place.new, labels, place.begun,
@@ -277,12 +276,11 @@ def learn_all(
     return state
 
 
-def _judge(place: Place, labels: NDArray[Any] | None, stream: Stream) -> Judge:
+def _judge(place: Place, labels: NDArray[Any] | None) -> Judge:
     """What goes on to judge the predictions of the model."""
     judge = None if place.known is None else place.known.judge
     if judge is None:
         judge = Judge(labels, 0 if place.known is None else place.known.rows)
-        judge.windows.inputs = Inputs.of(stream.encoder) if stream.tells else None
         if place.here is not None:
             judge.data.join(place.here)
     elif place.here is None:
@@ -361,11 +359,8 @@ class _Session(Session):
             before = state.rows + rows.start  # it counts these rows alone
             raise InputError(f"in the chunk after row {before}: {error}") from error
         state.seconds += time.perf_counter() - start - said.aside
-        values, dates = self.watched.values, self.watched.dates
-        lost: NDArray[Any] = judge.add(
-            y, said, values[rows] if isinstance(values, np.ndarray) else None,
-            None if dates is None else dates[rows],
-        )  # fmt: skip
+        dates = self.watched.dates
+        lost: NDArray[Any] = judge.add(y, said, None if dates is None else dates[rows])
         if self.labels is not None:
             judge.know(state.estimator.classes_)
         return lost
