@@ -507,7 +507,7 @@ def test_keys_of_since_when(said, tmp_path, monkeypatch):
         frame.assign(y=y).to_csv("t.csv", index=False)
         trained = said(f"kernbrook train t.csv --recipe {recipe} --model {recipe} {columns}")
         shown = said(f"kernbrook show {recipe}")
-        since = ("windows", "n_changes", "changes", "inputs")
+        since = ("windows", "n_changes", "changes")
         assert all(shown[key] == trained[key] for key in since)
         found.append({key: shown[key] for key in ("past", *since)})
     assert found[0]["changes"]
