@@ -410,7 +410,7 @@ def test_keys_of_compare(said):
 
 @pytest.mark.slow
 def test_keys_of_reproduce(said, monkeypatch):
-    monkeypatch.setattr("kernbrook.papers.omkc.DISCOUNTS", (0.5, 1.0))
+    monkeypatch.setattr("kernbrook.papers.omkc.DISCOUNT.places", (0.5, 1.0))
     figure = said("kernbrook reproduce omkc-figure-4 --data wdbc --permutations 1 --jobs 1")
     table = said("kernbrook reproduce omkc-table-4 --data wdbc --permutations 2 --jobs 1")
     check_keys(documented("reproduce"), figure, table)

@@ -453,7 +453,7 @@ def test_reproduce_prints_printed_and_ours(
 def test_reproduce_times_and_figure(
     kernbrook: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernbrook.papers.omkc.DISCOUNTS", (0.5, 1.0))
+    monkeypatch.setattr("kernbrook.papers.omkc.DISCOUNT.places", (0.5, 1.0))
     times = kernbrook("reproduce", "omkc-table-5", "--data", "wdbc", *FAST)
     assert times.returncode == 0, times.stderr
     assert "47.9" in times.stdout
@@ -463,7 +463,7 @@ def test_reproduce_times_and_figure(
         "--report", str(page),
     )  # fmt: skip
     assert figure.returncode == 0, figure.stderr
-    assert "best at" in figure.stdout
+    assert "columns: the discount" in figure.stdout
     assert "<svg" in page.read_text()
 
 

@@ -16,7 +16,7 @@ import kernbrook as kb
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.labels import RandomLabels
 from kernbrook.papers import amkl, published, reproduce
-from kernbrook.papers.amkl import _on_the_way
+from kernbrook.papers.amkl import on_the_way
 
 DATA = (
     "twitter", "twitter-large", "tomshardware", "air-quality", "energy", "naval-propulsion",
@@ -113,36 +113,27 @@ def test_cells_are_means_over_the_draws(small, told, table, jobs, rows):
 
 
 def test_labels_and_errors_at_each_threshold(small, monkeypatch):
-    monkeypatch.setattr(amkl, "THRESHOLDS", (0.0005, 1.0))
-    monkeypatch.setattr(amkl, "WINDOWS", (1, 5))
+    monkeypatch.setattr(amkl.ASKED, "places", (0.0005, 1.0))
     study = reproduce("amkl-figure-2", permutations=2, jobs=1)
-    points = [cell for cell in study.cells if cell["window"] is not None]
-    assert [(cell["recipe"], cell["window"], cell["threshold"]) for cell in points] == [
-        (recipe, window, threshold)
-        for recipe in ("amkl", "amkl-aks")
-        for window in (1, 5)
-        for threshold in (0.0005, 1.0)
-    ]
-    for cell in points:
-        settings = {name: cell[name] for name in ("window", "threshold")}
-        lost, labels = runs(cell["recipe"], "", 2, 150, **settings)
-        check(cell, lost, labels)
-        assert labels.min() >= 1 / (cell["window"] + 1)
-        passive = {"amkl": "raker", "amkl-aks": "omkl-aks"}[cell["recipe"]]
-        drawn, shares = runs(passive, "", 2, 150, labels=RandomLabels(labels.mean()))
-        random = cell.ours["error_random"]
-        assert random.mean == pytest.approx(drawn.mean())
-        assert random.std == pytest.approx(drawn.mean(axis=1).std(ddof=1))
-        assert shares.mean() == pytest.approx(cell.mean("labels"), abs=0.15)
-    at_most = {cell["window"]: cell.mean("labels") for cell in study.where(threshold=1.0)}
-    assert at_most == {1: 75 / 150, 5: 25 / 150}  # nothing but the window asks
+    for recipe, title in (("amkl", "AMKL"), ("amkl-aks", "AMKL-AKS")):
+        for window in (1, 5):
+            asking = study.one(title=f"{title}, M = {window}").curves
+            chance = study.one(title=f"{title}, M = {window}, labels drawn").curves
+            for i, threshold in enumerate((0.0005, 1.0)):
+                lost, labels = runs(recipe, "", 2, 150, window=window, threshold=threshold)
+                for name, own in (("error", lost.mean(axis=1)), ("labels", labels)):
+                    curve = asking[name]
+                    assert curve.mean[i] == pytest.approx(own.mean())
+                    assert curve.std[i] == pytest.approx(own.std(ddof=1))
+                passive = {"amkl": "raker", "amkl-aks": "omkl-aks"}[recipe]
+                drawn, shares = runs(passive, "", 2, 150, labels=RandomLabels(labels.mean()))
+                assert chance["error"].mean[i] == pytest.approx(drawn.mean())
+                assert chance["labels"].mean[i] == pytest.approx(shares.mean())
+            assert asking["labels"].mean[1] == {1: 75, 5: 25}[window] / 150  # the window asks
     table = reproduce("amkl-table-3", permutations=2, jobs=1)
-    for cell in study.where(window=1, threshold=0.0005):
-        assert cell.ours["error"] == table.one(recipe=cell["recipe"]).ours["error"]
-    trivial = study.where(window=None)
-    assert [cell["recipe"] for cell in trivial] == ["mean", "last-value"]
-    for cell in trivial:
-        assert cell.ours["error"] == table.one(recipe=cell["recipe"]).ours["error"]
+    for recipe in ("mean", "last-value"):
+        ours = table.one(recipe=recipe).ours["error"]
+        assert study.one(recipe=recipe).curves["error"].mean == (ours.mean,) * 2
 
 
 def test_errors_over_time(small):
@@ -163,8 +154,8 @@ def test_errors_over_time(small):
 
 
 def test_where_errors_are_taken():
-    assert _on_the_way(5).tolist() == [1, 2, 3, 4, 5]
-    many = _on_the_way(13_813).tolist()
+    assert on_the_way(5).tolist() == [1, 2, 3, 4, 5]
+    many = on_the_way(13_813).tolist()
     assert {100, 1000, 10_000, 13_813, 138} <= set(many)
     assert len(many) == 103
     assert many == sorted(set(many))

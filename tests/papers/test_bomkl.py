@@ -10,8 +10,6 @@ on the paper's data need the data files (KERNBROOK_DATA).
 
 from __future__ import annotations
 
-import itertools
-
 import hard_streams
 import numpy as np
 import pytest
@@ -163,29 +161,26 @@ def test_codrna_is_found_by_the_name_of_its_file(folder):
 
 def test_the_study_of_cap_and_divisor(folder, told, monkeypatch):
     folder("a9a")
-    monkeypatch.setattr(bomkl, "CAPS", (0.5, 2.0))
-    monkeypatch.setattr(bomkl, "CAPS_AT", (3.0,))
-    monkeypatch.setattr(bomkl, "DIVISORS", (1.0, 4.0))
+    monkeypatch.setattr(bomkl.CAP, "places", (0.5, 2.0))
+    monkeypatch.setattr(bomkl.DIVISOR, "places", (1.0, 4.0))
     study = reproduce("bomkl-figure-1", permutations=2, jobs=1, announce=told.announce)
-    assert told.announced == [("a9a", sum(told.done))] == [("a9a", (2 + 2 * 5) * 2 * 120)]
-    caps, rest = study.where(parameter="cap"), study.where(parameter="divisor")
-    assert [(cell["value"], cell["title"]) for cell in caps] == [
-        (0.5, "divisor 3"), (2.0, "divisor 3"),
-    ]  # fmt: skip
-    assert [(cell["value"], cell["title"]) for cell in rest] == list(
-        itertools.product((1.0, 4.0), ("SPA", "RBP", "Forgetron", "BOGD", "BPAS"))
-    )
-    orders, sizes = orders_of(None, 2, 0, 120), {}
-    for divisor in (1.0, 4.0):
-        sizes[divisor] = study.one(title="SPA", value=divisor).mean("n_support")
-        forgetron = study.one(title="Forgetron", value=divisor)
-        budget = round(sizes[divisor] / 16)
-        assert forgetron.mean("error") == mean_error("forgetron", "a9a", orders, budget=budget)
-        assert forgetron.mean("n_support") <= 16 * budget
-    assert sizes[1.0] > sizes[4.0]  # a greater divisor keeps fewer
-    assert caps[0].mean("n_support") < caps[1].mean("n_support")  # a greater cap keeps more
+    assert told.announced == [("a9a", sum(told.done))] == [("a9a", (2 * 2 + 2 * 5) * 2 * 120)]
+    caps, rest = study.where(along="cap"), study.where(along="divisor")
+    assert [cell["title"] for cell in caps] == ["divisor 3", "divisor 6"]
+    assert [cell["title"] for cell in rest] == ["SPA", "RBP", "Forgetron", "BOGD", "BPAS"]
+    orders = orders_of(None, 2, 0, 120)
+    spa, _, forgetron, *_ = (cell.curves for cell in rest)
+    for i, size in enumerate(spa["n_support"].mean):
+        budget = round(size / 16)
+        error = mean_error("forgetron", "a9a", orders, budget=budget)
+        assert forgetron["error"].mean[i] == error
+        assert forgetron["n_support"].mean[i] <= 16 * budget
+    few, many = caps[0].curves["n_support"].mean
+    assert few < many  # a greater cap keeps more
+    assert spa["n_support"].x == (1.0, 4.0)
+    assert spa["n_support"].mean[0] > spa["n_support"].mean[1]  # a greater divisor keeps fewer
 
 
 def test_what_is_tried_is_allowed():
-    assert max(bomkl.CAPS) <= min(bomkl.CAPS_AT)
-    assert min(bomkl.DIVISORS) >= 1
+    assert max(bomkl.CAP.places) <= min(line.settings["divisor"] for line in bomkl.CAP.lines)
+    assert min(bomkl.DIVISOR.places) >= 1

@@ -15,7 +15,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.papers import published, reproduce
-from kernbrook.papers.bpegasos import _on_the_way
+from kernbrook.papers.bpegasos import on_the_way
 from kernbrook.papers.held_out import standardised
 from kernbrook.streams.array_stream import ArrayStream
 
@@ -122,11 +122,11 @@ def test_the_printed_numbers_are_whole():
 
 
 def test_where_curves_are_tested():
-    assert _on_the_way(1000) == [100, 178, 316, 562, 1000]
-    assert _on_the_way(700) == [100, 178, 316, 562, 700]
+    assert on_the_way(1000) == [100, 178, 316, 562, 1000]
+    assert on_the_way(700) == [100, 178, 316, 562, 700]
     for rows in (1, 99, 100):
-        assert _on_the_way(rows) == [rows]
-    many = _on_the_way(10_000_000)
+        assert on_the_way(rows) == [rows]
+    many = on_the_way(10_000_000)
     assert {10**k for k in range(2, 8)} <= set(many)
     assert many == sorted(set(many))
 

@@ -9,7 +9,7 @@ import hard_streams
 import pytest
 from papers.parts import one
 
-from kernbrook.papers.omkc import DISCOUNTS
+from kernbrook.papers.omkc import DISCOUNT
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 EXACT = ("omkc-dd", "perceptron", "perceptron-u")
@@ -96,4 +96,4 @@ def test_drawn_votes_on_w5a():
 
 
 def test_discounts_of_figure_4():
-    assert tuple(i / 20 for i in range(1, 21)) == DISCOUNTS
+    assert [i / 20 for i in range(1, 21)] == DISCOUNT.places

@@ -109,7 +109,7 @@ def test_what_does_not_go_together(monkeypatch, arguments, error, message):
     [
         ("omkc-table-4", "--permutations 1 --data wdbc", "OMKC(S,S)", "Ours against print"),
         ("omkc-table-5", "--permutations 1 --data wdbc", "(S,S)/(D,D)", "Ours against print"),
-        ("bomkl-figure-1", "--permutations 1", "a9a, divisor 2", "The divisor on a9a"),
+        ("bomkl-figure-1", "--permutations 1", "a9a, divisor, #SV", "The divisor on a9a"),
         ("bpegasos-figure-2", "--rows 300", "at most 300 examples", "Accuracy on waveform"),
         ("bpegasos-table-1", "--data waveform --rows 200 --permutations 1", "BPM+merging (21)",
          "Ours against print"),
@@ -117,7 +117,7 @@ def test_what_does_not_go_together(monkeypatch, arguments, error, message):
          "Ours against print"),
         ("amkl-table-3", "--rows 60 --permutations 1", "not present: twitter", "AMKL-AKS"),
         ("amkl-figure-2", "--rows 60 --permutations 1", "threshold, tomshardware",
-         "AMKL, labels drawn"),
+         "AMKL, M = 2, labels drawn"),
         ("amkl-figure-3", "--rows 60 --permutations 1", "OMKL-B (B=50)",
          "Error over time on tomshardware"),
     ],
@@ -125,10 +125,9 @@ def test_what_does_not_go_together(monkeypatch, arguments, error, message):
 def test_the_command_prints_and_writes(folder, monkeypatch, table, options, shown, on_page):
     rng = np.random.default_rng(0)
     written = folder("a9a", rows=60, tomshardware=(rng.random((150, 3)), rng.random(150)))
-    for name in ("CAPS", "CAPS_AT", "DIVISORS"):
-        monkeypatch.setattr(bomkl, name, (2.0,))
-    monkeypatch.setattr(amkl, "THRESHOLDS", (0.001, 0.1))
-    monkeypatch.setattr(amkl, "WINDOWS", (2,))
+    for figure in (bomkl.CAP, bomkl.DIVISOR):
+        monkeypatch.setattr(figure, "places", (2.0,))
+    monkeypatch.setattr(amkl.ASKED, "places", (0.001, 0.1))
     page, data = written / "web_page.html", written / "data.json"
     run = ["reproduce", table, "--jobs", "1", *options.split()]
     result = CliRunner().invoke(app, [*run, "--json", str(data), "--report", str(page)])

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reports.showing import drawn, labels, painted, printed, squeezed
-from reports.synthetic import make_results
+from reports.showing import painted, printed, squeezed
+from reports.synthetic import stored
 
-from kernbrook.errors import InputError
 from kernbrook.papers import published
 from kernbrook.papers.published import against_print, footer
-from kernbrook.papers.vkr_shown import level
+from kernbrook.papers.vkr import level
 from kernbrook.reports import draw
 from kernbrook.results import Cell, Curve, Estimate, Results
 
@@ -33,12 +32,11 @@ def text(found, width=80):
     return printed(published(found.name).as_table(found), width)
 
 
-def figures(found):
-    return [
-        painted(draw(section.plot))
-        for section in published(found.name).as_page(found).sections
-        if section.plot is not None
-    ]
+def figures(name, found=None):
+    """Of a page, with its results, which are the stored ones where None."""
+    found = stored(name) if found is None else found
+    sections = published(name).as_page(found).sections
+    return found, [painted(draw(one.plot)) for one in sections if one.plot is not None]
 
 
 def mistakes(data, recipe, title, error, n_support, *, best, seconds=None, runs=SEVERAL):
@@ -155,79 +153,6 @@ def test_ratios_of_time():
     assert "not present: a3a" in found
 
 
-def test_discounts():
-    found = make_results("omkc-figure-4", data=16)
-    curve = Curve.of((0.05, 0.1, 0.2, 1.0), [[5.0, 3.0, 4.0, 8.0], [5.0, 3.5, 4.0, 9.0]])
-    found = with_first(found, curves={"error": curve})
-    title = found.cells[0]["title"]
-    assert f"{title} 5.00 4.00 8.50 0.1" in lines(found)
-    (picture,) = figures(found)
-    assert len(picture.axes) == 15
-    assert "discount" in picture.get_supxlabel()
-    assert "%" in picture.get_supylabel()
-    line = picture.axes[0].lines[0]
-    np.testing.assert_array_equal(line.get_ydata(), curve.mean)
-    assert len(picture.axes[0].collections) == 4
-    with pytest.raises(InputError, match="at least one line"):
-        draw(published("omkc-figure-4").plots(replace(found, cells=()))[0].plot)
-
-
-def study(runs=3):
-    def cell(parameter, value, title, error, size, seconds):
-        def estimate(mean, std):
-            return Estimate(mean, std if runs > 1 else None, runs)
-
-        ours = {"error": estimate(error, 0.12), "n_support": estimate(size, 150.5),
-                "seconds": Estimate(seconds)}  # fmt: skip
-        key = {"data": "a9a", "recipe": title.lower(), "title": title}
-        return Cell(key | {"parameter": parameter, "value": value}, ours)
-
-    caps = [
-        cell("cap", cap, f"divisor {d}", 15 + d / 3 + 1 / cap, 20000.0 * min(cap, 1.2) / d, 2.5 / d)
-        for d in (3, 6)
-        for cap in (0.5, 1.0, 2.0)
-    ]
-    divisors = [
-        cell("divisor", d, title, level + d / 4, 20000.0 / d, 5.0 / d)
-        for d in (1.0, 4.0, 12.0)
-        for title, level in (("SPA", 15.5), ("RBP", 20.0), ("BPAS", 16.5))
-    ]
-    return results("bomkl-figure-1", [*caps, *divisors], remarks=("no numbers are printed",))
-
-
-def test_a_study_groups_by_divisor():
-    found = lines(study())
-    assert found.index("a9a, divisor 3") < found.index("a9a, divisor 6")
-    assert found.index("a9a, divisor 1") < found.index("a9a, divisor 12")
-    at = found.index("a9a, divisor 4")
-    assert found[at + 1] == "SPA 16.50 ± 0.12 5000.0 ± 150.5 1.25"
-    assert found[at + 2].startswith("RBP 21.00")
-    assert found[found.index("a9a, divisor 6") + 1].startswith("cap 0.5 19.00 ± 0.12 1666.7")
-    assert "no numbers are printed" in found
-    alone = text(study(1))
-    assert "±" not in alone
-    assert " 5000" in alone
-
-
-@pytest.mark.parametrize("runs", [1, 3])
-def test_a_parameter_has_a_panel_for_each_quantity(runs):
-    found = study(runs)
-    caps, divisors = figures(found)
-    for picture, parameter, names in (
-        (caps, "cap", ["divisor 3", "divisor 6"]), (divisors, "divisor", ["SPA", "RBP", "BPAS"]),
-    ):  # fmt: skip
-        titles = [axes.get_title(loc="left") for axes in picture.axes]
-        assert titles == ["mistakes (%)", "support vectors", "seconds"]
-        assert picture.get_supxlabel() == f"{parameter} of SPA"
-        assert [entry.get_text() for entry in picture.legends[0].get_texts()] == names
-        for axes, name in zip(picture.axes, ("error", "n_support", "seconds"), strict=True):
-            top, own = axes.lines[-1], found.where(parameter=parameter, title=names[0])
-            np.testing.assert_allclose(top.get_xdata(), [cell["value"] for cell in own])
-            np.testing.assert_allclose(top.get_ydata(), [cell.mean(name) for cell in own])
-            banded = runs > 1 and name != "seconds"
-            assert len(axes.collections) == (len(names) if banded else 0)
-
-
 def accuracies(runs=5):
     def cell(data, title, budget, width, n_rows, accuracy, std, ours, n_support, printed_size=None):
         key = {"data": data, "recipe": "r", "title": title, "budget": budget, "width": width}
@@ -269,82 +194,6 @@ def test_accuracies_lose_columns_but_no_numbers(width, runs):
     assert "…" not in found
     assert ("10,000,000" in found) == (width == 100)
     assert any("99.8 ± 0.0" in line and "1.25" in line for line in found.splitlines())
-
-
-def curves(table="bpegasos-figure-2", runs=1, budgets=(None, 100, 100), stopped=5000):
-    cells = []
-    titles = ("PegasosM", "BPM+random", "BPM+merging")
-    for place, (title, budget) in enumerate(zip(titles, budgets, strict=True)):
-        last = stopped if budget is None else 20000
-        x = (*(n for n in (100, 1000, 3162, 10000) if n < last), last)
-        means = {
-            "accuracy": [60.0 + 5 * place + i for i in range(len(x))],
-            "n_support": [float(budget or n) for n in x],
-            "seconds": [n / 1e4 * (3 - place) for n in x],
-        }
-        std = (0.5,) * len(x) if runs > 1 else None
-        own = {name: Curve(x, tuple(mean), std) for name, mean in means.items()}
-        key = {"data": "waveform", "recipe": f"r{place}", "title": title, "budget": budget}
-        of_paper = {"seconds": Estimate(360.0)} if title == "BPM+merging" else {}
-        ours = {name: curve.end for name, curve in own.items()}
-        cells.append(Cell(key | {"width": 4.0}, ours, of_paper, own, {"n_rows": last}))
-    return results(table, cells, remarks=("a remark", "another"))
-
-
-def test_curves_at_powers_of_ten_and_at_their_ends():
-    found = lines(curves(), 100)
-    assert "accuracy % seconds" in found
-    assert "algorithm 100 1k 10k end examples #SV printed ours" in found
-    assert "PegasosM 60.00 61.00 63.00 5,000 5000 1.50" in found
-    assert "BPM+merging 70.00 71.00 73.00 74.00 20,000 100 360 2.00" in found
-    assert {"a remark", "another"} <= set(found)
-    several = lines(curves(runs=3), 100)
-    assert any("73.00 74.00 ± 0.50 20,000" in line for line in several)
-    assert "…" not in text(curves(runs=3), 80)
-
-
-def test_curves_of_seconds_name_the_budgets_where_they_differ():
-    found = lines(curves("bpegasos-figure-3", budgets=(None, 100, 500)), 100)
-    assert "algorithm 100 1k 10k end examples #SV end" in found
-    assert "BPM+random, B = 100 0.020 0.200 2.00 4.00 20,000 100 69.00" in found
-    assert "BPM+merging, B = 500 0.010 0.100 1.00 2.00 20,000 500 74.00" in found
-    assert "seconds accuracy %" in found
-
-
-@pytest.mark.parametrize(
-    ("table", "shown"), [("bpegasos-figure-2", "accuracy"), ("bpegasos-figure-3", "seconds")]
-)
-def test_curves_over_the_length_of_the_stream(table, shown):
-    found = curves(table, budgets=(None, 100, 500))
-    (picture,) = figures(found)
-    (axes,) = picture.axes
-    assert labels(picture) == ["PegasosM", "BPM+random, B = 100", "BPM+merging, B = 500"]
-    assert axes.get_xscale() == "log"
-    assert axes.get_yscale() == ("log" if shown == "seconds" else "linear")
-    assert axes.get_xlim() == (1000 if shown == "seconds" else 100, 20000)
-    whole = [line for line in drawn(axes) if len(line.get_xdata()) > 2]
-    low, high = axes.get_ylim()
-    for line, cell in zip(whole, found.cells, strict=True):
-        curve = cell.curves[shown]
-        np.testing.assert_array_equal(line.get_xdata(), curve.x)
-        np.testing.assert_array_equal(line.get_ydata(), curve.mean)
-        values = np.array(curve.mean)[np.array(curve.x) >= 1000]
-        assert low <= values.min() <= values.max() <= high
-    end = found.cells[0].curves[shown].mean[-1]
-    dot, dotted = (line for line in drawn(axes) if len(line.get_xdata()) <= 2)
-    assert (dot.get_xdata()[0], dot.get_ydata()[0]) == (5000, end)
-    assert dotted.get_xdata().tolist() == [5000, 20000]
-    assert dotted.get_ydata().tolist() == [end, end]
-
-
-@pytest.mark.parametrize("table", ["bpegasos-figure-2", "bpegasos-figure-3"])
-def test_curves_of_any_length_are_drawn(table):
-    for stopped in (50, 100, 20000):
-        (picture,) = figures(curves(table, stopped=stopped))
-        single = [line for line in drawn(picture.axes[0]) if len(line.get_xdata()) == 1]
-        assert bool(single) == (stopped < 20000)
-    one = curves(table, stopped=50)
-    figures(replace(one, cells=one.cells[:1]))
 
 
 def errors(data, recipe, title, of_paper, ours, labels_printed, asked, seconds):
@@ -390,101 +239,6 @@ def test_a_narrow_table_of_errors_loses_seconds_first():
     assert "0.500" not in row
 
 
-def thresholds(runs=5):
-    std = 0.05 if runs > 1 else None
-    cells = [
-        Cell(
-            {"data": "tomshardware", "recipe": recipe, "title": title, "window": window,
-             "threshold": threshold},
-            {"error": Estimate(error + threshold, std, runs),
-             "labels": Estimate(1 / (window + 1 + threshold), std, runs),
-             "error_random": Estimate(error + 1 + threshold, std, runs)},
-        )
-        for recipe, title, error in (("amkl", "AMKL", 2.7), ("amkl-aks", "AMKL-AKS", 2.9))
-        for window in (1, 5)
-        for threshold in (1e-5, 0.0005, 0.1)
-    ]  # fmt: skip
-    trivial = [
-        Cell({"data": "tomshardware", "recipe": recipe, "title": title}, {"error": Estimate(error)})
-        for recipe, title, error in (("mean", "mean so far", 18.7), ("last", "last value", 9.94))
-    ]
-    return results("amkl-figure-2", [*cells, *trivial])
-
-
-@pytest.mark.parametrize("runs", [1, 5])
-def test_labels_and_errors_against_the_threshold(runs):
-    result = thresholds(runs)
-    found = lines(result)
-    assert "threshold labels MSE random labels MSE random" in found
-    at = found.index("AMKL")
-    assert found[at + 1] == "0.00001 50.0 2.70 3.70 16.7 2.70 3.70"
-    assert found[at + 3] == "0.1 47.6 2.80 3.80 16.4 2.80 3.80"
-    assert found.index("AMKL-AKS") > at
-    assert "mean so far: 18.70; last value: 9.94" in found
-    (picture,) = figures(result)
-    share, error, both = picture.axes
-    for place in range(4):
-        own = result.cells[3 * place : 3 * place + 3]
-        for axes, name, scale in ((share, "labels", 100), (error, "error", 1)):
-            line = drawn(axes)[place]
-            np.testing.assert_allclose(line.get_xdata(), [c["threshold"] for c in own])
-            np.testing.assert_allclose(line.get_ydata(), [scale * c.mean(name) for c in own])
-        shares = [100 * cell.mean("labels") for cell in own]
-        np.testing.assert_allclose(drawn(both)[place].get_xdata(), shares)
-    chance = drawn(both)[4]  # of AMKL, all windows, by rising share of labels
-    six = result.cells[:6]
-    assert chance.get_xdata().tolist() == sorted(100 * cell.mean("labels") for cell in six)
-    assert set(chance.get_ydata().tolist()) == {cell.mean("error_random") for cell in six}
-    flat = [line.get_ydata()[0] for line in both.lines if len(set(line.get_ydata())) == 1]
-    assert flat == [18.7, 9.94]
-    assert len(error.collections) == (4 if runs > 1 else 0)
-    assert (share.get_xscale(), error.get_xscale(), both.get_xscale()) == ("log", "log", "linear")
-    (legend,) = picture.legends
-    assert [entry.get_text() for entry in legend.texts] == [
-        "AMKL, M = 1", "AMKL, M = 5", "AMKL-AKS, M = 1", "AMKL-AKS, M = 5", "AMKL, labels drawn",
-        "AMKL-AKS, labels drawn", "mean so far", "last value",
-    ]  # fmt: skip
-
-
-def over_rounds():
-    rounds = (50, 100, 1000, 13813)
-    shown = [("raker", "Raker", 2.86, 5), ("mean", "mean so far", 24.05, 1),
-             ("omkl-b", "OMKL-B", 900.0, 1),
-             ("kernbrook-active", "kernbrook, half of the labels", 2.03, 5)]  # fmt: skip
-    cells = []
-    for data in ("twitter", "energy"):
-        for recipe, title, end, runs in shown:
-            std = (0.5,) * 4 if runs > 1 else None
-            curve = Curve(rounds, tuple(end + 5 * k for k in (3, 2, 1, 0)), std)
-            ours = {"labels": Estimate(0.5 if "half" in title else 1.0, None, runs)}
-            key = {"data": data, "recipe": recipe, "title": title}
-            cells.append(Cell(key, ours, curves={"error": curve}))
-    return results("amkl-figure-3", cells)
-
-
-def test_errors_over_time():
-    result = over_rounds()
-    found = lines(result, 100)
-    assert "algorithm 100 1k end rounds labels %" in found
-    assert "Raker 12.86 7.86 2.86 ± 0.50 13,813 100.0" in found
-    assert "kernbrook, half of the labels 12.03 7.03 2.03 ± 0.50 13,813 50.0" in found
-    assert found.index("twitter") < found.index("energy")
-    first, second = figures(result)
-    assert labels(first) == labels(second)
-    assert labels(first) == ["Raker", "mean so far", "OMKL-B", "kernbrook-active"]
-    (axes,) = first.axes
-    for line, cell in zip(drawn(axes), result.where(data="twitter"), strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), cell.curves["error"].x)
-        np.testing.assert_array_equal(line.get_ydata(), cell.curves["error"].mean)
-    assert axes.get_yscale() == "log"
-    low, high = axes.get_ylim()
-    assert low < 2.03
-    assert 24.05 < high < 900  # what is far worse than the mean runs off
-    assert axes.get_xlim() == (0, 13813)
-    (alone,) = figures(replace(result, cells=(result.cells[2],)))
-    assert alone.axes[0].get_ylim()[1] > 900
-
-
 ROWS = [
     ("l2-svm", "L2 SVM", {"degree": 3.0, "C": 1e5}, 300.0, None),
     ("l1-svm", "L1 SVM", {"degree": 2.0, "beta": 0.1}, 30.0, None),
@@ -498,15 +252,9 @@ def voted_cell(data, family, row, error):
     polynomial = family == "polynomial"
     if not polynomial and "degree" in setting:
         setting = {"gamma": 1e-6} | {k: v for k, v in setting.items() if k != "degree"}
-    frontier = tuple(
-        {"setting": setting, "n_support": size / k, "validation": 10.0 * k,
-         "error": error + 10 * (k - 1)}
-        for k in (8, 4, 2, 1)
-    )  # fmt: skip
-    facts = {"chosen": (setting,), "kernels": (1.0, 2.0, 3.0) if polynomial else (1e-6, 1e-5),
-             "frontier": frontier, "unfinished": 0, "fits": 100}  # fmt: skip
+    facts = {"chosen": (setting,), "unfinished": 0, "fits": 100}
     if p_value is not None:
-        facts |= {"weights": (0.75, 0.25, 0.0) if polynomial else (0.0, 1.0), "p_value": p_value}
+        facts["p_value"] = p_value
     ours = {"error": Estimate(error, 1.25, 5), "n_support": Estimate(size, 3.25, 5),
             "seconds": Estimate(12.5)}  # fmt: skip
     of_paper = {"error": Estimate(8.5, 0.25, 5), "n_support": Estimate(31.0, 2.0, 5)}
@@ -566,28 +314,6 @@ def test_the_setting_of_several_draws():
     assert "lam 0.01, beta 0.001 (2 of 3)" in text(replace(voted(), cells=(one,)), 140)
 
 
-@pytest.mark.parametrize("data", [("german",), tuple("abcde")])
-def test_figures_of_sparsity_and_weights(data):
-    every = figures(voted(data))
-    for (sparsity, weights), titles, shares, names in (
-        (every[:2], 4, 2, ["1", "2", "3"]), (every[2:], 3, 1, ["-6", "-5"]),
-    ):  # fmt: skip
-        assert [axes.get_title(loc="left") for axes in sparsity.axes] == list(data)
-        for axes in sparsity.axes:
-            dots = [line for line in axes.lines if line.get_marker() == "o"]
-            assert len(dots) == titles
-            assert len(axes.lines) == 2 * titles
-            assert axes.get_xscale() == "log"
-        for axes in weights.axes:
-            bars = [bar.get_height() for bar in axes.patches]
-            assert sum(bars) == pytest.approx(shares)
-        assert [entry.get_text() for entry in weights.axes[0].get_xticklabels()] == names
-        coloured = [sparsity.legends[0].get_lines(), weights.legends[0].get_lines()]
-        colours = [{line.get_color() for line in own} for own in coloured]
-        assert colours[1] < colours[0]
-        assert len(colours[0]) == titles
-
-
 def test_ours_against_print():
     found = table_3()
     (section,) = against_print(found)
@@ -621,3 +347,75 @@ def test_the_footer():
     assert footer(replace(table_3(), origins={"a": "given", "b": "given"}, missing=())) == [
         "permutations: given", "a remark",
     ]  # fmt: skip
+
+
+def names(picture):
+    return [entry.get_text() for entry in picture.legends[0].get_texts()]
+
+
+def lines_of(axes):
+    """Points by line, without bands and dots."""
+    found = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines]
+    return [pair for pair in found if len(pair[0]) > 1]
+
+
+def test_the_axis_of_a_figure_is_a_parameter():
+    """A panel a data set where one quantity is drawn, else one a quantity."""
+    found, (picture,) = figures("omkc-figure-4")
+    data = list(dict.fromkeys(cell["data"] for cell in found.cells))
+    assert [axes.get_title(loc="left") for axes in picture.axes] == data
+    own = [cell.curves["error"] for cell in found.where(data=data[0])]
+    assert lines_of(picture.axes[0]) == [(list(one.x), list(one.mean)) for one in own]
+    assert len(picture.axes[0].collections) == len(own) == 4  # a band each
+    assert names(picture) == [cell["title"] for cell in found.where(data=data[0])]
+    table = published("omkc-figure-4").as_table(found)
+    assert [column.header for column in table.columns[1:4]] == ["0.05", "0.2", "0.4"]
+    assert table.columns[1].values[0] == f"{own[0].at(0.05):.2f}"
+    found, (cap, divisor) = figures("bomkl-figure-1")
+    assert names(cap) == ["divisor 3", "divisor 6"]
+    assert names(divisor) == ["SPA", "RBP", "Forgetron", "BOGD", "BPAS"]
+    for picture in (cap, divisor):
+        titles = [axes.get_title(loc="left") for axes in picture.axes]
+        assert titles == ["mistakes (%)", "support vectors", "seconds"]
+    assert "a9a, cap, #SV" in lines(found)
+    found, (picture,) = figures("amkl-figure-2")
+    assert picture.axes[0].get_xscale() == "log"
+    assert len(names(picture)) == len(found.cells) == 14
+
+
+def test_the_axis_of_a_figure_is_the_way():
+    """Tested at powers of ten and at the end; what ends before the others ends in a dot."""
+    found, (picture,) = figures("bpegasos-figure-2")
+    (axes,) = picture.axes
+    ends = {cell["title"]: cell.curves["accuracy"] for cell in found.cells}
+    dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
+    assert [dot.get_xdata()[0] for dot in dots] == [ends["PegasosM"].x[-1]]
+    assert len(lines_of(axes)) == 5
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    row = next(line for line in lines(found, 140) if line.startswith("BPM+merging"))
+    assert row == "BPM+merging 50.80 77.46 83.72 85.87 86.40 86.44 2,000,000 100 360 5.68"
+    _, (picture,) = figures("bpegasos-figure-3")
+    assert picture.axes[0].get_yscale() == "log"
+    assert "BPM+merging, B = 500" in names(picture)
+    found, (picture,) = figures("amkl-figure-3")
+    first = picture.axes[0]
+    trivial = max(
+        cell.curves["error"].mean[-1]
+        for cell in found.where(data="twitter")
+        if cell["recipe"] in ("mean", "last-value")
+    )
+    assert first.get_ylim()[1] <= 2 * trivial  # what is far worse runs off
+
+
+def test_figures_beside_a_table():
+    """Sparsity without what keeps nothing, which a logarithmic axis does not have."""
+    found, every = figures("vkr-table-1")
+    assert len(every) == 4
+    for picture in every[::2]:
+        for axes in picture.axes:
+            assert axes.get_xscale() == "log"
+            assert all(min(x) > 0 for x, _ in lines_of(axes))
+    cell = found.cells[0]
+    none = replace(cell, curves={"frontier": Curve((0.0, 5.0, 9.0), (30.0, 20.0, 10.0))})
+    _, (picture,) = figures("vkr-table-1", replace(found, cells=(none,)))
+    assert lines_of(picture.axes[0]) == [([5.0, 9.0], [20.0, 10.0])]

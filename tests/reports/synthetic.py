@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from kernbrook.evaluation.runs.record import Comparison, History, Record, Row
-from kernbrook.papers import published
-from kernbrook.papers.omkc import ALGORITHMS, DISCOUNTS
-from kernbrook.results import Cell, Curve, Estimate, Results
+from kernbrook.reports.as_json import results_of
 
 # recipe, title, final error in per cent, support vectors a round, active share, many kernels
 RECIPES = [
@@ -120,86 +120,7 @@ def make_numbers(names=None, *, permutations=5, scale=1.0, best=("kernbrook-acti
     return Comparison("energy", n_rows, 25, permutations, tuple(rows), kept, {"seed": 0})
 
 
-CAPS, DIVISORS, EXAMPLES = (0.5, 1.0, 2.0), (1.0, 4.0), (100, 1000, 3162, 10000)
-BARE = ("omkc-figure", "bomkl-figure", "amkl-figure")  # the paper prints no numbers there
-
-
-def make_results(table, *, data=2, runs=3, seed=0):
-    """Results in the shape of a published table's, of its first data sets; ours are drawn."""
-    random, wanted = np.random.default_rng(seed), published(table)
-    rows = wanted.printed()
-    names = list(dict.fromkeys(row.data for row in rows))
-    cells = [
-        cell
-        for row in rows
-        if row.data in names[:data]
-        for cell in _cells_of(table, wanted, row, random, runs)
-    ]
-    if table in ("omkc-figure-4", "bomkl-figure-1", "amkl-figure-2"):  # one row runs many settings
-        cells = list({tuple(cell.key.items()): cell for cell in cells}.values())
-    if table == "bomkl-figure-1":
-        cells.sort(key=lambda c: (c["parameter"], c["value"] * (c["parameter"] == "divisor")))
-    return Results(
-        table, wanted.title, wanted.measures, tuple(cells), dict.fromkeys(names[:data], "seeded"),
-        tuple(names[data:]), ("a remark",), {"seed": 0, "command": f"kernbrook reproduce {table}"},
-    )  # fmt: skip
-
-
-def _cells_of(table, wanted, row, random, runs):
-    printed = row.estimates(*(measure.name for measure in wanted.measures))
-    if table == "omkc-table-5":
-        printed = {"ratio": Estimate(row.number("time_ratio"))}
-    for more, facts in _variants(table, row):
-        ours = {}
-        for measure in wanted.measures:
-            level = 0.5 if measure.name == "labels" else 20.0
-            level = max(
-                printed[measure.name].mean if measure.name in printed else level, 0.01
-            ) * random.uniform(0.9, 1.1)
-            times = 1 if measure.name == "ratio" else runs
-            ours[measure.name] = Estimate.of(level * random.uniform(0.97, 1.03, times))
-        curves = {}
-        if "figure" in table:
-            x = DISCOUNTS if table.startswith("omkc") else EXAMPLES
-            for name in ("error", "accuracy", "n_support", "seconds"):
-                values = np.linspace(30, 60, len(x)) + random.uniform(-3, 3, (runs, len(x)))
-                curves[name] = Curve.of(x, values if name == "seconds" else values[:, ::-1])
-        bare = more.get("family") == "gaussian" or table.startswith(BARE)
-        of_paper = {} if bare else printed
-        yield Cell(row.key | more, ours, of_paper, curves, facts)
-
-
-def _variants(table, row):
-    """What a row's cells have beside data, recipe and title, and their facts."""
-    budget = {"budget": row.settings.get("budget"), "width": row.values.get("width")}
-    weights = {"weights": (0.75, 0.25), "p_value": 0.04} if row.recipe.startswith("vkr") else {}
-    frontier = [
-        {"setting": {"C": 1.0}, "n_support": n, "validation": 8.0, "error": 6.0 - n / 50}
-        for n in (0.0, 10.0, 100.0)
-    ]
-    yield from {
-        "omkc-table": lambda: [({}, {"best": row.recipe == "om2", "best_printed": False,
-                                     "n_rows": 1000})],
-        "bomkl-table": lambda: [({}, {"best": row.recipe == "spa", "best_printed": None})],
-        "omkc-figure": lambda: [({}, {})] if row.recipe in ALGORITHMS else [],
-        "bomkl-figure": lambda: [
-            *(({"title": f"divisor {d:g}", "recipe": "spa", "parameter": "cap", "value": cap}, {})
-              for d in (3, 6) for cap in CAPS),
-            *(({"parameter": "divisor", "value": d}, {}) for d in DIVISORS),
-        ],
-        "bpegasos-table": lambda: [(budget, {"n_rows": 10_000})],
-        "bpegasos-figure": lambda: [(budget, {"n_rows": 10_000})],
-        "amkl-table": lambda: [({}, {})],
-        "amkl-figure": lambda: [({}, {})] if table.endswith("3") else [
-            *(({"window": w, "threshold": t}, {}) for w in (1, 5) for t in (1e-5, 0.0005, 0.1)),
-            ({"recipe": "mean", "title": "mean so far"}, {}),
-        ] if row.recipe in ("amkl", "amkl-aks") else [],
-        "vkr-table": lambda: [
-            ({"family": family}, {
-                "chosen": ({"degree": 3.0, "C": 1e5},), "kernels": (0.01, 0.1),
-                "frontier": tuple(frontier), "unfinished": 0, "fits": 100, **weights,
-            })
-            for family in ("polynomial", "gaussian")
-            if family == "polynomial" or row.recipe != "vkr-pdim"
-        ],
-    }[table.rpartition("-")[0]]()  # fmt: skip
+def stored(table):
+    """Results of a published table, as the repository has them."""
+    path = Path(__file__).parents[2] / "results" / f"{table}.json"
+    return results_of(json.loads(path.read_text("utf-8")))

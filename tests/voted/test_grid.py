@@ -17,7 +17,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted_grid import settings_of, solve_grid
 from kernbrook.evaluation.measuring.by_task import recipes_for
-from kernbrook.papers.vkr_protocol import paper_folds, paper_protocol
+from kernbrook.papers.vkr import paper_folds, paper_protocol
 from kernbrook.recipes.vkr import RECIPES
 
 GRID = [1.0, 0.1, 0.01, 0.001]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,28 +11,63 @@ from numpy.typing import NDArray
 
 from kernbrook import recipes as book
 from kernbrook.kernels import resolve
-from kernbrook.papers import authors_orders as orders
-from kernbrook.papers import mistakes
-from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, Plan, PrintedRow, Published
-from kernbrook.reports import drawing
-from kernbrook.reports.page import Section
-from kernbrook.reports.plot import Line, Panel, Plot
-from kernbrook.reports.table import Column, Table, of_cells
-from kernbrook.results import Cell, Results, grouped
+from kernbrook.papers import mistakes, published
+from kernbrook.papers.figures import Figure, of_figures
+from kernbrook.papers.published import (
+    ERROR,
+    SECONDS,
+    SUPPORT,
+    Plan,
+    PrintedRow,
+    Published,
+    Wanted,
+)
+from kernbrook.results import Estimate
 from kernbrook.streams import Stream, open_stream
 
 PAPER = "Lu, Hoi, Sahoo, Zhao (2015), Budget online multiple kernel learning"
-CAPS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
-CAPS_AT = (3.0, 6.0)  # the divisors at which they are tried
-DIVISORS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)  # at cap 1
-STUDIED = {
-    "cap": "SPA keeps an example with probability min(cap, loss) / divisor. The cap (alpha of the "
-    "paper) bounds the chance of an example whose loss is large: a small one keeps few, beyond "
-    "the losses that occur it changes nothing. Bands are one standard deviation either side.",
-    "divisor": "The divisor (beta of the paper; the cap is 1) thins out all examples alike. "
-    "Beside SPA, the algorithms with a budget for each kernel, which add up to as many support "
-    "vectors as SPA has at that divisor.",
-}
+STUDIED = {ERROR: "mistakes (%)", SUPPORT: "support vectors", SECONDS: "seconds"}
+
+
+def _of_size(_: float, before: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
+    """A budget for each kernel, which add up to as many support vectors as SPA has there."""
+    kernels = len(resolve(book.make("spa").kernels))
+    return {"budget": max(1, round(before["SPA"]["n_support"].mean / kernels))}
+
+
+CAP = Figure(
+    "The cap",
+    "SPA keeps an example with probability min(cap, loss) / divisor. The cap (alpha of the paper) "
+    "bounds the chance of an example whose loss is large: a small one keeps few, beyond the losses "
+    "that occur it changes nothing. Bands are one standard deviation either side.",
+    "cap of SPA",
+    STUDIED,
+    "cap",
+    [
+        Wanted("spa", f"divisor {one:g}", {"divisor": one}, varied=lambda at, _: {"cap": at})
+        for one in (3.0, 6.0)
+    ],
+    (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
+    (0.25, 0.5, 1.0, 2.0, 3.0),
+)
+DIVISOR = Figure(
+    "The divisor",
+    "The divisor (beta of the paper; the cap is 1) thins out all examples alike. Beside SPA, the "
+    "algorithms with a budget for each kernel, which add up to as many support vectors as SPA has "
+    "at that divisor.",
+    "divisor of SPA",
+    STUDIED,
+    "divisor",
+    [
+        Wanted("spa", "SPA", {"cap": 1.0}, varied=lambda at, _: {"divisor": at}),
+        *(
+            Wanted(name, book.title(name), varied=_of_size)
+            for name in ("rbp", "forgetron", "bogd", "bpas")
+        ),
+    ],
+    (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0),
+    (1.0, 3.0, 6.0, 12.0),
+)
 
 
 def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
@@ -41,7 +76,7 @@ def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
     In the paper f = 0 is an error for both classes, and german is scaled: so the numbers of support
     vectors of OMKC(U) and OMKC(D,D), which no vote enters, come out as printed.
     """
-    stream = orders.find(rows, plan)
+    stream = published.find(rows, plan)
     if stream is None or rows[0].data != "german":
         return stream
     X, y = stream.read()
@@ -62,90 +97,14 @@ def _frequent_first(y: NDArray[Any]) -> NDArray[np.int64]:
     return np.where(y == classes[counts.argmax()], -1, 1)
 
 
-def _study(job: Job) -> Iterator[Cell]:
-    """SPA at every cap and divisor; beside it, the others with budgets that add up to its size."""
-    budgeted = {row.recipe: row.title for row in job.rows if "budget" in row.settings}
-    kernels = len(resolve(book.make("spa").kernels))
-    for name in job.present:
-        count = len(CAPS) * len(CAPS_AT) + len(DIVISORS) * (1 + len(budgeted))
-        run = partial(_point, orders.Runs(job, name, count))
-        for divisor in CAPS_AT:
-            for cap in CAPS:
-                yield run("cap", cap, f"divisor {divisor:g}", "spa", cap=cap, divisor=divisor)
-        for divisor in DIVISORS:
-            spa = run("divisor", divisor, "SPA", "spa", cap=1.0, divisor=divisor)
-            yield spa
-            budget = max(1, round(spa.mean("n_support") / kernels))
-            for recipe, title in budgeted.items():
-                yield run("divisor", divisor, title, recipe, budget=budget)
-
-
-def _point(
-    runs: orders.Runs, parameter: str, value: float, curve: str, recipe: str, **settings: Any
-) -> Cell:
-    key = {
-        "data": runs.name, "recipe": recipe, "title": curve, "parameter": parameter, "value": value,
-    }  # fmt: skip
-    return Cell(key, mistakes.measured(runs.one(recipe, **settings)))
-
-
-def _study_table(results: Results) -> Table:
-    """Where the cap is varied the rows of a divisor stand together, else those of one divisor."""
-    cells, groups, names = results.cells, [], []
-    for cell in cells:
-        varied = f"{cell['parameter']} {cell['value']:g}"
-        head, name = varied, cell["title"]
-        if cell["parameter"] == "cap":
-            head, name = name, head
-        groups.append(f"{cell['data']}, {head}")
-        names.append(name)
-    columns = [Column("", tuple(names), kind="text"), *of_cells(cells, ERROR)]
-    columns += [*of_cells(cells, SUPPORT, rough=1), *of_cells(cells, SECONDS)]
-    note = (
-        "cap and divisor: alpha and beta of the paper; the others have budgets that add up to "
-        "SPA's #SV"
-    )
-    return Table(tuple(columns), tuple(groups), notes=(note,))
-
-
-def _study_plots(results: Results) -> list[Section]:
-    sections = []
-    for (data, parameter), own in grouped(
-        results.cells, lambda cell: (cell["data"], cell["parameter"])
-    ).items():
-        lines = grouped(own, lambda cell: cell["title"])
-        pens = drawing.pens_of(lines)
-        panels = [
-            _study_panel(lines, name, title)
-            for name, title in (
-                ("error", "mistakes (%)"),
-                ("n_support", "support vectors"),
-                ("seconds", "seconds"),
-            )
-        ]
-        plot = Plot(panels, pens, x_label=f"{parameter} of SPA")
-        sections.append(Section(f"The {parameter} on {data}", STUDIED[parameter], plot))
-    return sections
-
-
-def _study_panel(lines: dict[str, list[Cell]], name: str, title: str) -> Panel:
-    drawn, greatest = [], 0.0
-    for line, cells in reversed(lines.items()):  # the first on top
-        found = [cell.ours[name] for cell in cells]
-        std = [e.std for e in found if e.std is not None and name != "seconds"]
-        x = [cell["value"] for cell in cells]
-        greatest = max(greatest, *x)
-        whole = std if len(std) == len(found) else None
-        drawn.append(Line(line, x, [e.mean for e in found], whole, marker="o"))
-    low = None if name == "error" else 0.0
-    return Panel(drawn, title, x_limits=(0, 1.02 * greatest), y_limits=(low, None))
-
-
+_published = partial(Published.of, PAPER, "bomkl", permutations=10, runs=10, find=published.find)
+_table = partial(
+    _published, run=mistakes.run, measures=mistakes.MEASURES, tabled=mistakes.tabled,
+    heading="Budget online multiple kernel learning", below=mistakes.BELOW,
+)  # fmt: skip
 PUBLISHED = (
-    Published(
-        "bomkl-table-1", f"{PAPER}, table 1: SPA and OMKC without a budget", "bomkl.tsv",
-        "bomkl-table-1", 10, find, mistakes.run, mistakes.MEASURES, mistakes.tabled,
-        "Budget online multiple kernel learning", mistakes.BELOW, runs=10,
+    _table(
+        "table 1", "SPA and OMKC without a budget", find=find,
         remarks={
             "": "OMKC(U): the paper counts a tied vote as a mistake; here it predicts the second "
             "class",
@@ -155,18 +114,14 @@ PUBLISHED = (
             "paper its rounded sign counts",
         },
     ),
-    Published(
-        "bomkl-table-2", f"{PAPER}, table 2: algorithms under a budget for each kernel",
-        "bomkl.tsv", "bomkl-table-2", 10, orders.find, mistakes.run, mistakes.MEASURES,
-        mistakes.tabled, "Budget online multiple kernel learning", mistakes.BELOW, runs=10,
-    ),
-    Published(
-        "bomkl-figure-1", f"{PAPER}, figure 1: SPA's cap (alpha) and divisor (beta)", "bomkl.tsv",
-        "bomkl-table-2", 5, orders.find, _study, mistakes.MEASURES, _study_table,
-        "The cap and the divisor of SPA",
-        "Means over the permutations ± one standard deviation, where there are several. "
-        "#SV counts support vectors over all kernels, at the end of the stream.",
-        _study_plots, data=("a9a",), runs=10,
+    _table("table 2", "algorithms under a budget for each kernel"),
+    _published(
+        "figure 1", "SPA's cap (alpha) and divisor (beta)", table="bomkl-table-2", permutations=5,
+        measures=mistakes.MEASURES, heading="The cap and the divisor of SPA",
+        below="Means over the permutations. #SV counts support vectors over all kernels, at the "
+        "end of the stream. cap and divisor: alpha and beta of the paper.",
+        data=("a9a",),
         remarks={"": "the paper prints neither numbers nor the values of alpha and beta"},
+        **of_figures([CAP, DIVISOR], mistakes.measured),
     ),
 )  # fmt: skip

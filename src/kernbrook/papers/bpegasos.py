@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from kernbrook import recipes as book
 from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.running.parallel import in_order
+from kernbrook.evaluation.running.parallel import Jobs, in_order
 from kernbrook.evaluation.running.warming import ROWS, trials_of
 from kernbrook.kernels import Gaussian
-from kernbrook.papers.held_out import HeldOut, Parts, Split, held_out, parts, standardised
+from kernbrook.papers.figures import Figure, of_figures
+from kernbrook.papers.held_out import Parts, Split, held_out, parts, standardised
 from kernbrook.papers.published import (
     SECONDS,
+    Found,
     Job,
     Plan,
     PrintedRow,
     Published,
+    Wanted,
+    cells_of,
     names_of,
 )
-from kernbrook.reports import drawing
-from kernbrook.reports.page import Section
-from kernbrook.reports.plot import Line, Panel, Plot, limits
-from kernbrook.reports.table import Column, Table, at_decades, of_cells, seconds
+from kernbrook.reports.table import Column, Table, of_cells
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 from kernbrook.streams.stream import FirstRows
 
 PAPER = "Wang, Crammer, Vucetic (2010), Multi-class Pegasos on a budget"
 ACCURACY = Measure("accuracy", "accuracy %", 1)
+ON_THE_WAY = Measure("accuracy", "accuracy %")
 SIZE = Measure("n_support", "#SV", form="count")
 MEASURES = (ACCURACY, SIZE, SECONDS)
 FIRST_TEST = 100  # examples; of the curves
 TESTS_A_DECADE = 4
-TIMED_FROM = 1000  # examples; what fewer take is mostly noise
 SCALED = (
     "features have mean 0 and deviation 1 on the training part; drawn data are drawn anew for each "
     "repetition and tested on 50,000 other rows"
@@ -45,7 +47,6 @@ TIMES = (
     "seconds printed: as the figure notes them, without saying which is whose; MATLAB, two cores "
     "of 2.1 GHz"
 )
-Shown = Literal["accuracy", "seconds"]
 
 
 def find(rows: Sequence[PrintedRow], plan: Plan) -> Parts | None:
@@ -56,68 +57,69 @@ def _length(row: PrintedRow) -> int:
     return int(row.number("n_rows"))
 
 
+def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
+    """The printed rows; where their budgets differ, the titles have them."""
+    budgets = {row.settings.get("budget") for row in rows} - {None}
+    return [
+        Wanted(row.recipe, _title(row, several=len(budgets) > 1), row.settings, row) for row in rows
+    ]
+
+
+def _title(row: PrintedRow, *, several: bool) -> str:
+    budget = row.settings.get("budget")
+    return f"{row.title}, B = {budget}" if several and budget else row.title
+
+
 def _cells(job: Job) -> Iterator[Cell]:
     """The rows of a table, tested at their end."""
-    for row, runs in _runs(job, lambda rows: [rows]):
-        ours = {
-            name: Estimate.of([getattr(run, name)[-1] for run in runs])
-            for name in ("accuracy", "n_support", "seconds")
-        }
-        printed = row.estimates("accuracy", "n_support")
-        yield Cell(_key(job, row, runs), ours, printed, {}, {"n_rows": int(runs[0].rows[-1])})
-
-
-def _curves(job: Job, jobs: int | None = None) -> Iterator[Cell]:
-    """The rows of a figure, tested on the way."""
-    job = replace(job, plan=replace(job.plan, jobs=jobs or job.plan.jobs))
-    for row, runs in _runs(job, _on_the_way):
-        curves = {
-            name: Curve.of(runs[0].rows, [getattr(run, name) for run in runs])
-            for name in ("accuracy", "n_support", "seconds")
-        }
-        ours = {name: curve.end for name, curve in curves.items()}
-        printed = row.estimates("n_support", "seconds")
-        yield Cell(_key(job, row, runs), ours, printed, curves, {"n_rows": int(runs[0].rows[-1])})
-
-
-def _key(job: Job, row: PrintedRow, runs: Sequence[HeldOut]) -> dict[str, Any]:
-    """The key of a cell; it is said where fewer examples were learned from than in the paper."""
-    learned, printed = int(runs[0].rows[-1]), _length(row)
-    if learned < printed:
-        said = f"{row.data}: {learned:,} rows to learn from here, {printed:,} in the paper"
-        if job.plan.rows is not None:
-            said = (
-                f"at most {job.plan.rows:,} examples are learned from: the numbers need not agree"
-            )
-        job.remark(said)
-    return row.key | {"budget": row.settings.get("budget"), "width": row.number("width")}
-
-
-def _runs(
-    job: Job, tests: Callable[[int], list[int]]
-) -> Iterator[tuple[PrintedRow, list[HeldOut]]]:
-    """Each row with its runs, one a permutation; `tests` of the number of examples says when."""
-    plan = job.plan
-    for name, of_run in job.present.items():
+    for name in job.present:
         rows = job.of(name)
-        splits = [_split(of_run, run, plan) for run in range(plan.permutations)]
-        most = splits[0].train.n_rows
-        assert most is not None
-        lengths = [min(_length(row), most) for row in rows]
-        advance = job.bar(name, sum(lengths) * plan.permutations)
-        calls = [
-            (_estimator(row, split, state_of(plan.seed, run)), split, tests(length))
-            for row, length in zip(rows, lengths, strict=True)
-            for run, split in enumerate(splits)
-        ]
-        X, y = next(splits[0].train.chunks(ROWS))
-        trials = trials_of([call[0] for call in calls], X, y, splits[0].classes)
-        done = in_order(
-            held_out, calls, lambda run: int(run.rows[-1]), plan.jobs, advance, trials,
-            plan.compiling,
-        )  # fmt: skip
-        for row in rows:
-            yield row, list(islice(done, len(splits)))
+        wanted = [Wanted(row.recipe, row.title, row.settings, row) for row in rows]
+        measured = partial(measure, tests=lambda rows: [rows])
+        for cell, row in zip(cells_of(job, name, wanted, measured), rows, strict=True):
+            key = {"budget": row.settings.get("budget"), "width": row.number("width")}
+            yield replace(cell, key={**cell.key, **key})
+
+
+def measure(
+    job: Job,
+    name: str,
+    wanted: Sequence[Wanted],
+    tests: Callable[[int], list[int]],
+    jobs: Jobs = None,
+) -> Iterator[Found]:
+    """Accuracy, support vectors and seconds; `tests` of the number of examples says when."""
+    plan, rows = job.plan, [one.printed for one in wanted if one.printed is not None]
+    splits = [_split(job.present[name], run, plan) for run in range(plan.permutations)]
+    there = splits[0].train.n_rows
+    assert there is not None
+    lengths = [min(_length(row), there) for row in rows]
+    calls = [
+        (_estimator(row, split, state_of(plan.seed, run)), split, tests(length))
+        for row, length in zip(rows, lengths, strict=True)
+        for run, split in enumerate(splits)
+    ]
+    X, y = next(splits[0].train.chunks(ROWS))
+    trials = trials_of([call[0] for call in calls], X, y, splits[0].classes)
+    done = in_order(
+        held_out, calls, lambda run: int(run.rows[-1]), jobs or plan.jobs,
+        job.bar(name, sum(lengths) * plan.permutations), trials, plan.compiling,
+    )  # fmt: skip
+    for row, length in zip(rows, lengths, strict=True):
+        runs = list(islice(done, len(splits)))
+        if length < _length(row):
+            said = f"{name}: {length:,} rows to learn from here, {_length(row):,} in the paper"
+            if plan.rows is not None:
+                said = (
+                    f"at most {plan.rows:,} examples are learned from: the numbers need not agree"
+                )
+            job.remark(said)
+        curves = {
+            one.name: Curve.of(runs[0].rows, [getattr(run, one.name) for run in runs])
+            for one in MEASURES
+        }
+        ends = {one: [getattr(run, one)[-1] for run in runs] for one in curves}
+        yield {one: Estimate.of(values) for one, values in ends.items()}, curves
 
 
 def _split(of_run: Parts, run: int, plan: Plan) -> Split:
@@ -133,7 +135,7 @@ def _estimator(row: PrintedRow, split: Split, state: int) -> Any:
     return book.make(row.recipe, kernels=[kernel], random_state=state, **row.settings)
 
 
-def _on_the_way(rows: int) -> list[int]:
+def on_the_way(rows: int) -> list[int]:
     """Numbers of examples in equal ratios, and the last."""
     decades = np.log10(max(rows, FIRST_TEST) / FIRST_TEST)
     places = np.arange(int(decades * TESTS_A_DECADE) + 1) / TESTS_A_DECADE
@@ -143,11 +145,12 @@ def _on_the_way(rows: int) -> list[int]:
 
 def _table(results: Results) -> Table:
     cells = results.cells
+    examples = tuple(int(cell.facts["n_rows"]) for cell in cells)
     columns = [
         names_of(cells),
         Column("B", tuple(cell["budget"] for cell in cells)),
         Column("width", tuple(cell["width"] for cell in cells), "{:g}".format, spare=1),
-        Column("examples", tuple(c.facts["n_rows"] for c in cells), "{:,}".format, spare=1),
+        Column("examples", examples, "{:,}".format, spare=1),
         *of_cells(cells, ACCURACY),
         *of_cells(cells, SIZE, "printed ours"),
         *of_cells(cells, SECONDS),
@@ -155,121 +158,40 @@ def _table(results: Results) -> Table:
     return Table(tuple(columns), tuple(cell["data"] for cell in cells))
 
 
-def _names(cells: Sequence[Cell]) -> tuple[str, ...]:
-    """The algorithms, with their budgets where these differ."""
-    several = len({cell["budget"] for cell in cells} - {None}) > 1
-    return tuple(
-        f"{cell['title']}, B = {cell['budget']}" if several and cell["budget"] else cell["title"]
-        for cell in cells
-    )
-
-
-def _curve_table(results: Results, shown: Shown) -> Table:
-    """Accuracy or seconds at powers of ten, and at the end."""
-    cells, timed = results.cells, shown == "seconds"
-    form = seconds if timed else "{:.2f}".format
-    heading = "seconds" if timed else "accuracy %"
-    columns = [
-        Column("algorithm", _names(cells), kind="text"),
-        *at_decades([cell.curves[shown] for cell in cells], form, heading),
-    ]
-    accuracy = tuple(cell.ours["accuracy"] for cell in cells)
-    times = tuple(cell.mean("seconds") for cell in cells)
-    columns += [
-        Column("end", times if timed else accuracy, form, group=heading),
-        Column("examples", tuple(cell.facts["n_rows"] for cell in cells), "{:,}".format, spare=1),
-        Column("#SV", tuple(cell.mean("n_support") for cell in cells), "{:.0f}".format),
-    ]
-    if timed:
-        columns.append(Column("end", accuracy, group="accuracy %"))
-    else:
-        columns += of_cells(cells, SECONDS, "printed ours")
-    what = {
-        "accuracy": "accuracy in per cent of the test part; columns: examples learned from",
-        "seconds": "seconds of learning; columns: examples learned from; at the end: accuracy",
-    }[shown]
-    return Table(tuple(columns), notes=(what,))
-
-
-def _curve_plots(results: Results, shown: Shown) -> list[Section]:
-    """Against the examples learned from; a line that ends before the others ends in a dot."""
-    timed, cells = shown == "seconds", results.cells
-    names = _names(cells)
-    ends = [cell.facts["n_rows"] for cell in cells]
-    first = min(TIMED_FROM, *ends) if timed else min(c.curves[shown].x[0] for c in cells)
-    last, lines, seen = max(ends), [], []
-    for name, cell in zip(names, cells, strict=True):
-        curve = cell.curves[shown]
-        lines.append(Line(name, curve.x, curve.mean))
-        if curve.x[-1] < last:
-            lines.append(Line(name, curve.x[-1:], curve.mean[-1:]))  # one sample alone is a dot
-            lines.append(Line(f"{name} ended", (curve.x[-1], last), curve.mean[-1:] * 2))
-        seen += [v for x, v in zip(curve.x, curve.mean, strict=True) if x >= first]
-    low, high = limits([seen])
-    panel = Panel(
-        lines,
-        x_label="examples learned from (log scale)",
-        y_label="seconds of learning (log scale)" if timed else "right on the test part (%)",
-        x_scale="log",
-        y_scale="log" if timed else "linear",
-        x_limits=(first if first < last else last / 10, last),
-        y_limits=(0.8 * min(seen), 1.25 * max(seen)) if timed else (low, min(high, 100.0)),
-    )
-    pens = drawing.pens_of(names)
-    faint = {f"{name} ended": drawing.dotted(pen.color) for name, pen in pens.items()}
-    plot = Plot([panel], pens, height=4.2, others=faint)
-    heading, text = {
-        "accuracy": (
-            "Accuracy",
-            "The share of the test part, which nothing is learned from, that is predicted rightly "
-            "after so many examples. A dot is where a run was stopped, as in the paper.",
-        ),
-        "seconds": (
-            "Seconds of learning",
-            "Time against the number of examples, both on logarithmic axes: a line of slope 1 is "
-            "linear. A dot is where a run was stopped, as in the paper.",
-        ),
-    }[shown]
-    return [Section(f"{heading} on {cells[0]['data']}", text, plot)]
-
-
-def _figure(number: int, description: str, shown: Shown, *remarks: str) -> Published:
-    return Published(
-        f"bpegasos-figure-{number}",
-        f"{PAPER}, figure {number}: {description}",
-        "bpegasos.tsv",
-        f"bpegasos-figure-{number}",
-        1,
-        find,
-        lambda job: _curves(job, 1 if shown == "seconds" else None),
-        MEASURES,
-        lambda results: _curve_table(results, shown),
-        "Multi-class Pegasos on a budget",
-        "Values after so many examples and at the end. #SV counts support vectors at the end; "
-        "seconds are of learning alone. Means over the repetitions ± one standard deviation, "
-        "where there are several.",
-        lambda results: _curve_plots(results, shown),
-        order="drawn",
-        remarks={"": "\n".join([SCALED, *remarks])},
-    )
-
-
+_published = partial(
+    Published.of, PAPER, "bpegasos", find=find, heading="Multi-class Pegasos on a budget",
+    order="drawn",
+)  # fmt: skip
+_figure = partial(
+    _published, permutations=1,
+    below="Values after so many examples and at the end. #SV counts support vectors at the end; "
+    "seconds are of learning alone. Means over the repetitions ± one standard deviation, where "
+    "there are several.",
+)  # fmt: skip
+_ACCURACY = Figure(
+    "Accuracy",
+    "The share of the test part, which nothing is learned from, that is predicted rightly after so "
+    "many examples. A dot is where a run was stopped, as in the paper.",
+    "examples",
+    {ON_THE_WAY: "right on the test part (%)"},
+    log=True,
+    wanted=wanted_of,
+)
+_SECONDS = Figure(
+    "Seconds of learning",
+    "Time against the number of examples, both on logarithmic axes: a line of slope 1 is linear. A "
+    "dot is where a run was stopped, as in the paper.",
+    "examples",
+    {SECONDS: "seconds of learning (log scale)"},
+    log=True,
+    wanted=wanted_of,
+)
 PUBLISHED = (
-    Published(
-        "bpegasos-table-1",
-        f"{PAPER}, table 1: test accuracy after one pass",
-        "bpegasos.tsv",
-        "bpegasos-table-1",
-        5,
-        find,
-        _cells,
-        MEASURES,
-        _table,
-        "Multi-class Pegasos on a budget",
-        "The share of the test part that is predicted rightly after one pass; means over the "
+    _published(
+        "table 1", "test accuracy after one pass", permutations=5, runs=5, run=_cells,
+        measures=MEASURES, tabled=_table,
+        below="The share of the test part that is predicted rightly after one pass; means over the "
         "repetitions ± one standard deviation.",
-        order="drawn",
-        runs=5,
         remarks={
             "": f"{SCALED}\nwidth: the kernel is exp(-width / d ||x - z||^2); the best of 1, 4, "
             "16, 64 on the test part in trial runs; the paper does not say on what it chose\n"
@@ -282,7 +204,17 @@ PUBLISHED = (
             "usps": "usps: widths and thresholds are not tuned",
         },
     ),
-    _figure(1, "accuracy on the way, checkerboard, B = 100", "accuracy", TIMES),
-    _figure(2, "accuracy on the way, waveform, B = 100", "accuracy", TIMES),
-    _figure(3, "seconds of learning, waveform", "seconds"),
-)
+    *(
+        _figure(
+            f"figure {number}", f"accuracy on the way, {data}, B = 100",
+            measures=(ON_THE_WAY, SIZE, SECONDS), remarks={"": f"{SCALED}\n{TIMES}"},
+            **of_figures([_ACCURACY], partial(measure, tests=on_the_way)),
+        )
+        for number, data in ((1, "checkerboard"), (2, "waveform"))
+    ),
+    _figure(
+        "figure 3", "seconds of learning, waveform", measures=(SECONDS, SIZE, ON_THE_WAY),
+        remarks={"": SCALED},
+        **of_figures([_SECONDS], partial(measure, tests=on_the_way, jobs=1)),
+    ),
+)  # fmt: skip

@@ -1,21 +1,32 @@
-"""Tables of mistakes and support vectors, as the papers on online learning have them."""
+"""Tables of mistakes and support vectors over many orders of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kernbrook import recipes as book
+from kernbrook.evaluation.comparing.compare import compare
 from kernbrook.evaluation.comparing.ranking import best_rows
+from kernbrook.evaluation.running.orders import orders_of
+from kernbrook.evaluation.running.parallel import Jobs
 from kernbrook.evaluation.runs.record import Row
-from kernbrook.papers.authors_orders import Runs
-from kernbrook.papers.published import ERROR, SECONDS, SUPPORT, Job, PrintedRow, names_of
+from kernbrook.papers.published import (
+    ERROR,
+    SECONDS,
+    SUPPORT,
+    Found,
+    Job,
+    Wanted,
+    names_of,
+    orders_for,
+)
 from kernbrook.reports.forms import STAR_NOTE_ALONE
 from kernbrook.reports.table import Table, of_cells
 from kernbrook.results import Cell, Estimate, Results
+from kernbrook.streams import open_stream
 
 MEASURES = (ERROR, SUPPORT, SECONDS)
 DRAWN_VOTES = ("omkc-ds", "omkc-ss")  # the tables count the kernels of the last vote for these
@@ -27,55 +38,67 @@ BELOW = (
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 
 
+def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> list[Row]:
+    """The runs of algorithms over all orders; jobs : as planned where None.
+
+    Kernels "best" are the one of the pool that errs least in one pass over the first order.
+    """
+    X, y = job.present[name].read()
+    plan, orders, machines = job.plan, orders_for(job, name), {}
+    printed = job.of(name)[0].values.get("n_rows")
+    if printed is not None and len(y) != printed:
+        job.remark(
+            f"{name}: {len(y):,} rows here, {printed:,.0f} in the paper: "
+            "other data, the numbers need not agree"
+        )
+    for place, one in enumerate(wanted):
+        settings = dict(one.settings)
+        if settings.get("kernels") == "best":
+            order = orders_of(orders, plan.permutations, plan.seed, len(y))[0]
+            perceptrons = book.make("perceptron-best", tie=settings.get("tie", "label"))
+            best = perceptrons.choose_kernel(X[order], y[order], classes=np.unique(y))
+            settings["kernels"] = [kernel := perceptrons.kernels_[best]]
+            job.remark(f"Perceptron(*) takes {kernel} on {name}")
+        machines[f"{place} {one.recipe}"] = book.make(one.recipe, **settings)
+    bar = job.bar(name, len(machines) * plan.permutations * len(y))
+    found = compare(
+        open_stream((X, y)), machines, permutations=plan.permutations, seed=plan.seed,
+        orders=orders, jobs=jobs or plan.jobs, progress=None if bar is None else lambda rounds: bar,
+        compiling=plan.compiling,
+    )  # fmt: skip
+    return list(found.rows)
+
+
+def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
+    for one, row in zip(wanted, runs(job, name, wanted), strict=True):
+        yield ours_of(one, row), {}
+
+
+def ours_of(one: Wanted, row: Row) -> dict[str, Estimate]:
+    """Mistakes in per cent, the model's size as the tables count it, and seconds."""
+    size = "n_support_active" if one.recipe in DRAWN_VOTES else "n_support_stored"
+    own = {"error": row.errors, "n_support": row.values(size), "seconds": row.values("seconds")}
+    return {name: Estimate.of(values) for name, values in own.items()}
+
+
 def run(job: Job) -> Iterator[Cell]:
     """The rows of a table, data set by data set."""
     for name in job.present:
-        wanted = job.of(name)
-        rows = _rows(job, Runs(job, name, len(wanted)), wanted)
+        wanted = wanted_of(job, name)
+        rows = runs(job, name, wanted)
         best = best_rows(rows, paired=False)
-        for row, ours in zip(wanted, rows, strict=True):
-            marked = row.values.get("best")
+        for one, row, printed in zip(wanted, rows, job.of(name), strict=True):
+            marked = printed.values.get("best")
             facts = {
                 "best": row.recipe in best,
                 "best_printed": None if marked is None else bool(marked),
             }
-            printed = row.estimates("error", "n_support", "seconds")
-            yield Cell(row.key, measured(ours), printed, facts=facts)
+            of_paper = printed.estimates("error", "n_support", "seconds")
+            yield Cell(printed.key, ours_of(one, row), of_paper, facts=facts)
 
 
-def measured(row: Row) -> dict[str, Estimate]:
-    """Mistakes in per cent, the model's size as the tables count it, and seconds."""
-    size = "n_support_active" if row.recipe in DRAWN_VOTES else "n_support_stored"
-    return {
-        "error": Estimate.of(row.errors),
-        "n_support": Estimate.of(row.values(size)),
-        "seconds": Estimate.of(row.values("seconds")),
-    }
-
-
-def _rows(job: Job, runs: Runs, wanted: list[PrintedRow]) -> list[Row]:
-    """Our runs of the wanted rows; those of the same settings go side by side."""
-    groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
-    for row in wanted:
-        groups.setdefault(tuple(row.settings.items()), []).append(row.recipe)
-    found: dict[str, Row] = {}
-    for items, recipes in groups.items():
-        settings = dict(items)
-        if settings.get("kernels") == "best":
-            kernel = best_kernel(runs, settings.get("tie", "label"))
-            job.remark(f"Perceptron(*) takes {kernel} on {runs.name}")
-            settings["kernels"] = [kernel]
-        found |= {row.recipe: row for row in runs.run(recipes, **settings).rows}
-    return [found[row.recipe] for row in wanted]
-
-
-def best_kernel(runs: Runs, tie: str) -> Any:
-    """The kernel whose perceptron errs least in one pass over the first order."""
-    X, y = runs.stream.read()
-    order = runs.first_order()
-    perceptrons = book.make("perceptron-best", tie=tie)
-    best = perceptrons.choose_kernel(X[order], y[order], classes=np.unique(y))
-    return perceptrons.kernels_[best]
+def wanted_of(job: Job, name: str) -> list[Wanted]:
+    return [Wanted(row.recipe, row.title, row.settings, row) for row in job.of(name)]
 
 
 def tabled(results: Results) -> Table:

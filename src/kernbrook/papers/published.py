@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernbrook.checks import is_whole
-from kernbrook.errors import InputError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.running.orders import load_orders
 from kernbrook.evaluation.running.parallel import Jobs, check_jobs
 from kernbrook.evaluation.running.warming import Tell
 from kernbrook.reports import drawing
 from kernbrook.reports.page import Page, Section, again
 from kernbrook.reports.plot import Line, Panel, Plot, limits
 from kernbrook.reports.table import Column, Table, agreement_notes
-from kernbrook.results import Cell, Estimate, Measure, Results, grouped
+from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
+from kernbrook.streams import Stream, open_stream
 
 Announce = Callable[[str, int], Progress]
 
@@ -27,6 +33,7 @@ ERROR = Measure("error", "mistakes %")
 SUPPORT = Measure("n_support", "#SV", 1)
 SECONDS = Measure("seconds", "seconds", form="seconds")
 WIDE = 20.0  # ratio from which an axis is logarithmic
+OTHER_NAMES = {"codrna": "cod-rna", "pima": "diabetes"}  # the paper's name: the file's
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,36 @@ class PrintedRow:
         }
 
 
+Before = Mapping[str, Mapping[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An algorithm to run.
+
+    Attributes
+    ----------
+    recipe, title, settings : what is run
+    printed : the row that it stands beside, if any
+    varied : settings at a place of a figure's axis, by the place and by what the lines before
+        measure there, by title; None where they are the same everywhere
+    """
+
+    recipe: str
+    title: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    printed: PrintedRow | None = None
+    varied: Callable[[float, Before], dict[str, Any]] | None = None
+
+    def at(self, place: float, before: Before) -> Wanted:
+        """The algorithm at a place of an axis."""
+        more = {} if self.varied is None else self.varied(place, before)
+        return replace(self, settings={**self.settings, **more}, varied=None)
+
+
+Found = tuple[dict[str, Estimate], dict[str, Curve]]  # at the end, and on the way
+
+
 @dataclass(frozen=True)
 class Job:
     """A table that is run: its rows, its data, and what is to be said of them.
@@ -100,6 +137,7 @@ class Job:
     rows : the printed ones of the data that are wanted
     present : data set -> what `Published.find` gives
     remarks : lines that a reader has to know, added to as they are found
+    times : how often as much is run of a data set as at the first time
     """
 
     published: Published
@@ -107,6 +145,8 @@ class Job:
     rows: Sequence[PrintedRow]
     present: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
+    times: float = 1.0
+    bars: dict[str, Progress] = field(default_factory=dict)
 
     def of(self, data: str) -> list[PrintedRow]:
         """The rows of a data set."""
@@ -127,8 +167,25 @@ class Job:
             self.remark(f"{data}: {rows:,} rows here, {printed:,} in the paper")
 
     def bar(self, data: str, rounds: int) -> Progress | None:
-        """What is told of rounds done, out of so many."""
-        return None if self.plan.announce is None else self.plan.announce(data, rounds)
+        """What is told of rounds done, out of so many at the first time."""
+        if data not in self.bars and self.plan.announce is not None:
+            self.bars[data] = self.plan.announce(data, round(self.times * rounds))
+        return self.bars.get(data)
+
+
+Measured = Callable[[Job, str, Sequence[Wanted]], Iterable[Found]]  # on a data set
+
+
+def cells_of(
+    job: Job, name: str, wanted: Sequence[Wanted], measured: Measured, *, curves: bool = False
+) -> Iterator[Cell]:
+    """What algorithms came to on a data set, beside what is printed of them."""
+    for one, (ours, on_the_way) in zip(wanted, measured(job, name, wanted), strict=True):
+        key = {"data": name, "recipe": one.recipe, "title": one.title}
+        printed = {} if one.printed is None else one.printed.estimates(*ours)
+        last = next((curve.x[-1] for curve in on_the_way.values()), None)
+        facts = {} if last is None else {"n_rows": int(last)}
+        yield Cell(key, ours, printed, on_the_way if curves else {}, facts)
 
 
 @dataclass(frozen=True)
@@ -173,6 +230,13 @@ class Published:
     runs: int = 1
     remarks: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, paper: str, file: str, part: str, description: str, **more: Any) -> Published:
+        """A part of a paper, such as "table 3"; `file` is of papers/printed, without its ending."""
+        name = f"{file}-{part.replace(' ', '-')}"
+        title = f"{paper}, {part}: {description}"
+        return cls(**{"name": name, "title": title, "file": f"{file}.tsv", "table": name, **more})
+
     def printed(self) -> list[PrintedRow]:
         """The rows, in the order of the paper."""
         source = files("kernbrook.papers") / "printed" / self.file
@@ -214,6 +278,43 @@ def footer(results: Results) -> list[str]:
     if results.missing:
         lines.append(f"not present: {', '.join(results.missing)}")
     return [*lines, *results.remarks]
+
+
+def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
+    """A data set of a paper, of the printed number of features where there is one."""
+    width, name = rows[0].values.get("n_features"), rows[0].data
+    for known in (name, OTHER_NAMES.get(name)):
+        try:
+            if known is not None:
+                return open_stream(known, n_features=None if width is None else int(width))
+        except UnknownNameError:
+            continue
+    return None
+
+
+def orders_for(job: Job, name: str) -> NDArray[np.int64] | None:
+    """Those that are given, or the authors' own; None where neither are known of the data set."""
+    path, folder = job.plan.orders, os.environ.get("KERNBROOK_DATA")
+    if path is None and folder and job.published.orders is not None:
+        path = Path(folder) / job.published.orders
+        path = path if path.exists() else None
+    if path is None:
+        return None
+    try:
+        return load_orders(path, name)
+    except DataFileError as error:
+        if "no orders named" in error.problem:
+            return None
+        raise
+
+
+def origin(job: Job, name: str) -> str:
+    """Where the orders of a data set come from."""
+    if job.published.order == "own":
+        return "none, the data's own order"
+    if job.published.order == "drawn" or orders_for(job, name) is None:
+        return "seeded"
+    return "given" if job.plan.orders is not None else "the authors' own"
 
 
 def names_of(cells: Sequence[Cell], key: str = "title", header: str = "algorithm") -> Column:

@@ -11,8 +11,7 @@ from kernbrook.evaluation.comparing.manifest import manifest
 from kernbrook.evaluation.running.parallel import Jobs
 from kernbrook.evaluation.running.warming import Tell
 from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
-from kernbrook.papers.authors_orders import origin
-from kernbrook.papers.published import Announce, Job, Plan, Published
+from kernbrook.papers.published import Announce, Job, Plan, Published, origin
 from kernbrook.results import Results
 
 PUBLISHED: dict[str, Published] = {

@@ -180,6 +180,11 @@ def seconds(value: float) -> str:
 FORMS: dict[str, Callable[[Any], str]] = {"seconds": seconds, "count": "{:,.0f}".format}
 
 
+def written_by(measure: Measure) -> Callable[[Any], str]:
+    """How a number of a measure is written."""
+    return FORMS.get(measure.form) or f"{{:.{measure.digits}f}}".format
+
+
 def of_cells(
     cells: Sequence[Cell], measure: Measure, show: str = "printed ours difference", **looks: Any
 ) -> list[Column]:
