@@ -10,7 +10,7 @@ from sklearn.base import clone
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError
-from kernbrook.estimators.bad_rows import good_rows
+from kernbrook.estimators.base import good_rows
 
 X = np.random.default_rng(0).normal(size=(90, 3))
 Y = np.where(X[:, 0] > 0, "yes", "no")

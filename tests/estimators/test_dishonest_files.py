@@ -177,7 +177,7 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
 
     PanicException.__module__ = "pyo3_runtime"
     for place, fails in (
-        ("estimators.setting_up.make_model", none_left),
+        ("estimators.base.make_model", none_left),
         ("persistence.saving.safe_open", panics),
     ):
         with monkeypatch.context() as patch:

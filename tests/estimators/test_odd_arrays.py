@@ -10,7 +10,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.bad_rows import good_rows
+from kernbrook.estimators.base import good_rows
 from kernbrook.evaluation import prequential
 
 N = 6

@@ -209,7 +209,7 @@ def test_matrices_of_many_features_are_said(kind, monkeypatch):
     """All monomials of a table's columns, say: 45 of them took 85 ms a row."""
     X = np.random.default_rng(0).normal(size=(8, 10))
     y = [0, 1] * 4
-    monkeypatch.setattr("kernbrook.estimators.setting_up._MANY", 20_000)
+    monkeypatch.setattr("kernbrook.estimators.base._MANY", 20_000)
     cubic = kb.Polynomial(3)
     said = r"learner: Ridge\(\) keeps 27,[0-9]+ numbers for 22[01] features of \(x\.z\)\^3"
     with pytest.warns(kb.errors.KernbrookWarning, match=said) as told:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbrook as kb
-from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.base import OnlineMachine
 
 
 class Failure(NamedTuple):

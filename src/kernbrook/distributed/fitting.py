@@ -17,8 +17,8 @@ from sklearn.base import clone
 from kernbrook.checks import shown
 from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.labelled import as_labels, distinct, present
-from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.merging import begin
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measuring.by_task import added, losses

@@ -9,27 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
-from kernbrook.checks import Or, Other, placed
-from kernbrook.engine.deciding import Leant
+from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.engine.deciding import Leant, rows_of
+from kernbrook.engine.model import Model
+from kernbrook.engine.widening import take_over
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import OnlineMachine, answer_of, importance_of
 from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.input_checks import importance_of
-from kernbrook.estimators.known_classes import KnowsClasses
 from kernbrook.estimators.labelled import (
+    agreeing,
     as_labels,
+    check_class_weight,
+    check_discrete,
     check_kept_classes,
+    check_keys,
+    check_threshold,
+    class_numbers,
+    distinct,
     is_empty,
+    leading,
+    lifts,
+    named,
+    present,
+    said,
 )
-from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.tasks import Learned, joined
-from kernbrook.estimators.thresholds import agreeing, checked, said
-from kernbrook.estimators.weighting import check_class_weight, leading
-from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
 
 
-class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
+class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     """Online learning with many kernels: kernels x learner x combiner x selection x labels.
 
     One learner for each kernel learns from a stream; a combiner weighs their votes. Without
@@ -41,10 +51,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
 
     Parameters
     ----------
-    kernels : str, kernel, function or list of these
-        "auto": the default's own; for a learner that is given, "omkc16". "omkc16" and "amkl17" are
-        the papers' pools. A function takes two arrays, (n, d) and (m, d), and gives an (n, m)
-        array.
+    {kernels}
     learner : learner of each kernel, or a list of them; None: the default
         By default passive-aggressive steps on kernels, under a budget, beside ridge regressions
         and gradient steps on random features of all inputs and of few, of moments and of ranks,
@@ -53,20 +60,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         those of the first learner come first.
     combiner : what weighs the experts; `Stack()` by default
         Where a selection leaves experts out, `FixedShare()`.
-    selection : which learners are updated and vote; all of them by default
-    labels : "all", or a policy such as `Disagreement()`: whose label is asked for
-    random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
-        the command line takes 0.
-    scaling : "auto", "moments", "maximum", "ranks" or None
-        "moments" takes off the mean of each feature so far and divides by its deviation so far,
-        "maximum" divides by its greatest size so far, "ranks" takes its rank among the last 1,000;
-        all with the row itself, and never by what comes later. "auto" is "moments", "maximum" for
-        more than 4,096 features, and None where a kernel takes row numbers.
-    judge_stored : bool
-        Whether the combiner learns from each row. By default it does not from a row that some
-        expert holds as a support vector: on those narrow kernels err never, so that a second pass
-        over the same rows would leave the weight to them. The papers judge on each.
+    {selection, labels, random_state, scaling, judge_stored}
     class_weight : dict, "balanced" or None
         How much rows of each label weigh where they are said wrong; 1 for labels that are not
         named. `predict` says the class of the greatest weight times probability, instead of going
@@ -78,45 +72,15 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         so probable; "f1", if its probability is at least half of the best F score of late, which
         leads to the best one (Lipton et al., 2014); or the class of the lowest expected cost, of a
         matrix with a row for each class that is there and a column for each that is said.
-    missing_label : number, str or None
-        What stands for a label that is not there, such as -1, besides None and NaN.
-    on_bad_rows : "error" or "skip"
-        Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
-        and counted. `learn` says of such a row the most frequent label so far. `predict` refuses
-        them all the same.
-    dtype : "float64" or "float32"
-        Of the numbers in which kernels are computed, from inner products and distances on. Sums and
-        all that is learned stay in double precision. See "Budgets" in the guide for what "float32"
-        saves; decisions differ by about 1e-6 of the largest, and features must be below 1e18 in
-        size. Random features, and learners that merge support vectors, take double precision all
-        the same.
-    delay : None, or a number of rows
-        How many rows wait for their labels when one is predicted. None: as many as stand before it
-        in a call, or wait in a `LateLabels`. 0: none, each row is predicted as the next one, as in
-        the papers. `float("inf")`: the model learns no more. With the default combiner and two
-        experts or more, rows farther ahead have committees and calibrations of their own, see "When
-        the label comes late" in the guide; other combiners have them where a number is given.
+    {missing_label, on_bad_rows, dtype, delay}
 
     Attributes
     ----------
     classes_ : (c,) labels; of two, the second is the positive class, and wins ties
-    kernels_ : (m,) tuple of kernels
-    kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
-    expert_weights_ : (e,) the same, by expert
-    experts_ : (e,) tuple of each expert's learner, kernel and scaling, None where it has none
+    {kernels_, kernel_weights_, expert_weights_, experts_}
     expert_mistakes_ : (e,) mistakes of each expert so far, each example by its weight
-    n_support_stored_ : sum over the kernels of the support vectors they hold
-    n_support_active_ : the same sum over the kernels that took part in the last vote
-    support_vectors_ : (s, d) distinct support vectors, in the order of their arrival
-    dual_coef_ : (s, e) their coefficients, one column an expert, (s, 1) under GroupNorm; for more
-        than two classes (s, e, c). Not there, as `support_vectors_`, for learners on features
-    labels_asked_ : labels looked at so far
-    n_rounds_ : examples met so far
-    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
-    memory_bytes_ : bytes held by what was learned
-    why_not_quick_ : what keeps `learn_one` and `predict_one` from being much quicker than a chunk
-        of one row, in words; None where nothing does
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    {n_support_stored_, n_support_active_, support_vectors_, dual_coef_, labels_asked_, n_rounds_}
+    {n_rows_skipped_, memory_bytes_, why_not_quick_, n_features_in_}
 
     References
     ----------
@@ -160,108 +124,9 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         dtype: str = "float64",
         delay: float | None = None,
     ):
-        super().__init__(
-            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows, dtype, delay,
-        )  # fmt: skip
-        self.class_weight = class_weight
-        self.threshold = threshold
+        self._take(locals())
 
     # -- learning ---------------------------------------------------------------------------
-
-    @changes
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKClassifier:
-        """Forget everything, then learn from X in the order given, one pass.
-
-        Parameters
-        ----------
-        X : (n, d) array, frame or sparse matrix
-        y : (n,) labels, two classes or more
-        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
-            "How sure a model is"
-
-        Raises
-        ------
-        InputError
-            A parameter, or the data, is not what was expected.
-        """
-        return self._fit(X, y, sample_weight)
-
-    @changes
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> OnlineMKClassifier:
-        """Learn from X in the order given, after what was learned before.
-
-        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
-        changes nothing.
-
-        Parameters
-        ----------
-        X : (n, d) array, frame or sparse matrix
-        y : (n,) labels
-        classes : all labels; needed on the first call unless y has them
-        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
-            "How sure a model is"
-
-        Raises
-        ------
-        InputError
-            A parameter, or the data, is not what was expected.
-        """
-        return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
-
-    @changes
-    def learn(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> tuple[NDArray[Any], Flags]:
-        """Test, ask, train: each label is predicted before it is looked at, if it is.
-
-        A chunk without rows changes nothing.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR matrix
-        y : (n,) labels, or an oracle, or None
-            None or NaN is a label that cannot be had; None instead of them all, that none can. An
-            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
-            `labels` asks for, and gives the label, or None.
-        classes : all labels; needed on the first call unless y has them
-        sample_weight : (n,) or None
-
-        Returns
-        -------
-        predictions : (n,) labels, each from the examples before its own
-        asked : (n,) bool, whose label was looked at
-        """
-        return self._learn_rows(X, y, classes, sample_weight)[:2]
-
-    @changes
-    def _learn_scored(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Learned:
-        """`learn`, with decisions and probabilities before the labels."""
-        return self._learn_rows(X, y, classes, sample_weight)
-
-    def _learn_rows(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Learned:
-        if self._is_nothing(X, y):
-            known = getattr(self, "classes_", classes)
-            none = as_labels([] if known is None else known)[:0]
-            return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
-        if (good := self._skip(X)) is not None:
-            with self._nothing_half_done():
-                if not callable(y) and y is not None and len(good) == len(y):
-                    with placed(np.flatnonzero(good).tolist()):
-                        self._set_classes(self._labels_of(y)[good], classes)
-                return self._learn_between(good, X, y, sample_weight, classes)
-        with self._nothing_half_done():
-            X, y = self._checked(X, y)
-            self._set_classes(y, classes)
-            if callable(y) and classes is not None:
-                y = self._of_these(y)
-            return self._learn(X, y, sample_weight)
 
     @changes
     def choose_kernel(self, X: Any, y: Any, classes: Any = None) -> int:
@@ -311,7 +176,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         -------
         (n,) for two classes, positive for classes_[1]; (n, c) for more, one number a class
         """
-        decisions = self._decide(X)
+        decisions = self._lean(X).decisions
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     @in_turn
@@ -408,7 +273,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
         if callable(y) or len(unseen := self._unseen(y)) == 0:
             return super()._learn(X, y, sample_weight, given)
         grown: Any = self._grown(y, unseen)  # refused, if at all, before anything is learned
-        self._rows(X)  # and so are these
+        rows_of(self._model, X)  # and so are these
         if unseen[0] > 0 or len(grown[0]) > len(self.classes_) + 1:
             grown = None  # rows come first that the others are to be learned with
         weights = importance_of(sample_weight, X.shape[0])
@@ -432,6 +297,136 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
             unseen = at + self._unseen(y[at:])
         return joined(parts)
 
+    def _unseen(self, y: NDArray[Any]) -> Labels:
+        """Rows whose labels are of no class that is known."""
+        there = np.flatnonzero(present(y))
+        return there[class_numbers(self.classes_, y[there]) < 0]
+
+    def _grow(self, y: NDArray[Any], unseen: Labels, grown: Any = None) -> None:
+        """Learn of classes that appear later; what was learned of the others stays.
+
+        grown : as `_grown` has it, where that is known
+        """
+        found, model = grown or self._grown(y, unseen)
+        self.__dict__.update(_model=model, classes_=found)
+        self.__dict__.pop("_number", None)
+
+    def _of_classes(self, found: NDArray[Any]) -> Model:
+        """The model with more classes; InputError where there is none."""
+        trial: Any = clone(self)
+        trial.classes_, old = found, self._model
+        check_threshold(self.threshold, len(found))
+        model: Model = trial._new_model(old.setting.width, old.sparse, old.setting.seed)
+        take_over(model, old, class_numbers(found, self.classes_))
+        return model
+
+    def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
+        """All classes, and the model of them; unseen : rows of y with those that are new."""
+        try:
+            found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
+            self._check_classes(found)
+            model = self._of_classes(found)
+        except InputError as error:
+            raise InputError(
+                f"y: label {named(y[unseen[:1]])} ({row_of_chunk(unseen[0])}) is not one of the "
+                f"classes {named(self.classes_)}, and cannot be learned: {error}"
+            ) from error
+        return found, model
+
+    def _answer(self, oracle: Any, X: Any, i: int) -> Any:
+        label = self._labels_of(answer_of(oracle, X, i))
+        if len(unseen := self._unseen(label)):
+            self._grow(label, unseen)
+        return self._numbers(label)[0]
+
+    def _set_classes(self, y: NDArray[Any], classes: Any) -> None:
+        if hasattr(self, "classes_"):
+            if classes is None:
+                return
+            found = distinct(as_labels(classes), "classes")
+            if found.tolist() != self.classes_.tolist():  # by Python: NumPy would compare floats
+                raise InputError(
+                    f"classes={found} is not the same as on last call to partial_fit, "
+                    f"was: {self.classes_}"
+                )
+            self._check_named(y, found)
+            return
+        if classes is None and callable(y):
+            raise InputError("classes: name all of them before the first answer of an oracle")
+        given, name = (y, "y") if classes is None else (as_labels(classes), "classes")
+        there = present(given)
+        if classes is not None and not there.all():
+            raise InputError("classes: None and NaN are none, they stand for a missing label")
+        if len(there) > 0 and not there.any():
+            raise InputError("y: no row has a label yet; name all classes with classes=")
+        found = distinct(given[there], name)
+        self._check_classes(found)
+        if len(found) < 2:
+            raise InputError(
+                f"y: expected two classes or more, found one class, {named(found)}; name "
+                "all of them with classes="
+            )
+        check_threshold(self.threshold, len(found))
+        if classes is not None:
+            self._check_named(y, found)
+        self.classes_ = found
+
+    def _check_classes(self, labels: NDArray[Any]) -> None:
+        """InputError unless these can be classes, and the weights that are given are theirs."""
+        try:
+            check_discrete(labels)
+        except ValueError as error:
+            hint = "; numbers are for OnlineMKRegressor() (--recipe kernbrook-regression)"
+            of_numbers = np.asarray(labels).dtype.kind == "f"
+            raise InputError(
+                f"y: expected classes, found {named(labels)}{hint if of_numbers else ''}. "
+                f"{str(error).partition('. ')[0]}"
+            ) from None
+        check_keys(self.class_weight, labels)
+
+    def _check_named(self, y: Any, classes: NDArray[Any]) -> None:
+        """InputError where a label is none of those that the call names as all."""
+        if callable(y):
+            return
+        there = np.flatnonzero(present(y))
+        unknown = there[class_numbers(classes, y[there]) < 0]
+        if len(unknown):
+            raise InputError(
+                f"y: label {named(y[unknown[:1]])} ({row_of_chunk(unknown[0])}) is not one of "
+                f"the classes {named(classes)}"
+            )
+
+    def _of_these(self, oracle: Any) -> Any:
+        """The oracle, held to the classes that the call names as all."""
+        known = self.classes_
+
+        def ask(row: Any) -> Any:
+            label = oracle(row)
+            if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
+                given = self._labels_of([label])
+                if present(given)[0] and class_numbers(known, given)[0] < 0:
+                    raise InputError(
+                        f"y: label {named(given)} is not one of the classes {named(known)}"
+                    )
+            return label
+
+        return ask
+
+    def _numbers(self, y: NDArray[Any]) -> Labels:
+        """The number of each label's class."""
+        there = present(y)
+        numbers = np.full(len(y), self._nothing(), dtype=np.int64)
+        numbers[there] = class_numbers(self.classes_, y[there])
+        return numbers
+
+    def _lifts(self, labels: Any, weights: Any) -> Any:
+        if self.class_weight is None:
+            return 1.0
+        numbers = np.where(np.atleast_1d(labels) >= 0, labels, -1).astype(np.int64)
+        counts = self._model.calibration.counts
+        found = lifts(self.class_weight, self.classes_, counts, numbers, np.atleast_1d(weights))
+        return found if np.ndim(labels) else found[0]
+
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         return self.classes_[_leading(decisions)]
 
@@ -445,7 +440,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
     def _kept_check(self) -> None:
         super()._kept_check()
         if "classes_" in vars(self):
-            checked(self.threshold, len(self.classes_))
+            check_threshold(self.threshold, len(self.classes_))
 
     def _check_fitted(self, width: int) -> None:
         check_kept_classes(vars(self).get("classes_"))
@@ -463,7 +458,7 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
     def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
         known = self.classes_
         if self.threshold is not None:
-            return known[said(checked(self.threshold, len(known)), probabilities, cuts)]
+            return known[said(check_threshold(self.threshold, len(known)), probabilities, cuts)]
         return known[leading(self.class_weight, known, probabilities, usual)]
 
     def _calibrating(self) -> dict[str, Any]:
@@ -475,6 +470,11 @@ class OnlineMKClassifier(ClassifierMixin, KnowsClasses, OnlineMachine):
     def _uninformed(self) -> Any:
         counts = self._model.calibration.counts if "_model" in vars(self) else np.zeros(1)
         return self.classes_[counts.argmax()]
+
+    def _no_rows(self, classes: Any) -> Learned:
+        known = getattr(self, "classes_", classes)
+        none = as_labels([] if known is None else known)[:0]
+        return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
 
     def _nothing(self) -> int:
         return -1

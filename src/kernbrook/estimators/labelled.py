@@ -1,4 +1,4 @@
-"""Labels as they are given: of any type, and some rows without one."""
+"""Labels as they are given, of any type, and some rows without one; and which class is said."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, shown
+from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError, printable
-from kernbrook.gram.arrays import Flags, Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
+TINY = 1e-200
+BETTER = 1.1  # or probabilities that are nearly constant would make all rows of one class
+_WANTED = "threshold: expected None, a number from 0 to 1, 'f1' or a matrix of costs"
 
 
 def is_empty(X: Any) -> bool:
@@ -228,3 +232,178 @@ def check_kept_classes(classes: Any, least: int = 2) -> None:
         check_discrete(classes)
     except ValueError as error:
         raise InputError(f"classes_: {problem}: {error}") from None
+
+
+# -- what is said by request: by probabilities, not by the greatest decision ----------------------
+
+
+def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
+    """(n, k) probabilities by which the classes of these numbers, (n,), are the most probable.
+
+    Where one is not, it and all that are more probable get the mean of theirs; of two classes a
+    half, but for a millionth of the score, (n, 1), so that their order stays.
+    """
+    if probabilities.shape[1] == 2:
+        return _agreeing_of_two(probabilities, numbers, np.ascontiguousarray(scores[:, 0]))
+    rows = np.arange(len(numbers))
+    own = probabilities[rows, numbers]
+    above = probabilities >= own[:, None]
+    agreed = probabilities.copy()
+    for i in np.flatnonzero(probabilities.argmax(axis=1) != numbers):
+        mean = probabilities[i, above[i]].mean()
+        agreed[i, above[i]] = np.nextafter(mean, 0.0)
+        agreed[i, numbers[i]] = mean
+    return agreed
+
+
+@njit(cache=True)
+def _agreeing_of_two(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
+    agreed = np.empty(probabilities.shape)
+    for i in range(len(numbers)):
+        size = abs(scores[i])
+        least = 0.5 + 1e-6 * (size + 1e-9) / (size + 1.0)
+        own = max(probabilities[i, numbers[i]], least)
+        agreed[i, 1] = own if numbers[i] == 1 else 1.0 - own
+        agreed[i, 0] = 1.0 - agreed[i, 1]
+    return agreed
+
+
+def check_threshold(threshold: Any, classes: int) -> Any:
+    """The threshold for so many classes: None, a number, "f1", or costs, (k, k).
+
+    Raises
+    ------
+    InputError
+        It is nothing of these, or made for another number of classes.
+    """
+    if threshold is None:
+        return None
+    if isinstance(threshold, str) or is_number(threshold):
+        if threshold != "f1" and not (is_number(threshold) and 0 <= threshold <= 1):
+            raise InputError(f"{_WANTED}, got {shown(threshold)}")
+        if classes != 2:
+            raise InputError(
+                f"threshold: {shown(threshold)} is for two classes, found {classes}; give a "
+                f"matrix of costs, ({classes}, {classes})"
+            )
+        return threshold
+    try:
+        costs = np.array(threshold, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{_WANTED}, got {shown(threshold)}") from None
+    if costs.shape != (classes, classes) or not np.isfinite(costs).all():
+        raise InputError(
+            f"threshold: expected finite costs, ({classes}, {classes}), a row for each class that "
+            f"is there and a column for each that is said, got {shown(threshold)}"
+        )
+    return costs
+
+
+def said(threshold: Any, probabilities: Floats, cuts: Floats) -> Labels:
+    """(n,) numbers of classes.
+
+    threshold : as `check_threshold` gives it, not None
+    cuts : (n,) before each row, from which "f1" says the second class; see `Calibration.cut`
+    """
+    if isinstance(threshold, np.ndarray):
+        return (probabilities @ threshold).argmin(axis=1)
+    bounds = cuts if isinstance(threshold, str) else threshold
+    return (probabilities[:, 1] >= bounds).astype(np.int64)
+
+
+# -- weights of classes: what experts learn more from, and what is said ---------------------------
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """InputError unless it is None, "balanced", or {label: weight from 0}."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, dict):
+        raise InputError(
+            "class_weight: expected None, 'balanced' or weights {label: weight}, got "
+            f"{shown(class_weight)}"
+        )
+    for label, weight in class_weight.items():
+        if not (is_number(weight) and 0 <= weight <= sys.float_info.max):
+            raise InputError(
+                f"class_weight: expected a finite number from 0 for {label!r}, got {shown(weight)}"
+            )
+
+
+def check_keys(class_weight: Any, classes: NDArray[Any]) -> None:
+    """InputError where weights are named for other labels than those that there are.
+
+    A label that is not named has weight 1, and a name may wait for its label. But not both: a name
+    is then most likely a label of another type, such as "0" for 0.
+
+    Examples
+    --------
+    >>> check_keys({"spam": 5.0}, np.array(["ham", "spam"]))
+    """
+    if not isinstance(class_weight, dict):
+        return
+    known = set(classes.tolist())
+    waiting = [key for key in class_weight if key not in known]
+    unnamed = [label for label in classes.tolist() if label not in class_weight]
+    if waiting and unnamed:
+        raise InputError(
+            f"class_weight: label {named(as_labels(waiting[:1]))} has a weight but has not come, "
+            f"and label {named(as_labels(unnamed[:1]))} has come but has none; name all labels, or "
+            "some of those that there are"
+        )
+
+
+def lifts(
+    class_weight: Any, classes: NDArray[Any], counts: Labels, numbers: Labels, weights: Floats
+) -> Floats:
+    """(n,) how much more the experts learn from labels: roots of the weights of their classes.
+
+    Weights are relative to the mean weight of the labels up to each one. The roots find more of a
+    rare class than weights of 1, and than the weights themselves, whose few rows outvote all else.
+
+    Parameters
+    ----------
+    class_weight : {label: weight}, 1 for what is not in it, or "balanced"
+    classes : (k,) labels
+    counts : (k,) labels of each class before
+    numbers : (n,) of the classes of the labels; negative where there is none
+    weights : (n,) sample weights: labels of weight 0 are not counted
+    """
+    out, there = np.ones(len(numbers)), (numbers >= 0) & (weights > 0)
+    met = np.zeros((int(there.sum()), len(classes)))
+    met[np.arange(len(met)), numbers[there]] = 1.0
+    so_far = counts + np.cumsum(met, axis=0)
+    by_name = isinstance(class_weight, dict)
+    each = _named(class_weight, classes) if by_name else 1.0 / np.maximum(so_far, 1.0)
+    means = (so_far * each).sum(axis=1) / so_far.sum(axis=1)
+    own = (met * each).sum(axis=1)
+    out[there] = np.sqrt(own / np.maximum(means, TINY))
+    return out
+
+
+def leading(
+    class_weight: Any, classes: NDArray[Any], probabilities: Floats, usual: Floats
+) -> Labels:
+    """(n,) numbers of the classes of the greatest weight times probability.
+
+    So the rows that are said wrong weigh least in all, where the probabilities are right.
+
+    Parameters
+    ----------
+    class_weight : {label: weight}, 1 for what is not in it; or "balanced": one over the usual
+        probability, as if all classes were as frequent; the most probable class gives way to one
+        that is better by a tenth
+    classes : (k,) labels
+    probabilities, usual : (n, k), of the classes; see `numerics.calibration_steps`
+    """
+    if isinstance(class_weight, dict):
+        return (probabilities * _named(class_weight, classes)).argmax(axis=1)
+    lifts = probabilities / np.maximum(usual, TINY)
+    lifts[np.arange(len(lifts)), probabilities.argmax(axis=1)] *= BETTER
+    return lifts.argmax(axis=1)
+
+
+def _named(class_weight: dict[Any, float], classes: NDArray[Any]) -> Floats:
+    """(k,) the weights by label, 1 for those that are not named, over the greatest."""
+    each = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    return np.asarray(each / max(each.max(), TINY))

@@ -12,20 +12,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import Other, Whole, check, counted, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
-from kernbrook.estimators.bad_rows import rows_met
-from kernbrook.estimators.kept import Kept
+from kernbrook.estimators.base import Kept, checked, rows_met
 from kernbrook.estimators.labelled import as_labels, is_empty
 from kernbrook.estimators.named import NamedColumns, records_of
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
-from kernbrook.estimators.validating import in_words
 from kernbrook.estimators.waiting import Waiting, keys_of, read_waiting, together, write_waiting
-from kernbrook.gram.arrays import Flags, canonical, sound
+from kernbrook.gram.arrays import Flags
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes
@@ -202,9 +199,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         if hasattr(X, "columns") or (isinstance(X, list) and X and isinstance(X[0], dict)):
             wanted = "LateLabels(NamedColumns(model)), and for text LateLabels(TableModel(model))"
             raise InputError(f"X: has names, for which there is {wanted}")
-        with in_words(X):
-            X = check_array(sound(X), accept_sparse="csr", dtype=np.float64, order="C")
-        X = canonical(X)
+        X = checked(X)
         width = next((row.shape[-1] for row, _ in self._there().values()), X.shape[1])
         if X.shape[1] != width:
             raise InputError(f"X has {X.shape[1]} features, but the rows that wait have {width}")

@@ -15,7 +15,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.labelled import as_labels, distinct
 
 if TYPE_CHECKING:
-    from kernbrook.estimators.machine import OnlineMachine
+    from kernbrook.estimators.base import OnlineMachine
 
 
 def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.bad_rows import rows_met
-from kernbrook.estimators.kept import Kept
+from kernbrook.estimators.base import Kept, rows_met
 from kernbrook.estimators.labelled import present
 from kernbrook.gram.arrays import Floats, check_array
 from kernbrook.plain_values import expect, is_count

@@ -15,6 +15,7 @@ from kernbrook.checks import check, shown
 from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import in_words
 from kernbrook.estimators.labelled import (
     as_labels,
     as_numbers,
@@ -24,7 +25,6 @@ from kernbrook.estimators.labelled import (
     present,
 )
 from kernbrook.estimators.tasks import Learned, Task, is_batch
-from kernbrook.estimators.validating import in_words
 from kernbrook.gram.arrays import Flags, sound
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from sklearn.base import RegressorMixin
 from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
 from kernbrook.estimators.labelled import as_numbers, present
-from kernbrook.estimators.machine import OnlineMachine
 from kernbrook.estimators.pool_making import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.arrays import Flags, Floats
@@ -32,7 +32,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     Parameters
     ----------
-    kernels : str, kernel, function or list of these; see `OnlineMKClassifier`
+    {kernels}
     learner : learner of each kernel, or a list of them; None: the default
         By default ridge regressions and gradient steps on random features of kernels of all inputs
         and of few, of moments and of ranks, with and without forgetting, and the last label; on
@@ -40,47 +40,24 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         pair of a learner and a kernel; those of the first learner come first.
     combiner : what weighs the experts, on losses of numbers; `Stack()` by default
         Where a selection leaves experts out, `MLPoly("linearized", scale_free=True)`.
-    selection : which experts are updated and form the prediction; all of them by default
-    labels : "all", or a policy such as `Disagreement()`: whose label is asked for
-    random_state : int, RandomState or None
-        Seeds all draws. They depend on the seed and the round alone. None: other draws each time;
-        the command line takes 0.
-    scaling : "auto", "moments", "maximum", "ranks" or None; see `OnlineMKClassifier`
+    {selection, labels, random_state, scaling}
     center : bool
         Learn the differences from the first label seen, which is added to all predictions after
         it: kernels of x - z fit a constant only slowly. And learn a constant where the functions of
         a kernel are all 0 at 0, as those of x.z are: 1 is added to such a kernel, also to a
         function of yours, which is called with rows of 0 and of 1 to see that. So a first label
         that is far from the others is made up for. Precomputed kernels are taken as they are.
-    judge_stored : bool; see `OnlineMKClassifier`
-    missing_label : number or None; see `OnlineMKClassifier`
-    on_bad_rows : "error" or "skip"; see `OnlineMKClassifier`
-        `learn` says `offset_` of a row that is skipped, 0 without one.
-    dtype : "float64" or "float32"; see `OnlineMKClassifier`
-    delay : None, or a number of rows
-        How many rows wait for their labels when one is predicted. None: as many as stand before it
-        in a call, or wait in a `LateLabels`. 0: none, each row is predicted as the next one, as in
-        the papers. `float("inf")`: the model learns no more. With the default combiner and two
-        experts or more, rows farther ahead have committees and calibrations of their own, see "When
-        the label comes late" in the guide; other combiners have them where a number is given.
+    {judge_stored, missing_label, on_bad_rows, dtype, delay}
 
     Attributes
     ----------
-    kernels_ : (m,) tuple of kernels
-    kernel_weights_ : (m,) weights, summing to 1 with those of experts that have no kernel
-    expert_weights_ : (e,) the same, by expert
-    experts_ : (e,) tuple of each expert's learner, kernel and scaling, None where it has none
+    {kernels_, kernel_weights_, expert_weights_, experts_}
     expert_errors_ : (e,) squared error of each expert before each label was seen, times its sample
         weight; mean over the labels seen
-    n_support_stored_, n_support_active_ : as for `OnlineMKClassifier`; 0 on features
-    labels_asked_ : labels looked at so far
-    n_rounds_ : examples met so far
-    n_rows_skipped_ : rows left out, with `on_bad_rows="skip"`
-    memory_bytes_ : bytes held by what was learned
-    why_not_quick_ : what keeps `learn_one` and `predict_one` from being much quicker than a chunk
-        of one row, in words; None where nothing does
+    {n_support_stored_, n_support_active_, support_vectors_, dual_coef_, labels_asked_, n_rounds_}
+    {n_rows_skipped_, memory_bytes_, why_not_quick_}
     offset_ : the first label, where `center` asks for it
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    {n_features_in_}
 
     References
     ----------
@@ -119,11 +96,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         dtype: str = "float64",
         delay: float | None = None,
     ):
-        super().__init__(
-            kernels, learner, combiner, selection, labels, random_state, scaling, judge_stored,
-            missing_label, on_bad_rows, dtype, delay,
-        )  # fmt: skip
-        self.center = center
+        self._take(locals())
 
     def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
@@ -136,76 +109,18 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return with_constants(pool, width) if self.center else pool
 
     @changes
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
-        """Forget everything, then learn from X in the order given, one pass.
-
-        Parameters
-        ----------
-        X : (n, d) array, frame or sparse matrix
-        y : (n,) numbers
-        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
-            "How sure a model is"
-
-        Raises
-        ------
-        InputError
-            A parameter, or the data, is not what was expected.
-        """
-        return self._fit(X, y, sample_weight)
-
-    @changes
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineMKRegressor:
-        """Learn from X in the order given, after what was learned before.
-
-        All labels given are learned from, whatever the policy in `labels`. A chunk without rows
-        changes nothing.
-
-        Parameters
-        ----------
-        X : (n, d) array, frame or sparse matrix
-        y : (n,) numbers
-        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
-            "How sure a model is"
-        """
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         return self if self._is_nothing(X, y) else self._learn_all(X, y, None, sample_weight)
 
     @changes
-    def learn(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Floats, Flags]:
-        """Test, ask, train: each label is predicted before it is looked at, if it is.
-
-        A chunk without rows changes nothing.
-
-        Parameters
-        ----------
-        X : (n, d) array or CSR matrix
-        y : (n,) numbers, or an oracle, or None
-            None or NaN is a label that cannot be had; None instead of them all, that none can. An
-            oracle is called with a row of X, (d,) or if sparse (1, d), for each label that
-            `labels` asks for, and gives the label, or None.
-        sample_weight : (n,) or None
-
-        Returns
-        -------
-        predictions : (n,) each from the examples before its own
-        asked : (n,) bool, whose label was looked at
-        """
+    def learn(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Floats, Flags]:
         return self._learn_rows(X, y, None, sample_weight)[:2]
 
     @changes
-    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Learned:
-        """`learn`, with half widths of intervals before the labels where they are asked for."""
+    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Learned:  # type: ignore[override]
         return self._learn_rows(X, y, None, sample_weight)
-
-    def _learn_rows(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Learned:
-        if self._is_nothing(X, y):
-            return Learned(np.empty(0), np.zeros(0, dtype=bool), None)
-        if (good := self._skip(X)) is not None:
-            return self._learn_between(good, X, y, sample_weight)
-        with self._nothing_half_done():
-            X, y = self._checked(X, y)
-            return self._learn(X, y, sample_weight)
 
     @in_turn
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -348,6 +263,9 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _uninformed(self) -> float:
         return self._offset()
+
+    def _no_rows(self, classes: Any) -> Learned:
+        return Learned(np.empty(0), np.zeros(0, dtype=bool), None)
 
     def _nothing(self) -> float:
         return float("nan")

@@ -16,8 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from kernbrook.checks import Other, check, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
-from kernbrook.estimators.bad_rows import rows_met
-from kernbrook.estimators.kept import Kept
+from kernbrook.estimators.base import Kept, rows_met
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect

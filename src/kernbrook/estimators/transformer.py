@@ -9,15 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import Other, Seed, check
 from kernbrook.errors import InputError
-from kernbrook.estimators.validating import in_words
+from kernbrook.estimators.base import checked
 from kernbrook.features import RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, widen
-from kernbrook.gram.arrays import Floats, canonical, sound
+from kernbrook.gram.arrays import Floats
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.kernels import Gaussian, resolve
 
@@ -87,7 +87,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         y : ignored
         """
         check(self)
-        X = self._checked(X, reset=True)
+        X = checked(X, self, reset=True)
         kernels = resolve(Gaussian(sigma=1) if self.kernel is None else self.kernel)
         recipes = self._recipes(len(kernels))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -112,7 +112,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def transform(self, X: Any) -> Floats:
         """The features of each row of X, (n, d): (n, sum of dims_)."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = checked(X, self)
         rows: Rows = SparseRows.of(X) if sp.issparse(X) else DenseRows.of(X)
         result = np.empty((len(rows), self._n_features_out))
         edges = self._pool.offsets
@@ -139,14 +139,6 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if len(recipes) != kernels:
             raise InputError(f"features: got {len(recipes)} of them for {kernels} kernels")
         return recipes
-
-    def _checked(self, X: Any, reset: bool) -> Any:
-        """X as a C-ordered float64 array or a canonical CSR matrix."""
-        with in_words(X):
-            X = validate_data(
-                self, sound(X), reset=reset, accept_sparse="csr", dtype=np.float64, order="C"
-            )
-        return canonical(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import LARGEST, OneOf, check, counted, shown
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import Kept, checked
 from kernbrook.estimators.intervals import Residuals, check_coverage, covering
-from kernbrook.estimators.kept import Kept
 from kernbrook.estimators.labelled import (
+    agreeing,
     as_labels,
     as_numbers,
     check_discrete,
@@ -28,9 +29,7 @@ from kernbrook.estimators.labelled import (
     present,
 )
 from kernbrook.estimators.tasks import Learned
-from kernbrook.estimators.thresholds import agreeing
-from kernbrook.estimators.validating import in_words
-from kernbrook.gram.arrays import Flags, Floats, check_array, sound
+from kernbrook.gram.arrays import Flags, Floats, check_array
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import in_turn
@@ -91,20 +90,16 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None")
-        labels = as_labels(y, warn=True)
-        with in_words(X):
-            X, y = validate_data(
-                self, sound(X), labels, reset=not hasattr(self, "n_features_in_"),
-                accept_sparse="csr", y_numeric=self._of_numbers,
-            )  # fmt: skip
-        return X, y
+        both: tuple[Any, NDArray[Any]] = checked(
+            X, self, not hasattr(self, "n_features_in_"), as_labels(y, warn=True)
+        )
+        return both
 
     def _rows(self, X: Any) -> int:
         """Rows of X, checked where `fit` has seen what they are like."""
         check_is_fitted(self)
         if hasattr(self, "n_features_in_") and not is_empty(X):
-            with in_words(X):
-                X = validate_data(self, sound(X), reset=False, accept_sparse="csr")
+            X = checked(X, self)
         return int(X.shape[0] if hasattr(X, "shape") else len(X))
 
     def __sklearn_tags__(self) -> Any:

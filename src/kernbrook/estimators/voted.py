@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernbrook.checks import (
     NON_NEGATIVE,
@@ -26,10 +26,8 @@ from kernbrook.checks import (
     or_none,
 )
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.estimators.kept import Kept
-from kernbrook.estimators.validating import in_words
+from kernbrook.estimators.base import Kept, checked
 from kernbrook.estimators.voted_files import read_expansion, write_expansion
-from kernbrook.gram.arrays import canonical, sound
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.voted import Columns, Program, complexities, penalties
@@ -150,11 +148,7 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
             if self.unit_length:
                 raise InputError("unit_length: is for vectors, but X is a list of objects")
             return Examples(objects)
-        with in_words(X):
-            X = validate_data(
-                self, sound(X), reset=fitting, accept_sparse="csr", dtype=np.float64, order="C"
-            )
-        X = canonical(X)
+        X = checked(X, self, reset=fitting)
         if not fitting and sp.issparse(X) != sp.issparse(self._expansion.points.items):
             X = X.toarray() if sp.issparse(X) else sp.csr_matrix(X)  # as the support vectors are
         try:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from kernbrook.engine.deciding import rows_of, views_of
 from kernbrook.engine.stores.slots import SlotStore
-from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.voted import VotedKernelClassifier, of_unit_length
 from kernbrook.explaining.asked import Floats, Places
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from kernbrook.engine.uniting import oldest_first
 from kernbrook.errors import InputError
-from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.voted import VotedClassifier
 from kernbrook.numerics.scaling import GREAT
 

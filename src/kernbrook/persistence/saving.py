@@ -32,7 +32,7 @@ from safetensors.numpy import save as as_bytes
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
-from kernbrook.estimators.kept import check_input
+from kernbrook.estimators.base import check_input
 from kernbrook.persistence.encoding import Reader, Writer, built
 from kernbrook.plain_values import expect
 from kernbrook.turns import held

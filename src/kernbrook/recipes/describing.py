@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.checks import Flag, ranges_of
-from kernbrook.estimators.machine import OnlineMachine
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.kernels import Kernel
 from kernbrook.recipes.making import defaults, make
 

@@ -18,11 +18,11 @@ from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.intervals import check_coverage, intervals_of
+from kernbrook.estimators.labelled import check_threshold
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
-from kernbrook.estimators.thresholds import checked as check_threshold
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sessions.sources import Source, open_like
 from kernbrook.streams import open_stream
