@@ -404,9 +404,10 @@ def check(owner: Any) -> None:
         gone = ref(owner, lambda _: _found_sound.pop(place, None))
         _found_sound[place] = gone, tuple(values.values())
         return
-    for part in (one for value in values.values() for one in each_of(value)):
-        if hasattr(type(part), "parameter_ranges"):
-            check(part)
+    for value in values.values():
+        for part in value if isinstance(value, (list, tuple)) else (value,):
+            if hasattr(type(part), "parameter_ranges"):
+                check(part)
 
 
 def check_values(kind: type, values: Mapping[str, Any]) -> None:

@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, shown
-from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError, printable
 from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.numerics.calibration_steps import agreeing_of_two
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
 TINY = 1e-200
@@ -244,7 +244,7 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
     half, but for a millionth of the score, (n, 1), so that their order stays.
     """
     if probabilities.shape[1] == 2:
-        return _agreeing_of_two(probabilities, numbers, np.ascontiguousarray(scores[:, 0]))
+        return agreeing_of_two(probabilities, numbers, np.ascontiguousarray(scores[:, 0]))
     rows = np.arange(len(numbers))
     own = probabilities[rows, numbers]
     above = probabilities >= own[:, None]
@@ -253,18 +253,6 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
         mean = probabilities[i, above[i]].mean()
         agreed[i, above[i]] = np.nextafter(mean, 0.0)
         agreed[i, numbers[i]] = mean
-    return agreed
-
-
-@njit(cache=True)
-def _agreeing_of_two(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
-    agreed = np.empty(probabilities.shape)
-    for i in range(len(numbers)):
-        size = abs(scores[i])
-        least = 0.5 + 1e-6 * (size + 1e-9) / (size + 1.0)
-        own = max(probabilities[i, numbers[i]], least)
-        agreed[i, 1] = own if numbers[i] == 1 else 1.0 - own
-        agreed[i, 0] = 1.0 - agreed[i, 1]
     return agreed
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from itertools import compress
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +20,7 @@ from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, sh
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, rows_met
 from kernbrook.estimators.labelled import present
-from kernbrook.gram.arrays import Floats, check_array
+from kernbrook.gram.arrays import Floats, Labels, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
@@ -207,14 +210,14 @@ def check_names(what: str, names: Sequence[Any], most: int) -> None:
 def records_of(X: Any) -> list[Record]:
     """The rows of a frame, or records, as dicts of floats, NaN where a value is missing."""
     if hasattr(X, "columns"):
-        given = getattr(X, "column_names", X.columns)  # of pyarrow, whose columns are arrays
-        names = [_name(name) for name in given]
-        if (most := Counter(names).most_common(1)) and most[0][1] > 1:
-            raise InputError(f"X: there are {most[0][1]} columns {most[0][0]!r}")
-        columns = [_floats(_array_of(X[name]), name) for name in names]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        columns = columns_of(X)
+        names = [_name(name) for name in columns]
+        lists = [column.tolist() for column in columns.values()]
+        return [dict(zip(names, row, strict=True)) for row in zip(*lists, strict=True)]
     if isinstance(X, (list, tuple)) and all(isinstance(row, Mapping) for row in X):
-        return [{_name(k): _float(v, k, i) for k, v in row.items()} for i, row in enumerate(X)]
+        several = [[_name(name) for name in row] for row in X]
+        values = [values_of(row, i).tolist() for i, row in enumerate(X)]
+        return [dict(zip(*both, strict=True)) for both in zip(several, values, strict=True)]
     raise InputError(f"X: expected a frame, or records such as [{{'a': 1}}], got {shown(X)}")
 
 
@@ -224,34 +227,124 @@ def _name(name: Any) -> Name:
     return str(name) if isinstance(name, str) else int(name)
 
 
-def _array_of(column: Any) -> NDArray[Any]:
-    """A column of a frame; of objects where NumPy has no type for it, such as for 128 bits."""
-    try:
-        return np.asarray(column)
-    except Exception:  # polars has errors of its own
-        return np.array(list(column), dtype=object)
-
-
-def _floats(column: NDArray[Any], name: Name) -> list[float]:
-    own = column.astype(np.float64) if column.dtype.kind in "biuf" else None
-    if own is not None and not (np.abs(own) >= LARGEST).any():
-        return list(own.tolist())
-    return [_float(value, name, i) for i, value in enumerate(column)]
-
-
-def _float(value: Any, name: Any, row: int) -> float:
-    if isinstance(value, np.generic) and value.dtype.kind in "biuf":  # and no time
-        value = value.item()
-    if isinstance(value, (int, float)) and not abs(value) >= LARGEST:
-        return float(value)
-    if not present(np.array([value, None], dtype=object))[0]:
-        return math.nan
-    wanted = "expected a number of size below 1e154, None or NaN"
-    raise InputError(f"X: column {name!r}, row {row} of the chunk: {wanted}, got {shown(value)}")
-
-
 def _table(rows: list[Record], names: list[Name], width: int) -> Floats:
     """(n, width) the values, NaN where there are none."""
     spare = [math.nan] * (width - len(names))
     table = [[row.get(name, math.nan) for name in names] + spare for row in rows]
     return np.array(table).reshape(len(rows), width)
+
+
+# -- values of named columns -----------------------------------------------------------------------
+
+
+class Columns:
+    """The names so far, in their order. A column that a row does not have, or None or NaN, is 0."""
+
+    def __init__(self) -> None:
+        self._place: dict[Hashable, int] = {}
+        self._last: tuple[tuple[Hashable, ...], Labels] = (), np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __contains__(self, name: Hashable) -> bool:
+        return name in self._place
+
+    def add(self, names: Iterable[Hashable]) -> None:
+        """A column for each name that has none; new ones in alphabetical order, whatever theirs."""
+        for name in sorted((name for name in names if name not in self._place), key=str):
+            self._place[name] = len(self._place)
+
+    def row(self, x: Mapping[Hashable, Any], width: int, adds: bool) -> Floats:
+        """(width,) a row, for which there may be new columns; or else unknown names are ignored."""
+        values, names, place = values_of(x), tuple(x), self._place
+        if names != self._last[0]:  # rows often have the same names
+            if adds:
+                self.add(names)
+            known = [name in place for name in names]
+            if not all(known):
+                values, names = values[known], tuple(compress(names, known))
+            self._last = names, np.array([place[name] for name in names], dtype=np.int64)
+        row = np.zeros(max(width, len(place)) if adds else width)
+        row[self._last[1]] = np.where(values == values, values, 0.0)
+        return row
+
+    def rows(self, X: Any, width: int, adds: bool) -> Floats:
+        """(n, width) the same of the rows of a frame."""
+        columns = columns_of(X)
+        if adds:
+            self.add(columns)
+            width = max(width, len(self._place))
+        rows = np.zeros((len(X), width))
+        for name, values in columns.items():
+            if name in self._place:
+                rows[:, self._place[name]] = np.where(values == values, values, 0.0)
+        return rows
+
+
+def values_of(x: Mapping[Hashable, Any], row: int | None = None) -> Floats:
+    """(n,) the values of a record, NaN where they are missing; InputError where one is no number.
+
+    row : its number in the chunk, for the message
+    """
+    try:
+        values = np.array([*x.values()])
+    except ValueError:  # lists of several lengths
+        values = np.empty(0, dtype=object)
+    if _is_plain(values):
+        return values.astype(np.float64, copy=False)
+    place = "" if row is None else f", row {row} of the chunk"
+    return np.array([_number(value, name, place) for name, value in x.items()], dtype=np.float64)
+
+
+def columns_of(frame: Any) -> dict[Hashable, Floats]:
+    """The columns of a frame by name, in the same way."""
+    names = [*getattr(frame, "column_names", frame.columns)]  # of pyarrow, whose columns are arrays
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise InputError(f"X: there are {times} columns {name!r}")
+    return {name: _column(frame[name], name) for name in names}
+
+
+def _column(column: Any, name: Hashable) -> Floats:
+    try:
+        values = np.asarray(column)
+    except Exception:  # polars has errors of its own; NumPy has no type for 128 bits
+        values = np.array(list(column), dtype=object)
+    if _is_plain(values):
+        return values.astype(np.float64, copy=False)
+    each = [_number(value, name, f", row {i} of the chunk") for i, value in enumerate(values)]
+    return np.array(each, dtype=np.float64)
+
+
+def _is_plain(values: NDArray[Any]) -> bool:
+    """Whether these are numbers, none of which is too large."""
+    plain = values.ndim == 1 and values.dtype.kind in "biuf"
+    return plain and not (np.abs(values) >= LARGEST).any()
+
+
+def _number(value: Any, name: Hashable, place: str) -> float:
+    """A value as a float, NaN where there is none."""
+    given: Any = value
+    if isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64):
+        if not abs(given) >= LARGEST:
+            return float(given)
+    elif not present(np.array([value, None], dtype=object))[0]:
+        return math.nan
+    wanted = "expected a number of size below 1e154, None or NaN"
+    way = "" if (way := _way_of(value)) is None else f"; {way}"
+    raise InputError(f"X: column {name!r}{place}: {wanted}, got {shown(value)}{way}")
+
+
+def _way_of(value: Any) -> str | None:
+    """What makes a number of a value."""
+    if isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)):
+        return "a moment: take numbers of it, such as its hour"
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        makers = "kb.TableEncoder, and River's preprocessing.OneHotEncoder, make numbers of text"
+        return makers if isinstance(value, str) else None
+    if isinstance(value, Real):
+        return None
+    return "float() makes one of it, as converters= of River's stream.iter_csv does"

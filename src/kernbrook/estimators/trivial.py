@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,20 +44,86 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     labels_asked_: int
 
     _of_numbers: bool
-    _learned: tuple[str, ...]
+    _learned: tuple[str, ...]  # names of what is known of the labels so far
 
     def __init__(self, strategy: str):
         self.strategy = strategy
 
-    def _learn_all(self, X: Any, y: Any, **named: Any) -> Any:
+    @in_turn
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything, then learn the labels."""
+        self._forget()
+        return self._learn_all(X, y, None)
+
+    @in_turn
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn the labels y, (n,); classes : all labels of a classifier."""
+        return self if is_empty(X) else self._learn_all(X, y, classes)
+
+    @in_turn
+    def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], Flags]:
+        """Test, ask, train; see `OnlineMKClassifier.learn`."""
+        return self._learn_scored(X, y, classes)[:2]
+
+    @in_turn
+    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
+        """`learn`, with how sure it was before the labels."""
+        check(self)
+        y = as_labels(y)
+        there = present(y)
+        known, labels = self.__dict__, int(there.sum())
+        said, sums = self._told(y[there], there.cumsum() - there, classes)
+        if sums:
+            asked = counted("y", known.get("labels_asked_", 0), labels)
+            passed = counted("y", known.get("n_unlabelled_", 0), len(there) - labels)
+            known.update(  # in one call, so that no interruption comes between
+                sums, labels_asked_=asked, **({"n_unlabelled_": passed} if passed else {})
+            )
+        return said._replace(asked=there)
+
+    def _told(
+        self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
+    ) -> tuple[Learned, dict[str, Any]]:
+        """What is said of rows, and what is known after their labels: by their names.
+
+        labels : (k,) those that are there; so_far : (n,) how many of them come before each row
+        """
+        raise NotImplementedError
+
+    @in_turn
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The one label or number, for each row of X."""
+        return np.full(self._rows(X), self._now())
+
+    def _now(self) -> Any:
+        """What it predicts now."""
+        raise NotImplementedError
+
+    def _learn_all(self, X: Any, y: Any, classes: Any) -> Self:
         """Learn, with all of scikit-learn's checks; a first call that fails leaves no trace."""
         try:
-            self.learn(*self._validated(X, y), **named)
+            if y is None:
+                name = type(self).__name__
+                raise InputError(f"{name} requires y to be passed, but the target y is None")
+            labels = as_labels(y, warn=True)
+            X, y = checked(X, self, not hasattr(self, "n_features_in_"), labels)
+            self.learn(X, y, classes)
         except BaseException:
             if not hasattr(self, "labels_asked_"):
                 self._forget()
             raise
         return self
+
+    def _forget(self) -> None:
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del self.__dict__[name]
+
+    def _rows(self, X: Any) -> int:
+        """Rows of X, checked where `fit` has seen what they are like."""
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and not is_empty(X):
+            X = checked(X, self)
+        return int(X.shape[0] if hasattr(X, "shape") else len(X))
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
@@ -68,8 +134,7 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         if not learned:
             return
         for name in self._learned:
-            # `learn` looks at no features, and most data have all labels
-            if name not in learned and not name.endswith(("_in_", "n_unlabelled_")):
+            if name not in learned and name != "n_unlabelled_":  # most data have all labels
                 raise InputError(f"{name} is missing")
         if not is_count(learned["labels_asked_"]):
             found = shown(learned["labels_asked_"])
@@ -82,43 +147,18 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         """The same of what the kinds have of so many labels, and of the last one."""
         raise NotImplementedError
 
-    def _forget(self) -> None:
-        for name in self._learned:
-            self.__dict__.pop(name, None)
+    @property
+    def n_rounds_(self) -> int:
+        return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
 
-    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        if y is None:
-            name = type(self).__name__
-            raise InputError(f"{name} requires y to be passed, but the target y is None")
-        both: tuple[Any, NDArray[Any]] = checked(
-            X, self, not hasattr(self, "n_features_in_"), as_labels(y, warn=True)
-        )
-        return both
-
-    def _rows(self, X: Any) -> int:
-        """Rows of X, checked where `fit` has seen what they are like."""
-        check_is_fitted(self)
-        if hasattr(self, "n_features_in_") and not is_empty(X):
-            X = checked(X, self)
-        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+    @property
+    def kernel_weights_(self) -> NDArray[np.float64]:
+        return np.empty(0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    @property
-    def n_rounds_(self) -> int:
-        return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
-
-    def _passed_over(self, there: Flags) -> dict[str, int]:
-        """Rounds without a label, once there are some."""
-        passed = counted("y", getattr(self, "n_unlabelled_", 0), len(there) - int(there.sum()))
-        return {"n_unlabelled_": passed} if passed else {}
-
-    @property
-    def kernel_weights_(self) -> NDArray[np.float64]:
-        return np.empty(0)
 
 
 class TrivialClassifier(ClassifierMixin, _Trivial):
@@ -144,54 +184,30 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     """
 
     parameter_ranges: ClassVar = {"strategy": OneOf(("majority", "last-label"))}
-    _learned = (
-        "classes_", "counts_", "last_", "labels_asked_", "n_unlabelled_", "n_features_in_",
-        "feature_names_in_",
-    )  # fmt: skip
+    _learned = ("classes_", "counts_", "last_", "labels_asked_", "n_unlabelled_")
     _of_numbers = False
 
     def __init__(self, strategy: str = "majority"):
         super().__init__(strategy)
 
-    @in_turn
-    def fit(self, X: Any, y: Any) -> TrivialClassifier:
-        """Forget everything, then learn the labels."""
-        self._forget()
-        return self._learn_all(X, y)
-
-    @in_turn
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> TrivialClassifier:
-        """Learn the labels y, (n,)."""
-        return self if is_empty(X) else self._learn_all(X, y, classes=classes)
-
-    @in_turn
-    def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Test, ask, train; see `OnlineMKClassifier.learn`."""
-        return self._learn_scored(X, y, classes)[:2]
-
-    @in_turn
-    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
-        """`learn`, with the probabilities before the labels."""
-        check(self)
-        y = as_labels(y)
-        there = present(y)
-        labels = y[there]
+    def _told(
+        self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
+    ) -> tuple[Learned, dict[str, Any]]:
         if hasattr(self, "classes_"):
-            known, counts, last, asked = self.classes_, self.counts_, self.last_, self.labels_asked_
+            known, counts, last = self.classes_, self.counts_, self.last_
+        elif len(so_far) == 0:
+            return Learned(labels, so_far, None), {}
         else:
-            if len(y) == 0:
-                return Learned(y, np.ones(0, dtype=bool), None)
             known = distinct(labels if classes is None else as_labels(classes))
             if len(known) == 0:
                 raise InputError("y: no row has a label: expected one, or classes")
             check_discrete(known)
-            counts, last, asked = np.zeros(len(known), dtype=np.int64), len(known) - 1, 0
+            counts, last = np.zeros(len(known), dtype=np.int64), len(known) - 1
         codes = class_numbers(known, labels)
         if (codes < 0).any():
             unknown = labels[codes < 0][:1]
             raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
-        asked, before = counted("y", asked, len(codes)), np.concatenate([[last], codes])
-        so_far = there.cumsum() - there  # labels before each row
+        before = np.concatenate([[last], codes])
         predicted, chances = before[so_far], None
         if self.strategy == "majority":
             ones = np.zeros((len(codes) + 1, len(known)), dtype=np.int64)
@@ -199,20 +215,14 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             ones[np.arange(1, len(codes) + 1), codes] = 1
             predicted, chances = _majority(ones.cumsum(axis=0)[so_far])
         counts = counts + np.bincount(codes, minlength=len(known))
-        self.__dict__.update(  # in one call, so that no interruption comes between
-            classes_=known, counts_=counts, last_=int(before[-1]), labels_asked_=asked,
-            **self._passed_over(there),
-        )  # fmt: skip
-        return Learned(known[predicted], there, None, chances)
+        said = Learned(known[predicted], so_far, None, chances)
+        return said, {"classes_": known, "counts_": counts, "last_": int(before[-1])}
 
-    @in_turn
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The one label, for each row of X."""
-        rows = self._rows(X)
+    def _now(self) -> Any:
         code = self.last_
         if self.strategy == "majority":
             code = int(_majority(self.counts_[None, :])[0][0])
-        return np.full(rows, self.classes_[code])
+        return self.classes_[code]
 
     @available_if(lambda self: self.strategy == "majority")
     @in_turn
@@ -258,50 +268,27 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     """
 
     parameter_ranges: ClassVar = {"strategy": OneOf(("mean", "last-value"))}
-    _learned = (
-        "total_", "first_", "squares_", "last_", "labels_asked_", "n_unlabelled_", "n_features_in_",
-        "feature_names_in_",
-    )  # fmt: skip
+    _learned = ("total_", "first_", "squares_", "last_", "labels_asked_", "n_unlabelled_")
     _of_numbers = True
 
     def __init__(self, strategy: str = "mean"):
         super().__init__(strategy)
 
-    @in_turn
-    def fit(self, X: Any, y: Any) -> TrivialRegressor:
-        """Forget everything, then learn the labels."""
-        self._forget()
-        return self._learn_all(X, y)
-
-    @in_turn
-    def partial_fit(self, X: Any, y: Any) -> TrivialRegressor:
-        """Learn the labels y, (n,)."""
-        return self if is_empty(X) else self._learn_all(X, y)
-
-    @in_turn
-    def learn(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Test, ask, train; see `OnlineMKRegressor.learn`."""
-        return self._learn_scored(X, y)[:2]
-
-    @in_turn
-    def _learn_scored(self, X: Any, y: Any) -> Learned:
-        """`learn`, with half widths of intervals where they are asked for."""
-        check(self)
-        y = as_labels(y)
-        there = present(y)
-        y = as_numbers(y[there]).astype(np.float64)
+    def _told(
+        self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
+    ) -> tuple[Learned, dict[str, Any]]:
+        if classes is not None:
+            raise InputError("classes: expected None where numbers are predicted")
+        y = as_numbers(labels).astype(np.float64)
         if (wrong := ~(np.abs(y) < LARGEST)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
-        if len(there) == 0:
-            return Learned(y, there, None)
-        total, first, squares, last, asked = 0.0, 0.0, 0.0, 0.0, 0
-        if hasattr(self, "total_"):
-            total, first, squares = self.total_, self.first_, self.squares_
-            last, asked = self.last_, self.labels_asked_
+        if len(so_far) == 0:
+            return Learned(y, so_far, None), {}
+        total, first, squares, last = (getattr(self, k, 0.0) for k in self._learned[:4])
+        asked = getattr(self, "labels_asked_", 0)
         if asked == 0 and len(y):
             first = float(y[0])
-        so_far = there.cumsum() - there  # labels before each row
-        now, before = counted("y", asked, len(y)), np.concatenate([[last], y])
+        before = np.concatenate([[last], y])
         # One after the other, so that the length of a chunk does not matter.
         totals = np.add.accumulate(np.concatenate([[total], y]))
         sums = np.add.accumulate(np.concatenate([[squares], (y - first) ** 2]))
@@ -310,24 +297,20 @@ class TrivialRegressor(RegressorMixin, _Trivial):
             predicted = totals[so_far] / np.maximum(counts, 1)
             if (coverage := covering.get()) is not None:
                 half = _half_widths(counts, predicted - first, sums[so_far], coverage)
-        self.__dict__.update(  # in one call, so that no interruption comes between
-            total_=float(totals[-1]), first_=first, squares_=float(sums[-1]),
-            last_=float(before[-1]), labels_asked_=now, **self._passed_over(there),
-        )  # fmt: skip
-        return Learned(predicted, there, None, half_widths=half)
+        known = float(totals[-1]), first, float(sums[-1]), float(before[-1])
+        said = Learned(predicted, so_far, None, half_widths=half)
+        return said, dict(zip(self._learned, known, strict=False))
 
-    @in_turn
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """The one number, for each row of X."""
-        rows = self._rows(X)
-        return np.full(rows, self._mean() if self.strategy == "mean" else self.last_)
+    def _now(self) -> float:
+        mean: float = self.total_ / max(self.labels_asked_, 1)
+        return mean if self.strategy == "mean" else self.last_
 
     @available_if(lambda self: self.strategy == "mean")
     @in_turn
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """(n, 2) the one interval, for each row of X; infinite before the second label."""
         check_coverage("coverage", coverage)
-        rows, mean, count = self._rows(X), self._mean(), np.array([self.labels_asked_])
+        rows, mean, count = self._rows(X), self._now(), np.array([self.labels_asked_])
         half = _half_widths(count, np.array([mean - self.first_]), self.squares_, coverage)[0]
         return np.tile([mean - half, mean + half], (rows, 1))
 
@@ -344,10 +327,6 @@ class TrivialRegressor(RegressorMixin, _Trivial):
                 "first_, squares_: expected the first label and a sum of squares, got "
                 f"{shown(first)} and {shown(squares)}"
             )
-
-    def _mean(self) -> float:
-        mean: float = self.total_ / max(self.labels_asked_, 1)
-        return mean
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -371,9 +350,8 @@ def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
     rule: Any = None
     calibration = getattr(getattr(model, "_model", None), "calibration", None)
     if isinstance(model, _Trivial):
-        learned = {name: vars(model)[name] for name in model._learned if name in vars(model)}
         rule = TrivialRegressor() if model._of_numbers else TrivialClassifier()
-        vars(rule).update({k: v for k, v in learned.items() if not k.endswith("_in_")})
+        vars(rule).update({k: vars(model)[k] for k in model._learned if k in vars(model)})
     elif isinstance(calibration, Residuals):
         count, total, squares = calibration.summed()
         first, rule = getattr(model, "offset_", 0.0), TrivialRegressor()

@@ -325,3 +325,19 @@ def newton(known, vote, kept, scores, votes, steps, curves):
     for i in range(scaled.shape[0]):
         change = (steps[i] - cross[i] * step - crossed[i] * step_vote) / curvatures[i]
         known.intercepts[i] = held(known.intercepts[i] + change)
+
+
+@njit(cache=True)
+def agreeing_of_two(probabilities, numbers, scores):
+    """(n, 2) probabilities by which the classes of these numbers are the most probable.
+
+    scores : (n,) whose sizes keep those in order that would be below a half
+    """
+    agreed = np.empty(probabilities.shape)
+    for i in range(len(numbers)):
+        size = abs(scores[i])
+        least = 0.5 + 1e-6 * (size + 1e-9) / (size + 1.0)
+        own = max(probabilities[i, numbers[i]], least)
+        agreed[i, 1] = own if numbers[i] == 1 else 1.0 - own
+        agreed[i, 0] = 1.0 - agreed[i, 1]
+    return agreed

@@ -5,8 +5,7 @@ try:
 except ImportError as error:
     raise ImportError("kb.river needs River: pip install river") from error
 
-from kernbrook.river.classifier import MKClassifier
-from kernbrook.river.regressor import MKRegressor
+from kernbrook.river.models import MKClassifier, MKRegressor
 from kernbrook.river.sampler import PolicySampler
 from kernbrook.river.transformer import KernelFeatures
 

@@ -10,8 +10,7 @@ from river.active.base import ActiveLearningClassifier
 from kernbrook.errors import InputError
 from kernbrook.labels import MarginSampling
 from kernbrook.learners import BPAS
-from kernbrook.river.classifier import MKClassifier
-from kernbrook.river.wrapper import Features
+from kernbrook.river.models import Features, MKClassifier
 
 
 class PolicySampler(ActiveLearningClassifier):

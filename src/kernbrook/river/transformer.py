@@ -9,11 +9,11 @@ import numpy as np
 from river import base
 
 from kernbrook.errors import InputError
+from kernbrook.estimators.named import Columns
 from kernbrook.estimators.transformer import KernelFeatures as Estimator
 from kernbrook.features import Nystroem
 from kernbrook.gram.arrays import Floats
-from kernbrook.river.feature_columns import Columns
-from kernbrook.river.wrapper import Features
+from kernbrook.river.models import Features
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
 

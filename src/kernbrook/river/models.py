@@ -1,0 +1,357 @@
+"""`OnlineMKClassifier` and `OnlineMKRegressor` as models of River.
+
+A machine of ours has rows of a fixed width. So names of features get columns in the order in which
+they first come, and the machine is widened when there are more: by half, so that this is seldom.
+All kernels are functions of inner products and distances, and all scaling is column by column: a
+column that was 0 in all rows so far changes nothing of what was learned on kernels. The result is
+that of a machine that has had all columns from the beginning. On features, random ones of all
+inputs get frequencies for the new ones; the others (of few inputs; monomials) are drawn anew, and
+experts on them begin anew.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from river import base
+
+from kernbrook import recipes
+from kernbrook.checks import shown
+from kernbrook.errors import InputError
+from kernbrook.estimators.classifier import OnlineMKClassifier
+from kernbrook.estimators.labelled import as_labels, distinct, present
+from kernbrook.estimators.named import Columns
+from kernbrook.estimators.regressor import OnlineMKRegressor
+from kernbrook.features import RandomFeatures
+from kernbrook.gram.arrays import Floats
+from kernbrook.kernels import Gaussian
+from kernbrook.labels import MarginSampling
+from kernbrook.learners import BPAS, Ridge
+from kernbrook.snapshots import Snapshots
+from kernbrook.turns import changes, in_turn
+
+WAITING = 1000  # rows of one class that wait at most
+
+Features = Mapping[Hashable, Any]
+
+
+class Machine(Snapshots, base.Estimator):
+    """See `MKClassifier` and `MKRegressor`."""
+
+    kind: ClassVar[type[Any]]
+    estimator: Any
+
+    @classmethod
+    def of(cls, model: Any, seed: int | None = None) -> Self:
+        """A machine with the parameters of an estimator, or with those of a recipe by its name.
+
+        Parameters
+        ----------
+        model : `OnlineMKClassifier` or `OnlineMKRegressor`; what it has learned is left behind
+        seed : its `random_state`, if that is a number, by default
+        """
+        model = recipes.make(model) if isinstance(model, str) else model
+        if type(model) is not cls.kind:
+            raise InputError(f"model: expected {cls.kind.__name__}, got {shown(model)}")
+        given = model.get_params(deep=False)
+        random_state = given.pop("random_state")
+        seed = random_state if seed is None and isinstance(random_state, int) else seed
+        names = set(inspect.signature(cls).parameters)
+        fresh = cls.kind().get_params(deep=False)
+        for name in given.keys() - names:
+            if given[name] != fresh[name]:
+                raise InputError(f"model: {cls.__name__} has no parameter {name}")
+        return cls(**{name: given[name] for name in names - {"seed"}}, seed=seed)
+
+    def _begin(self, given: dict[str, Any]) -> None:
+        """Make the estimator, of the parameters that `__init__` was given, by their names."""
+        own = {name: value for name, value in given.items() if name != "self"}
+        self.__dict__.update(own)
+        self.estimator = self.kind(random_state=own.pop("seed"), **own)
+        self._columns = Columns()
+
+    @property
+    def _begun(self) -> bool:
+        return "n_features_in_" in vars(self.estimator)
+
+    @property
+    def _width(self) -> int:
+        return self.estimator.n_features_in_ if self._begun else max(1, len(self._columns))
+
+    def _met(self, x: Features) -> Floats:
+        """A row to learn from."""
+        return self._fitting(self._columns.row(x, self._width, adds=True))
+
+    def _all_met(self, X: Any) -> Floats:
+        """The rows of a frame to learn from."""
+        return self._fitting(self._columns.rows(X, self._width, adds=True))
+
+    def _fitting(self, rows: Floats) -> Floats:
+        """Rows, for which the machine is widened."""
+        width, own = rows.shape[-1], self._width
+        if width <= own:
+            return rows
+        self.estimator._widen(max(width, own * 3 // 2))
+        more = self._width - width
+        return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, more)])
+
+    def _seen(self, x: Features) -> Floats:
+        return self._columns.row(x, self._width, adds=False)
+
+    def _all_seen(self, X: Any) -> Floats:
+        return self._columns.rows(X, self._width, adds=False)
+
+
+class MKClassifier(Machine, base.MiniBatchClassifier):
+    """Online learning with many kernels, as a classifier of River.
+
+    `OnlineMKClassifier` on dicts. Features may come, vanish and come again: what a row does not
+    have, and None or NaN, counts as 0, as in River's linear models. That is 0 before the scaling
+    of the machine; with River's `StandardScaler` before it, 0 is the mean. A name that comes for
+    the first time in a row to predict is ignored. Classes may come later. The last 1,000 rows
+    wait until there are two classes; True and False are two from the beginning.
+
+    Parameters
+    ----------
+    kernels, learner, combiner, selection, scaling, judge_stored, class_weight, threshold :
+        As of `OnlineMKClassifier`; all have its defaults, which need no settings
+    labels : "all" or a policy such as `MarginSampling()`
+        Whose label `PolicySampler` asks for; `learn_one` learns from all that it is given.
+    seed : int or None, of all draws
+
+    Attributes
+    ----------
+    estimator : the `OnlineMKClassifier`, with `kernel_weights_`, `memory_bytes_` and so on
+
+    Notes
+    -----
+    The defaults have other parts from 513 features on, and scale in another way from 4,097 on:
+    all is learned anew when so many have come. For text name a learner, and `scaling=None`.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> from river import datasets, evaluate, metrics
+    >>> model = kb.river.MKClassifier(learner=kb.BPAS(50), seed=0)
+    >>> accuracy = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    >>> bool(accuracy.get() > 0.85)
+    True
+    >>> kb.river.MKClassifier.of("kernbrook-small").learn_one({"a": 1.0}, True)
+    """
+
+    kind = OnlineMKClassifier
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        scaling: str | None = "auto",
+        judge_stored: bool = False,
+        class_weight: Any = None,
+        threshold: Any = None,
+        seed: int | None = None,
+    ):
+        self._begin(locals())
+        self._waiting: deque[tuple[Floats, Any, float]] = deque(maxlen=WAITING)
+
+    @changes
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
+        """Learn from a row and its label; None is a round without a label.
+
+        Parameters
+        ----------
+        x : dict of numbers
+        y : bool, int or str
+        w : weight of the row
+        """
+        self._learn(self._met(x), y, w)
+
+    def _learn(self, row: Floats, y: Any, w: float) -> None:
+        if self._begun:
+            self.estimator.learn_one(row, y, sample_weight=weights_of(w, 1))
+        elif present(as_labels([y]))[0]:
+            self._wait(row, y, w)
+
+    def _wait(self, row: Floats, y: Any, w: float) -> None:
+        """Keep a row until two classes are known, then learn from all that wait."""
+        rows, given, weights = zip(*self._waiting, (row, y, w), strict=True)
+        both = isinstance(y, (bool, np.bool_))
+        classes = distinct(as_labels([False, True, *given] if both else [*given]))
+        if len(classes) < 2:
+            self._waiting.append((row, y, w))
+            return
+        X = np.zeros((len(rows), self._width))
+        for i, own in enumerate(rows):
+            X[i, : len(own)] = own
+        self.estimator.partial_fit(X, [*given], classes=classes, sample_weight=[*weights])
+        self._waiting.clear()
+
+    @in_turn
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """The label of a row; None before the first label.
+
+        Parameters
+        ----------
+        x : dict of numbers
+        """
+        if not self._begun:
+            return self._waiting[-1][1] if self._waiting else None
+        said = self.estimator.predict_one(self._seen(x))
+        return said.item() if isinstance(said, np.generic) else said
+
+    @in_turn
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Hashable, float]:
+        """The probability of each class so far.
+
+        Parameters
+        ----------
+        x : dict of numbers
+        """
+        if not self._begun:
+            return {self._waiting[-1][1]: 1.0} if self._waiting else {}
+        chances = self.estimator.predict_proba_one(self._seen(x))
+        return dict(zip(self.estimator.classes_.tolist(), chances.tolist(), strict=True))
+
+    @in_turn
+    def asks(self, x: Features) -> bool:
+        """Whether the policy in `labels` wants the label of a row, if it came next."""
+        return not self._begun or bool(self.estimator.should_ask(self._seen(x)[None])[0])
+
+    @changes
+    def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
+        """Learn from the rows of a frame of pandas and a series of labels, one after the other."""
+        rows, labels, i = self._all_met(X), y.tolist(), 0
+        while i < len(labels) and not self._begun:
+            self._learn(rows[i], labels[i], w)
+            i += 1
+        weights = weights_of(w, len(labels) - i)
+        if i < len(labels):
+            self.estimator.partial_fit(rows[i:], labels[i:], sample_weight=weights)
+
+    @in_turn
+    def predict_many(self, X: Any) -> Any:
+        """A series with the label of each row of a frame."""
+        import pandas as pd
+
+        if not self._begun:
+            return pd.Series([self.predict_one({})] * len(X), index=X.index, dtype=object)
+        return pd.Series(self.estimator.predict(self._all_seen(X)), index=X.index)
+
+    @in_turn
+    def predict_proba_many(self, X: Any) -> Any:
+        """A frame with the probabilities, a column a class."""
+        import pandas as pd
+
+        if not self._begun:
+            return pd.DataFrame([self.predict_proba_one({})] * len(X), index=X.index)
+        chances = self.estimator.predict_proba(self._all_seen(X))
+        return pd.DataFrame(chances, index=X.index, columns=self.estimator.classes_.tolist())
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        few = [Gaussian(sigma=1.0), Gaussian(sigma=4.0)]
+        yield {"kernels": few, "learner": BPAS(10), "labels": MarginSampling()}
+
+
+class MKRegressor(Machine, base.MiniBatchRegressor):
+    """Online learning with many kernels, as a regressor of River.
+
+    `OnlineMKRegressor` on dicts; of features that come and vanish see `MKClassifier`.
+
+    Parameters
+    ----------
+    kernels, learner, combiner, selection, labels, scaling, center, judge_stored :
+        As of `OnlineMKRegressor`; all have its defaults, which need no settings
+    seed : int or None, of all draws
+
+    Attributes
+    ----------
+    estimator : the `OnlineMKRegressor`, with `kernel_weights_`, `memory_bytes_` and so on
+
+    Notes
+    -----
+    The defaults have other parts from 129 and from 513 features on, and scale in another way from
+    4,097 on: all is learned anew when so many have come.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> from river import datasets, evaluate, metrics
+    >>> model = kb.river.MKRegressor(seed=0)
+    >>> error = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    >>> bool(error.get() < 0.3)
+    True
+    """
+
+    kind = OnlineMKRegressor
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        learner: Any = None,
+        combiner: Any = None,
+        selection: Any = None,
+        labels: Any = "all",
+        scaling: str | None = "auto",
+        center: bool = True,
+        judge_stored: bool = False,
+        seed: int | None = None,
+    ):
+        self._begin(locals())
+
+    @changes
+    def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
+        """Learn from a row and its number; None is a round without a label.
+
+        Parameters
+        ----------
+        x : dict of numbers
+        y : number
+        w : weight of the row
+        """
+        y = y.item() if isinstance(y, np.generic) else y
+        self.estimator.learn_one(self._met(x), y, sample_weight=weights_of(w, 1))
+
+    @in_turn
+    def predict_one(self, x: Features, **kwargs: Any) -> float:
+        """The number expected for a row; 0 before the first label.
+
+        Parameters
+        ----------
+        x : dict of numbers
+        """
+        return float(self.estimator.predict_one(self._seen(x))) if self._begun else 0.0
+
+    @changes
+    def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
+        """Learn from the rows of a frame of pandas and a series of numbers, one by one."""
+        rows = self._all_met(X)
+        self.estimator.partial_fit(rows, np.asarray(y), sample_weight=weights_of(w, len(rows)))
+
+    @in_turn
+    def predict_many(self, X: Any) -> Any:
+        """A series with the number expected for each row of a frame."""
+        import pandas as pd
+
+        said = self.estimator.predict(self._all_seen(X)) if self._begun else np.zeros(len(X))
+        return pd.Series(said, index=X.index)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"kernels": Gaussian(sigma=2.0), "learner": Ridge(features=RandomFeatures(10))}
+
+
+def weights_of(w: float, n: int) -> Floats | None:
+    """The weight of one row, or of each of n, as our estimators take it."""
+    return None if w == 1.0 else np.full(n, w)
