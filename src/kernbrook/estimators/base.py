@@ -978,39 +978,20 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
 
     # -- what was learned ---------------------------------------------------------------------
 
-    @property
-    @in_turn
-    def n_support_stored_(self) -> int:
-        return int(self._model.counts.sum())
-
-    @property
-    @in_turn
-    def n_support_active_(self) -> int:
-        return self._model.n_active
-
-    @property
-    @in_turn
-    def support_vectors_(self) -> Floats:
-        return self._model.expansion()[0].copy()
+    n_support_stored_ = property(in_turn(lambda self: int(self._model.counts.sum())))
+    n_support_active_ = property(in_turn(lambda self: self._model.n_active))
+    support_vectors_ = property(in_turn(lambda self: self._model.expansion()[0].copy()))
+    labels_asked_ = property(lambda self: self._model.asked)
+    n_rounds_ = property(lambda self: self._model.rounds)
+    expert_weights_ = property(in_turn(lambda self: self._model.weights()))
+    memory_bytes_ = property(in_turn(lambda self: self._model.nbytes))
+    why_not_quick_ = property(lambda self: RowSession.slow(self._model))
 
     @property
     @in_turn
     def dual_coef_(self) -> Floats:
         coefficients = self._model.expansion()[1].copy()
         return coefficients[:, :, 0] if self._scores == 1 else coefficients
-
-    @property
-    def labels_asked_(self) -> int:
-        return self._model.asked
-
-    @property
-    def n_rounds_(self) -> int:
-        return self._model.rounds
-
-    @property
-    @in_turn
-    def expert_weights_(self) -> Floats:
-        return self._model.weights()
 
     @property
     def experts_(self) -> tuple[Expert, ...]:
@@ -1022,15 +1003,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def kernel_weights_(self) -> Floats:
         of, weights = self._model.kernel_of, self._model.weights()
         return np.asarray(np.bincount(of[of >= 0], weights[of >= 0], len(self.kernels_)))
-
-    @property
-    @in_turn
-    def memory_bytes_(self) -> int:
-        return self._model.nbytes
-
-    @property
-    def why_not_quick_(self) -> str | None:
-        return RowSession.slow(self._model)
 
     @in_turn
     def state(self) -> dict[str, NDArray[Any]]:

@@ -27,6 +27,7 @@ from kernbrook.estimators.labelled import (
     class_numbers,
     distinct,
     is_empty,
+    known_numbers,
     leading,
     lifts,
     named,
@@ -254,9 +255,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             return probabilities
         return agreeing(probabilities, _leading(decisions), leanings)
 
-    @property
-    def expert_mistakes_(self) -> Floats:
-        return self._model.progress.losses.copy()
+    expert_mistakes_ = property(lambda self: self._model.progress.losses.copy())
 
     # -- labels -----------------------------------------------------------------------------
 
@@ -389,12 +388,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if callable(y):
             return
         there = np.flatnonzero(present(y))
-        unknown = there[class_numbers(classes, y[there]) < 0]
-        if len(unknown):
-            raise InputError(
-                f"y: label {named(y[unknown[:1]])} ({row_of_chunk(unknown[0])}) is not one of "
-                f"the classes {named(classes)}"
-            )
+        known_numbers(classes, y[there], there)
 
     def _of_these(self, oracle: Any) -> Any:
         """The oracle, held to the classes that the call names as all."""
@@ -404,10 +398,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             label = oracle(row)
             if np.ndim(label) == 0 and not isinstance(label, (dict, set)):
                 given = self._labels_of([label])
-                if present(given)[0] and class_numbers(known, given)[0] < 0:
-                    raise InputError(
-                        f"y: label {named(given)} is not one of the classes {named(known)}"
-                    )
+                known_numbers(known, given[present(given)])
             return label
 
         return ask

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from kernbrook.checks import is_number, real, shown
+from kernbrook.checks import is_number, real, row_of_chunk, shown
 from kernbrook.errors import InputError, printable
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.numerics.calibration_steps import agreeing_of_two
@@ -81,11 +81,6 @@ def present(labels: NDArray[Any]) -> Flags:
 def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
     """The labels, with None or NaN instead of what stands for a missing one.
 
-    Raises
-    ------
-    InputError
-        `missing` is neither None, nor a number, nor text.
-
     Examples
     --------
     >>> without(np.array([1, -1, 0]), -1)
@@ -139,13 +134,7 @@ def as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
-    """(c,) the labels, each once and sorted.
-
-    Raises
-    ------
-    InputError
-        They have no order, as numbers and text have none.
-    """
+    """(c,) the labels, each once and sorted."""
     try:
         return np.unique(plain(labels))
     except TypeError:
@@ -156,13 +145,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
 
 
 def named(labels: NDArray[Any]) -> str:
-    """The first labels, for a message; text in quotes, so that "0" is told from 0.
-
-    Examples
-    --------
-    >>> print(named(np.array(["0", "1"])), named(np.array([0, 1])), sep="; ")
-    '0', '1'; 0, 1
-    """
+    """The first labels, for a message; text in quotes, so that "0" is told from 0."""
     plain = labels[:10].tolist()
     words = [repr(str(one)) if isinstance(one, str) else str(one) for one in plain]
     return printable(", ".join(words)) + (", ..." if len(labels) > 10 else "")
@@ -179,6 +162,20 @@ def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
         return np.array([number.get(label, -1) for label in labels.tolist()], dtype=np.int64)
     except TypeError:
         raise InputError("y: expected numbers or text, found what cannot be a label") from None
+
+
+def known_numbers(classes: NDArray[Any], labels: NDArray[Any], places: Any = None) -> Labels:
+    """As `class_numbers`; InputError where a label is none of the classes.
+
+    places : (n,) rows of the chunk that the labels are of, for the message
+    """
+    numbers = class_numbers(classes, labels)
+    if (numbers < 0).any():
+        first = int((numbers < 0).argmax())
+        row = "" if places is None else f" ({row_of_chunk(places[first])})"
+        label = f"label {named(labels[first : first + 1])}{row}"
+        raise InputError(f"y: {label} is not one of the classes {named(classes)}")
+    return numbers
 
 
 def _array_of(items: Sequence[Any]) -> NDArray[Any]:
@@ -257,13 +254,7 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
 
 
 def check_threshold(threshold: Any, classes: int) -> Any:
-    """The threshold for so many classes: None, a number, "f1", or costs, (k, k).
-
-    Raises
-    ------
-    InputError
-        It is nothing of these, or made for another number of classes.
-    """
+    """The threshold for so many classes: None, a number, "f1", or costs, (k, k)."""
     if threshold is None:
         return None
     if isinstance(threshold, str) or is_number(threshold):
@@ -323,10 +314,6 @@ def check_keys(class_weight: Any, classes: NDArray[Any]) -> None:
 
     A label that is not named has weight 1, and a name may wait for its label. But not both: a name
     is then most likely a label of another type, such as "0" for 0.
-
-    Examples
-    --------
-    >>> check_keys({"spam": 5.0}, np.array(["ham", "spam"]))
     """
     if not isinstance(class_weight, dict):
         return
@@ -349,13 +336,8 @@ def lifts(
     Weights are relative to the mean weight of the labels up to each one. The roots find more of a
     rare class than weights of 1, and than the weights themselves, whose few rows outvote all else.
 
-    Parameters
-    ----------
-    class_weight : {label: weight}, 1 for what is not in it, or "balanced"
-    classes : (k,) labels
-    counts : (k,) labels of each class before
-    numbers : (n,) of the classes of the labels; negative where there is none
-    weights : (n,) sample weights: labels of weight 0 are not counted
+    classes : (k,) labels; counts : (k,) of each before; numbers : (n,) of the classes of the
+    labels, negative where there is none; weights : (n,) of the rows: of 0, labels do not count
     """
     out, there = np.ones(len(numbers)), (numbers >= 0) & (weights > 0)
     met = np.zeros((int(there.sum()), len(classes)))
@@ -374,15 +356,9 @@ def leading(
 ) -> Labels:
     """(n,) numbers of the classes of the greatest weight times probability.
 
-    So the rows that are said wrong weigh least in all, where the probabilities are right.
-
-    Parameters
-    ----------
-    class_weight : {label: weight}, 1 for what is not in it; or "balanced": one over the usual
-        probability, as if all classes were as frequent; the most probable class gives way to one
-        that is better by a tenth
-    classes : (k,) labels
-    probabilities, usual : (n, k), of the classes; see `numerics.calibration_steps`
+    So the rows that are said wrong weigh least in all, where the probabilities are right. The
+    weights of "balanced" are one over the usual probability, (n, k), as if all classes were as
+    frequent; the most probable class gives way to one that is better by a tenth.
     """
     if isinstance(class_weight, dict):
         return (probabilities * _named(class_weight, classes)).argmax(axis=1)

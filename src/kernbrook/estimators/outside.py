@@ -19,9 +19,8 @@ from kernbrook.estimators.base import in_words
 from kernbrook.estimators.labelled import (
     as_labels,
     as_numbers,
-    class_numbers,
     distinct,
-    named,
+    known_numbers,
     present,
 )
 from kernbrook.estimators.tasks import Learned, Task, is_batch
@@ -38,11 +37,6 @@ def online(model: Any) -> Any:
     ----------
     model : ours; or of scikit-learn, with `partial_fit`; or of River; or an `External`, which also
         takes a model that has nothing but `fit`
-
-    Raises
-    ------
-    InputError
-        It is none of these.
 
     Examples
     --------
@@ -99,6 +93,7 @@ class OutsideMachine(BaseEstimator):
     n_support_stored_ = 0
     n_support_active_ = 0
     kernels_ = ()
+    kernel_weights_ = property(lambda self: np.empty(0))
 
     def __init__(self, external: External):
         self.external = external
@@ -170,10 +165,6 @@ class OutsideMachine(BaseEstimator):
         self._aside += time.process_time() - start
 
     @property
-    def kernel_weights_(self) -> NDArray[np.float64]:
-        return np.empty(0)
-
-    @property
     def _task(self) -> Task:
         return "regression" if kind_of(self.external.model) == "regressor" else "classification"
 
@@ -204,13 +195,7 @@ class OutsideMachine(BaseEstimator):
         if self._task == "regression":
             targets[there] = as_numbers(y[there])
             return targets
-        numbers = class_numbers(self.classes_, y[there])
-        if (numbers < 0).any():
-            unknown = y[there][numbers < 0][:1]
-            raise InputError(
-                f"y: label {named(unknown)} is not one of the classes {named(self.classes_)}"
-            )
-        targets[there] = numbers
+        targets[there] = known_numbers(self.classes_, y[there])
         return targets
 
     def __sklearn_tags__(self) -> Any:

@@ -84,27 +84,13 @@ def _same_class(estimator: Any, verbs: Sequence[str], inner: str) -> bool:
 
 
 def task_of(estimator: Any) -> Task:
-    """What an estimator predicts; one that does not say so predicts classes.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> task_of(kb.OnlineMKClassifier()), task_of(kb.OnlineMKRegressor())
-    ('classification', 'regression')
-    """
+    """What an estimator predicts; one that does not say so predicts classes."""
     tagged = hasattr(estimator, "__sklearn_tags__")
     return "regression" if tagged and is_regressor(estimator) else "classification"
 
 
 def is_batch(estimator: Any) -> bool:
-    """Whether an estimator needs all data at once: it has `fit`, and no `learn`.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> is_batch(kb.VotedKernelClassifier()), is_batch(kb.OnlineMKClassifier())
-    (True, False)
-    """
+    """Whether an estimator needs all data at once: it has `fit`, and no `learn`."""
     return not hasattr(estimator, "learn")
 
 

@@ -22,10 +22,9 @@ from kernbrook.estimators.labelled import (
     as_numbers,
     check_discrete,
     check_kept_classes,
-    class_numbers,
     distinct,
     is_empty,
-    named,
+    known_numbers,
     present,
 )
 from kernbrook.estimators.tasks import Learned
@@ -41,6 +40,7 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     n_support_stored_ = 0
     n_support_active_ = 0
     kernels_ = ()
+    kernel_weights_ = property(lambda self: np.empty(0))
     labels_asked_: int
 
     _of_numbers: bool
@@ -151,10 +151,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     def n_rounds_(self) -> int:
         return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
 
-    @property
-    def kernel_weights_(self) -> NDArray[np.float64]:
-        return np.empty(0)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -203,10 +199,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
                 raise InputError("y: no row has a label: expected one, or classes")
             check_discrete(known)
             counts, last = np.zeros(len(known), dtype=np.int64), len(known) - 1
-        codes = class_numbers(known, labels)
-        if (codes < 0).any():
-            unknown = labels[codes < 0][:1]
-            raise InputError(f"y: label {named(unknown)} is not one of the classes {named(known)}")
+        codes = known_numbers(known, labels)
         before = np.concatenate([[last], codes])
         predicted, chances = before[so_far], None
         if self.strategy == "majority":

@@ -72,31 +72,16 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
 
     # -- what was learned -------------------------------------------------------------------
 
-    @property
-    def support_(self) -> NDArray[np.intp]:
-        return self._expansion.support.copy()
-
-    @property
-    def support_vectors_(self) -> Any:
-        items = self._expansion.points.items
-        return items.copy()
+    support_ = property(lambda self: self._expansion.support.copy())
+    support_vectors_ = property(lambda self: self._expansion.points.items.copy())
+    n_support_stored_ = property(lambda self: len(self._expansion.support))
+    n_terms_ = property(lambda self: int(np.count_nonzero(self._expansion.coefficients)))
+    kernel_weights_ = property(lambda self: self._expansion.weights)
 
     @property
     def dual_coef_(self) -> Floats:
         coefficients = self._expansion.coefficients.copy()
         return coefficients[:, :, 0] if coefficients.shape[2] == 1 else coefficients
-
-    @property
-    def n_support_stored_(self) -> int:
-        return len(self._expansion.support)
-
-    @property
-    def n_terms_(self) -> int:
-        return int(np.count_nonzero(self._expansion.coefficients))
-
-    @property
-    def kernel_weights_(self) -> Floats:
-        return self._expansion.weights
 
     # -- inside -----------------------------------------------------------------------------
 

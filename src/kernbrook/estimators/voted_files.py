@@ -48,13 +48,7 @@ def write_expansion(model: VotedClassifier, writer: Any) -> dict[str, Any]:
 
 
 def read_expansion(model: VotedClassifier, body: Any, reader: Any) -> None:
-    """Let a model that has its parameters and fitted attributes predict.
-
-    Raises
-    ------
-    InputError
-        They do not fit each other, or the arrays.
-    """
+    """Let a model that has its parameters and fitted attributes predict."""
     expect("expansion", body, dict)
     expect("expansion, kernels", body.get("kernels"), list)
     kernels = tuple(reader.value(body["kernels"]))

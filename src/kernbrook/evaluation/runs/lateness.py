@@ -83,8 +83,8 @@ class LatePass:
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
             part = X[at:end]
             ahead = self._seen - self.told
-            with so_many_wait(ahead), intervals_of(self.coverage):
-                said.append(self._said(part))
+            with intervals_of(self.coverage):
+                said.append(self._said(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at
@@ -92,12 +92,13 @@ class LatePass:
             at = end
         return joined(said), np.concatenate(places)
 
-    def _said(self, X: Any) -> Learned:
+    def _said(self, X: Any, ahead: int) -> Learned:
         if self.told:
-            return read(self.estimator, X)
+            with so_many_wait(ahead):
+                return read(self.estimator, X)
         n, first, chances = X.shape[0], 0.0, None
         try:
-            return self._late._said(X, n)
+            return self._late.say(X, ahead)
         except InputError:  # a rule that says nothing before its first label
             if self._late.classes is not None:
                 classes = as_labels(self._late.classes)
