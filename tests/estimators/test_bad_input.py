@@ -126,30 +126,7 @@ def test_first_data_that_does_not_fit(wrong, message):
 
 
 PARAMETERS = [
-    ({"learner": kb.Perceptron(tie="none")}, "tie must be 'margin' or 'label', got 'none'"),
-    ({"combiner": kb.Hedge(discount=0)}, r"discount must be a number in \(0, 1\], got 0"),
-    ({"combiner": kb.Hedge(discount=1.5)}, r"discount must be a number in \(0, 1\], got 1.5"),
     ({"combiner": kb.Hedge(discount=np.nan)}, r"discount must be a number in \(0, 1\], got nan"),
-    ({"combiner": kb.Hedge(discount="a")}, r"discount must be a number in \(0, 1\], got 'a'"),
-    ({"selection": kb.Selection(update="some")}, "update must be 'all' or 'drawn', got 'some'"),
-    ({"selection": kb.Selection(vote="some")}, "vote must be 'all' or 'drawn', got 'some'"),
-    (
-        {"selection": kb.Selection(smoothing=-0.1)},
-        r"smoothing must be .* in \[0, 1\], got -0.1",
-    ),
-    (
-        {"selection": kb.Selection(smoothing=None)},
-        r"smoothing must be .* in \[0, 1\], got None",
-    ),
-    ({"selection": kb.BestOfPrefix(rounds=0)}, "rounds must be an integer from 1 to .*, got 0"),
-    (
-        {"selection": kb.BestOfPrefix(fraction=2)},
-        r"fraction must be None or .* in \(0, 1\], got 2",
-    ),
-    (
-        {"selection": kb.BestOfPrefix(fraction="x")},
-        r"fraction must be None or .* in \(0, 1\], got 'x'",
-    ),
     ({"kernels": []}, r"kernels: expected .*, got \[\]"),
     ({"kernels": None}, "kernels: expected .*, got None"),
     ({"kernels": [kb.Linear(), "poly"]}, "expected a kernel or a function .*, got 'poly'"),

@@ -1,7 +1,5 @@
 """What the classifier keeps, tells and promises."""
 
-import copy
-
 import hard_streams
 import numpy as np
 import plain
@@ -34,26 +32,6 @@ def test_theorem_1(seed, n, tie, discount, noise):
     least, m = model.expert_mistakes_.min(), len(model.kernels_)
     bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
     assert (predictions != y).sum() <= bound
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_looking_changes_nothing(name):
-    """predict, decision_function and should_ask use up no draw and leave no trace."""
-    X, y = hard_streams.gaussian_clouds(200)
-    watched, plain = (kb.recipes.make(name, random_state=4) for _ in range(2))
-    for start in range(0, 200, 50):
-        part = slice(start, start + 50)
-        for model in (watched, plain):
-            model.learn(X[part], y[part], classes=[-1, 1])
-        first = watched.decision_function(X)
-        np.testing.assert_array_equal(watched.predict(X), np.where(first >= 0, 1, -1))
-        assert watched.should_ask(X).all()
-        assert watched.should_ask(X).shape == (200,)
-        np.testing.assert_array_equal(watched.decision_function(X), first)
-        assert watched.n_support_active_ == plain.n_support_active_
-    np.testing.assert_array_equal(watched.dual_coef_, plain.dual_coef_)
-    np.testing.assert_array_equal(watched.kernel_weights_, plain.kernel_weights_)
-    np.testing.assert_array_equal(watched.expert_mistakes_, plain.expert_mistakes_)
 
 
 @pytest.mark.parametrize("name", ["omkc-dd", "omkc-sd", "omkc-u", "perceptron", "perceptron-u"])
@@ -132,40 +110,6 @@ def test_sparse_after_dense_and_dense_after_sparse():
             np.testing.assert_array_equal(model.predict(form(X)), whole.predict(X))
 
 
-def test_partial_fit_is_learn():
-    X, y = hard_streams.gaussian_clouds(100)
-    learned = kb.recipes.make("omkc-ss", random_state=2)
-    learned.learn(X, y)
-    fitted = kb.recipes.make("omkc-ss", random_state=2)
-    for start in range(0, 100, 30):
-        part = slice(start, start + 30)
-        assert fitted.partial_fit(X[part], y[part], classes=[-1, 1]) is fitted
-    np.testing.assert_array_equal(fitted.dual_coef_, learned.dual_coef_)
-    refitted = fitted.fit(X, y)
-    np.testing.assert_array_equal(refitted.dual_coef_, learned.dual_coef_)
-
-
-def test_fit_forgets():
-    X, y = hard_streams.gaussian_clouds(100, 4)
-    model = plain.classifier().fit(X, y)
-    other = X[:, :2], np.where(y > 0, "b", "a")
-    fresh = plain.classifier().fit(*other)
-    model.fit(*other)
-    np.testing.assert_array_equal(model.predict(other[0]), fresh.predict(other[0]))
-    assert model.n_features_in_ == 2
-    assert model.labels_asked_ == 100
-
-
-def test_copies_do_not_share():
-    X, y = hard_streams.gaussian_clouds(100)
-    model = plain.classifier().fit(X, y)
-    twin = copy.deepcopy(model)
-    before = model.decision_function(X)
-    twin.learn(X, -y)
-    np.testing.assert_array_equal(model.decision_function(X), before)
-    assert (twin.decision_function(X) != before).any()
-
-
 def test_what_is_shown_is_not_the_state():
     """Writing to an attribute's array must not change the model behind its back."""
     X, y = hard_streams.gaussian_clouds(100)
@@ -176,15 +120,6 @@ def test_what_is_shown_is_not_the_state():
         if shown.flags.writeable:
             shown *= -3.0
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-def test_memory_of_sparse_data_is_that_of_its_entries():
-    """100,000 features, few of them in use: no array of that width is kept."""
-    rng = np.random.default_rng(0)
-    X = sp.random_array((300, 100_000), density=2e-4, format="csr", rng=rng)
-    y = rng.choice([-1, 1], size=300)
-    model = plain.classifier().fit(X, y)
-    assert model.memory_bytes_ < 2_000_000
 
 
 @pytest.mark.parametrize("verb", ["predict", "decision_function", "should_ask"])

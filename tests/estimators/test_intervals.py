@@ -54,20 +54,6 @@ def test_errors_of_no_size():
     assert told(np.full(50, 1e300)).deviation() == pytest.approx(1e300)
 
 
-def test_chunks_rows_and_files(tmp_path):
-    whole = kb.OnlineMKRegressor(random_state=0).fit(X, y)
-    rows = kb.OnlineMKRegressor(random_state=0).fit(X[:1], y[:1])
-    for i in range(1, 300):
-        if i == 150:
-            kb.save(rows, tmp_path / "model")
-            rows = kb.load(tmp_path / "model")
-        rows.learn_one(X[i], float(y[i]))
-    for model in (rows, whole):
-        _, deviations = model.predict(X, return_std=True)
-        np.testing.assert_array_equal(deviations, whole.predict(X, return_std=True)[1])
-        np.testing.assert_array_equal(model.predict_interval(X), whole.predict_interval(X))
-
-
 @pytest.mark.parametrize("size", [1, 60, 300])
 def test_half_widths_before_each_label(size):
     """What `learn` says as it goes is what `predict_interval` would have said of each next row."""

@@ -162,13 +162,6 @@ def test_fit_needs_every_label_and_says_who_does_not(make, verb):
         getattr(make(), verb)(X, None)
 
 
-def test_a_measured_pass_needs_every_label():
-    for given in ([0, None, *Y[2:]], [0, np.nan, *Y[2:]]):
-        for model in (classifier(), regressor()):
-            with pytest.raises(InputError, match="row 1 has no label; `prequential` counts the er"):
-                kb.prequential(model, X, given)
-
-
 def test_the_centre_is_a_label_that_was_learned():
     """A chunk whose first label is not learned, because it fails, centres nothing."""
     model, plain = regressor(center=True), regressor(center=True)

@@ -148,6 +148,18 @@ def test_scores_of_then():
     assert learned.scores.shape == (35, 1)
 
 
+def test_what_is_said_of_rows_that_do_not_wait():
+    """As of rows that do, as far from the last label."""
+    late = kb.LateLabels(classifier(), classes=["down", "up"])
+    assert late.say(X[:2]).probabilities.tolist() == [[0.5, 0.5]] * 2
+    late.predict(X[:60], range(60))
+    late.learn(range(40), UP[:40])
+    said = late.say(X[60:])
+    assert late.say(X[60:], waiting=0).probabilities.tolist() != said.probabilities.tolist()
+    assert list(late.waiting_) == [*range(40, 60)]
+    np.testing.assert_array_equal(late.predict_proba(X[60:], range(60, 80)), said.probabilities)
+
+
 def test_a_class_that_comes_later():
     late = kb.LateLabels(classifier())
     late.predict(X[:20], range(20))

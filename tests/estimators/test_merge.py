@@ -14,16 +14,6 @@ from kernbrook.learners.ridge import matrix_of
 ONE = [kb.Gaussian(sigma=0.5)]
 X, Y = kb.open_stream("checkerboard:900").read()
 NEW, _ = kb.open_stream("checkerboard:200", seed=7).read()
-LEARNERS = [
-    kb.Ridge(), kb.Ridge(forgetting=0.99), kb.GradientDescent(schedule="adagrad"),
-    kb.Perceptron(), kb.GradientDescent(loss="hinge", features=None), kb.BPAS(30), kb.RBP(30),
-    kb.Forgetron(30), kb.BOGD(30), kb.Projectron(30), kb.ProjectronPlusPlus(30),
-    kb.TighterPerceptron(30), kb.Ahpatron(30), kb.Stoptron(30), kb.LastLabel(),
-    *(kb.Pegasos(30, upkeep=upkeep) for upkeep in ("random", "project", "merge")),
-    kb.Pegasos(None),
-    kb.Cells([kb.RandomBinning(9, [1, None], cells=500), kb.GrownPartitions(5, 60, 2, 10)]),
-    kb.BoostedTrees(3, 4, 40, work=90),
-]  # fmt: skip
 
 
 def machine(learner, combiner=None, kernels=ONE, **others):
@@ -165,27 +155,6 @@ def test_the_rest_is_projected_on_the_greatest_coefficients(learner):
     np.testing.assert_allclose(both.decision_function(NEW), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_every_learner_goes_on_and_is_saved(learner, sparse, tmp_path, monkeypatch):
-    monkeypatch.setitem(globals(), "X", sp.csr_matrix(X) if sparse else X)
-    before, parts = shards(machine(learner, kb.Hedge()), 60, 2, 300)
-    both = merged(before, parts)
-    assert both.n_rounds_ == 300
-    kb.save(both, tmp_path / "model")  # loading checks all that compiled code trusts
-    again = kb.load(tmp_path / "model")
-    for one in (both, again):
-        one.partial_fit(X[300:600], Y[300:600])
-    np.testing.assert_array_equal(both.decision_function(NEW), again.decision_function(NEW))
-    if "budget" in learner.get_params() and learner.budget is not None:
-        assert both.n_support_stored_ <= learner.budget
-    nothing = deepcopy(both).merge(both, since=both)  # nobody has learned more
-    np.testing.assert_allclose(
-        nothing.decision_function(NEW), both.decision_function(NEW), rtol=1e-6, atol=1e-9
-    )
-
-
 def test_the_kernel_values_that_slots_keep():
     """As the learners would have found them."""
     for learner in (kb.Projectron(30), kb.Pegasos(30, upkeep="project")):
@@ -209,22 +178,6 @@ def test_memories_of_learners():
     _, parts = shards(machine(kb.Forgetron(30)))
     held = [store_of(one)[1].slots.memory[0] for one in parts]
     np.testing.assert_allclose(store_of(merged(None, parts))[1].slots.memory[0], sum(held))
-
-
-def test_rows_that_were_learned_one_by_one():
-    """What they change in place is read as it is, and stays with its model."""
-    _, chunks = shards(machine([kb.BPAS(20), kb.Ridge()], kb.Hedge()), 0, 2, 200)
-    _, rows = shards(machine([kb.BPAS(20), kb.Ridge()], kb.Hedge()), 0, 2, 100)
-    for i, one in enumerate(rows):
-        for t in range(100 + i, 200, 2):
-            one.learn_one(X[t], Y[t])
-    both = merged(None, rows)
-    before = both.decision_function(NEW)
-    np.testing.assert_array_equal(before, merged(None, chunks).decision_function(NEW))
-    for one in rows:
-        one.learn_one(X[0], Y[0])
-    np.testing.assert_array_equal(both.decision_function(NEW), before)
-    both.learn_one(X[0], Y[0])
 
 
 def test_the_default_of_classes_and_of_numbers():

@@ -227,28 +227,6 @@ def test_rows_that_are_no_csr_matrix(change, saved):
         kb.load(saved)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        put("counts_", lambda a: a[:1]),
-        put("counts_", lambda a: a.astype(float)),
-        say("fitted", "last_", value=2),
-        say("fitted", "n_features_in_", value=-1),
-        say("fitted", "n_features_in_", value=3.0),
-        say("fitted", "labels_asked_", value=10**30),
-        say("fitted", "labels_asked_", value=-1),
-        say("fitted", "kernels_", value=[]),
-        say("run", value={"width": 1, "sparse": False}),
-        lambda m, t, d: m["fitted"].pop("last_") * 0,
-    ],
-)
-def test_trivial_models_that_are_wrong(change, saved):
-    kb.save(kb.recipes.make("last-label").fit(X, Y), saved)
-    rewrite(saved, change)
-    with pytest.raises(ModelFileError):
-        kb.load(saved)
-
-
 def test_every_truncation(saved):
     data = saved.read_bytes()
     places = {*range(0, len(data), 97), *range(40), *range(len(data) - 20, len(data))}
@@ -305,18 +283,6 @@ def test_the_error_travels(tmp_path):
     for twin in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):
         assert str(twin) == str(caught.value)
         assert twin.path == tmp_path / "absent"
-
-
-@pytest.mark.parametrize(("field", "value"), [("place", 10**6), ("place", -1), ("filled", 99)])
-def test_slots_that_point_outside(tmp_path, field, value):
-    """Compiled code indexes by them."""
-    model = kb.recipes.make("rbp", budget=5, random_state=0)
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model.fit(X, np.where(X[:, 0] > 0, 1, -1))
-    kb.save(model, tmp_path / "model")
-    rewrite(tmp_path / "model", at(f"stores.0.{field}", 0, value))
-    with pytest.raises(ModelFileError, match=f"stores.0.{field}"):
-        kb.load(tmp_path / "model")
 
 
 # -- arrays without their zeros --------------------------------------------------------------------

@@ -4,9 +4,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from inside import compiled
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
@@ -47,30 +44,6 @@ def state(model):
     return [array.tobytes() for array in parts]
 
 
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 2**31),
-    n=st.integers(1, 150),
-    C=st.integers(3, 6),
-    tie=st.sampled_from(["margin", "label"]),
-    discount=st.sampled_from([0.05, 0.5, 0.8, 0.99]),
-    noise=st.floats(0, 1),
-)
-def test_theorem_1(seed, n, C, tie, discount, noise):
-    """M <= 2 ln(1/beta)/(1-beta) min_i M_i + 2 ln m/(1-beta), on any stream; (D,D).
-
-    Where the vote errs, the label's class has at most half of the weight, as of two classes.
-    """
-    rng = np.random.default_rng(seed)
-    A = rng.integers(-2, 3, size=(n, 3)).astype(float)
-    y = np.where(rng.random(n) < noise, rng.integers(C, size=n), A.sum(axis=1).astype(int) % C)
-    model = plain.classifier("omkc16", kb.Perceptron(tie), kb.Hedge(discount))
-    predictions, _ = model.learn(A, y, classes=np.arange(C))
-    least, m = model.expert_mistakes_.min(), len(model.kernels_)
-    bound = 2 * np.log(1 / discount) / (1 - discount) * least + 2 * np.log(m) / (1 - discount)
-    assert (predictions != y).sum() <= bound
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_shapes(name):
     """One vote a class; the greatest is predicted, and decides as its kernels say."""
@@ -103,18 +76,6 @@ def test_shapes(name):
         votes = np.eye(10)[scores.argmax(axis=2)]
         expected = np.tensordot(model.kernel_weights_, votes, 1)
         np.testing.assert_allclose(decisions, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in MODELS if "drawn" not in MODELS[name]().__repr__()]
-)
-def test_predict_is_what_learn_would_say(name):
-    """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
-    model = MODELS[name]()
-    model.learn(X[:100], Y[:100], np.arange(10))
-    for t in range(100, 140):
-        foreseen = model.predict(X[t : t + 1])
-        assert model.learn(X[t : t + 1], Y[t : t + 1])[0] == foreseen
 
 
 def test_a_file_of_another_number_of_classes(tmp_path):
@@ -150,23 +111,6 @@ def test_models_of_different_numbers_of_classes(name):
         assert shape == ((200,) if C == 2 else (200, C))
 
 
-@pytest.mark.parametrize("kind", [str, object, int, float, bool])
-def test_labels_of_any_kind(kind):
-    """Their order is that of np.unique, whatever they are."""
-    numbers = Y % (2 if kind is bool else 3)
-    values = {
-        str: ["b", "aa", "c"], object: ["b", "aa", "c"], int: [7, -3, 40],
-        float: [2.0, -1.0, 3.0], bool: [True, False],
-    }[kind]  # fmt: skip
-    y = np.array(values, dtype=kind)[numbers]
-    model = plain.classifier(POOL).fit(X, y)
-    assert model.classes_.tolist() == sorted(values)
-    usual = plain.classifier(POOL).fit(X, np.searchsorted(sorted(values), values)[numbers])
-    predicted = model.predict(X)
-    assert predicted.dtype == y.dtype
-    np.testing.assert_array_equal(predicted, np.array(sorted(values), dtype=kind)[usual.predict(X)])
-
-
 def test_classes_that_have_not_come_yet():
     """Named beforehand they are predicted by nobody until they come; the first wins ties."""
     model = plain.classifier(POOL, kb.Perceptron())
@@ -176,20 +120,6 @@ def test_classes_that_have_not_come_yet():
     model.learn(X[few], NAMES[Y[few]])
     assert set(model.predict(X[few])) <= {"three", "five"}
     assert model.decision_function(X).shape == (200, 10)
-
-
-@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.PassiveAggressive(), kb.RBP(15)])
-def test_a_kernel_that_overflows(learner):
-    """It is named, whichever it is of the pool, and nothing of the block is learned."""
-    for place in range(3):
-        pool = [kb.Linear(), kb.Gaussian(sigma=1)]
-        pool.insert(place, kb.Polynomial(9))
-        model = plain.classifier(pool, learner).fit(X, Y)
-        before = state(model)
-        with pytest.raises(InputError, match=r"kernel \(x\.z\)\^9"):
-            model.learn(X * 1e40, Y)
-        assert state(model) == before
-        assert model.labels_asked_ == 200
 
 
 def test_choosing_a_kernel_beforehand():
@@ -229,34 +159,6 @@ def test_unseen_labels(wrong, message):
         wrong(model)
     assert state(model) == before
     assert model.labels_asked_ == 200
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_sample_weights(name):
-    """One weight for all is none; what has weight 0 is predicted, and teaches nothing."""
-    usual, ones = (MODELS[name]().set_params(random_state=7) for _ in range(2))
-    assert state(ones.fit(X, Y, np.full(200, 1e-3))) == state(usual.fit(X, Y))
-    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], size=200)
-    weighted = MODELS[name]().set_params(random_state=7)
-    weighted.learn(X, Y, sample_weight=weights)
-    zero = weights == 0
-    held = {tuple(row) for row in weighted.support_vectors_}
-    if not name.startswith("pegasos, m"):  # merged ones are no rows
-        assert held <= {tuple(row) for row in X[~zero]}
-    assert state(weighted) != state(usual)
-    assert weighted.labels_asked_ == 200
-
-
-@pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
-def test_read_only_arrays_are_not_compiled_for_anew(name):
-    """Which would take a minute."""
-    given = X.copy(), Y.copy(), np.ones(200)
-    first = state(MODELS[name]().set_params(random_state=7).fit(*given))
-    before = compiled()
-    for array in given:
-        array.setflags(write=False)
-    assert state(MODELS[name]().set_params(random_state=7).fit(*given)) == first
-    assert compiled() == before
 
 
 def test_a_weight_scales_the_step():

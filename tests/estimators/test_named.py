@@ -117,18 +117,6 @@ def test_whole_rows_are_learned_as_they_are():
         assert model.n_rounds_ == 90
 
 
-def test_one_record_at_a_time():
-    records, model = stream(3), kb.NamedColumns(classifier(), spare=1)
-    chunk = kb.NamedColumns(classifier(), spare=1)
-    said = [model.learn_one(records[0], UP[0], classes=CLASSES)]
-    said += [model.learn_one(*pair) for pair in zip(records[1:], UP[1:], strict=True)]
-    expected = chunk.learn(records[:1], UP[:1], classes=CLASSES)[0].tolist()
-    expected += chunk.learn(records[1:], UP[1:])[0].tolist()
-    assert said == expected
-    np.testing.assert_array_equal(model.predict_proba(records), chunk.predict_proba(records))
-    assert model.ignored_ == chunk.ignored_
-
-
 def test_frames_with_gaps_columns_that_come_and_go():
     model = kb.NamedColumns(kb.OnlineMKRegressor(POOL, random_state=0), spare=1)
     model.learn(pd.DataFrame({"a": [1, 3], "b": [True, False]}), [0.0, 1.0])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
 import kernbrook as kb
@@ -71,37 +70,6 @@ def test_the_old_classes_keep_their_odds():
     now = model._model.calibration.probabilities(model._lean(X)[1])
     assert now[:, 1].max() < 0.05
     np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
-
-
-@pytest.mark.parametrize("learner", [None, kb.GradientDescent(), LEARNERS[-1]], ids=str)
-def test_chunks_rows_and_files(learner, tmp_path):
-    """From any class to any: in one chunk, row by row, and through a file."""
-    whole = machine(learner).partial_fit(X[:10], Y[:10])
-    said, asked = whole.learn(X[10:], Y[10:])
-    rows = machine(learner).partial_fit(X[:10], Y[:10])
-    kept = [rows.learn_one(x, label) for x, label in zip(X[10:], Y[10:], strict=True)]
-    np.testing.assert_array_equal(kept, said)
-    assert asked.all()
-    sparse = machine(learner).partial_fit(X[:10], Y[:10])
-    for i in range(10, len(X), 7):
-        sparse.learn(sp.csr_matrix(X[i : i + 7]), Y[i : i + 7])
-    kb.save(rows, tmp_path / "model")
-    for model in (rows, kb.load(tmp_path / "model"), sparse):
-        np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
-        np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
-    assert np.mean(whole.predict(X) == Y) > 0.85
-    assert whole.n_rounds_ == len(X)
-
-
-def test_one_after_the_other():
-    """Text, in the order of the alphabet, from two to four."""
-    names = np.array(["pear", "apple", "quince"])[Y].astype(object)
-    names[120:][Y[120:] == 2] = "fig"
-    model = machine().fit(X[:60], names[:60])
-    model.partial_fit(X[60:], names[60:])
-    assert model.classes_.tolist() == ["apple", "fig", "pear", "quince"]
-    assert np.mean(model.predict(X)[60:] == names[60:]) > 0.7
-    assert model.predict_proba(X).shape == (len(X), 4)
 
 
 def test_only_labels_that_are_looked_at_are_known():

@@ -6,7 +6,6 @@ from estimators.test_model_files import rewrite
 from hard_streams import gaussian_clouds
 from naive import calibration as naive
 from river import linear_model, optim, preprocessing
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
@@ -69,15 +68,6 @@ def test_the_same_as_the_definition(classes, inputs):
     )
 
 
-@pytest.mark.parametrize("number", range(len(WAYS)))
-def test_chunks_make_no_difference(number):
-    way, labels = WAYS[number], (y, THREE)[number % 2]
-    whole = in_chunks(learned(**way), labels, 400).predict_proba(X)
-    for size in (1, 7):
-        model = in_chunks(learned(**way), labels, size)
-        np.testing.assert_array_equal(model.predict_proba(X), whole)
-
-
 def test_before_each_label_they_are_what_is_predicted():
     """What is learned from is what would have been said."""
     model = in_chunks(learned(selection=kb.Selection(update="drawn", vote="drawn")), y, 50, 100)
@@ -94,21 +84,6 @@ def test_before_each_label_they_are_what_is_predicted():
     leanings = model._lean(X)[1]
     mine = model._model.calibration.probabilities(leanings)
     np.testing.assert_allclose(mine, twin.probabilities(leanings), rtol=1e-12)
-
-
-def test_one_row_at_a_time_saved_and_undone(tmp_path):
-    model, slow = (in_chunks(learned(), y, 50, 100) for _ in "ab")
-    for i in range(100, 200):
-        model.learn_one(X[i], y[i])
-    slow.partial_fit(X[100:200], y[100:200])
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    with pytest.raises(kb.errors.InputError):
-        model.learn(X[:2], ["neither", "nor"])
-    for other in (slow, loaded, model):
-        other.partial_fit(X[200:], y[200:])
-        np.testing.assert_array_equal(other.predict_proba(X), slow.predict_proba(X))
-    assert clone(model).get_params() == model.get_params()
 
 
 def test_a_second_pass_makes_nobody_surer():

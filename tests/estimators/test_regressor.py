@@ -1,7 +1,6 @@
 """The regressor as an estimator: what it promises, what it refuses, what a file keeps of it."""
 
 import math
-import pickle
 from fractions import Fraction
 
 import hard_streams
@@ -11,7 +10,6 @@ import plain
 import pytest
 import scipy.sparse as sp
 from driving import learn, seed_of, waves
-from estimators.test_model_files import rewrite
 from expected_failures import checks_of
 from inside import extra_of, pool_of, theta_of
 from naive import boosted_trees as naive_trees
@@ -21,7 +19,6 @@ from naive import policies, regression, rounds, scaling, stack
 from safetensors import safe_open
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -29,14 +26,13 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
-from kernbrook.errors import InputError, ModelFileError, NonFiniteError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.features.grown_partitions import most_slots
 from kernbrook.features.pools import draw
 
 WAVES = kb.RandomFeatures(8)
 POOL = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0), kb.Cauchy(sigma=1)]
 LEARNERS = [kb.Ridge(features=WAVES), kb.GradientDescent(0.2, features=WAVES)]
-EXPANSION = kb.GradientDescent(0.2, features=None, regularization=0.1)
 
 
 X, Y = waves(160, 4)
@@ -44,44 +40,6 @@ X, Y = waves(160, 4)
 
 def make(learner=LEARNERS, kernels=POOL, random_state=0, **others):
     return plain.regressor(kernels, learner, random_state=random_state, **others)
-
-
-VARIANTS = {
-    "default": lambda: plain.regressor(random_state=0),
-    "pool": make,
-    "ridge that forgets": lambda: make(kb.Ridge(0.5, 0.95, WAVES)),
-    "adagrad": lambda: make(kb.GradientDescent(0.3, "adagrad", features=WAVES)),
-    "normalized": lambda: make(kb.GradientDescent(0.3, "normalized", features=WAVES)),
-    "several maps": lambda: make(
-        [kb.Ridge(features=WAVES), kb.Ridge(features=kb.RandomFeatures(5, "orthogonal"))]
-    ),
-    "other maps": lambda: make(
-        kb.Ridge(), [kb.Polynomial(2, 1.0), kb.Linear(), kb.Laplacian(sigma=3)]
-    ),
-    "sketch": lambda: make(
-        kb.Ridge(features=kb.TensorSketch(16)), [kb.Polynomial(2, 1.0), kb.Polynomial(3)]
-    ),
-    "landmarks": lambda: make(kb.Ridge(features=kb.Nystroem(landmarks=X[:10])), POOL),
-    "expansion": lambda: make(EXPANSION),
-    "expansion that shrinks": lambda: make(
-        kb.GradientDescent(0.1, "constant", features=None, regularization=3.0)
-    ),
-    "expansion under a budget": lambda: make(
-        kb.GradientDescent(0.2, features=None, regularization=0.5, budget=30)
-    ),
-    "EXP": lambda: make(combiner=kb.EXP()),
-    "AdaHedge": lambda: make(combiner=kb.AdaHedge("absolute")),
-    "scale-free": lambda: make(combiner=kb.MLPoly("linearized", scale_free=True)),
-    "adaptive": lambda: make(combiner=kb.EXP(3.0), selection=kb.AdaptiveSelection(0.9)),
-    "drawn": lambda: make(selection=kb.Selection("drawn", "drawn", 0.2)),
-    "disagreement": lambda: make(labels=kb.Disagreement(0.02, 3)),
-    "variance": lambda: make(kb.Ridge(features=WAVES), labels=kb.VarianceSampling(0.2)),
-    "label budget": lambda: make(labels=kb.LabelBudget(0.3)),
-    "expansion, disagreement": lambda: make(EXPANSION, labels=kb.Disagreement(0.02, 3)),
-    "maximum": lambda: make(scaling="maximum"),
-    "moments": lambda: make(scaling="moments", center=True),
-}
-of_variants = pytest.mark.parametrize("name", VARIANTS)
 
 
 def file_of(model, tmp_path):
@@ -92,32 +50,12 @@ def file_of(model, tmp_path):
 # -- as scikit-learn expects one ---------------------------------------------------------------
 
 LINES = [kb.Linear(), kb.Polynomial(2, 1.0)]
-STEADY = kb.GradientDescent(0.2, "constant", features=None)
 
 
 @pytest.mark.thinned
-@checks_of(
-    {
-        "EXP": make(kb.Ridge(), LINES, combiner=kb.EXP(), labels=kb.Disagreement()),
-        "AdaHedge": make(
-            STEADY, [kb.Gaussian(sigma=5)], combiner=kb.AdaHedge("absolute"), center=True
-        ),
-    }
-)
+@checks_of({"EXP": make(kb.Ridge(), LINES, combiner=kb.EXP(), labels=kb.Disagreement())})
 def test_estimator_checks(estimator, check):
     check(estimator)
-
-
-@pytest.mark.sampled
-@of_variants
-def test_clone_and_pickle(name):
-    model = VARIANTS[name]().fit(X, Y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(learn(again, X[::-1], Y), learn(model, X[::-1], Y))
-    blank = clone(model)
-    assert not hasattr(blank, "n_features_in_")
-    np.testing.assert_array_equal(blank.fit(X, Y).predict(X), VARIANTS[name]().fit(X, Y).predict(X))
 
 
 def test_among_scikit_learns_own():
@@ -137,43 +75,6 @@ def test_among_scikit_learns_own():
 
 
 # -- what it promises --------------------------------------------------------------------------
-
-
-@pytest.mark.sampled
-@of_variants
-def test_chunks_change_nothing(name, tmp_path):
-    A, b = waves(280, 4)  # more than a block
-    whole = VARIANTS[name]()
-    said = learn(whole, A, b)
-    state = file_of(whole, tmp_path)
-    for size in (7, 256):
-        model = VARIANTS[name]()
-        np.testing.assert_array_equal(learn(model, A, b, None, size), said)
-        assert file_of(model, tmp_path) == state
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "drawn"])
-def test_predict_says_what_learn_says(name):
-    model = VARIANTS[name]()
-    model.learn(X[:1], Y[:1])
-    for x, label in zip(X[1:70, None], Y[1:70], strict=True):
-        before = model.predict(x)
-        np.testing.assert_allclose(model.learn(x, [label])[0], before, rtol=1e-10, atol=1e-13)
-
-
-@pytest.mark.sampled
-@of_variants
-def test_the_same_seed_gives_the_same_bytes(name, tmp_path):
-    first, second = (file_of(VARIANTS[name]().fit(X, Y), tmp_path) for _ in range(2))
-    assert first == second
-    other = VARIANTS[name]().set_params(random_state=1).fit(X, Y)
-    same = VARIANTS[name]().fit(X, Y).predict(X)
-    drawn = not any(word in name for word in ("expansion", "landmarks"))
-    assert (other.predict(X) == same).all() != drawn
-    state = np.random.RandomState(5)
-    own = VARIANTS[name]().set_params(random_state=state).fit(X, Y)
-    assert np.isfinite(own.predict(X)).all()
 
 
 def test_what_was_learned_adds_up():
@@ -231,15 +132,6 @@ def test_weights_that_are_equal_are_none():
     second = 2 * usual.expert_errors_ - Y[0] ** 2
     expected = (Y[0] ** 2 + 4 / 3 * second) / 2
     np.testing.assert_allclose(other.expert_errors_, expected, rtol=1e-12)
-
-
-def test_fit_forgets_and_partial_fit_goes_on():
-    model = make()
-    model.partial_fit(X[:80], Y[:80]).partial_fit(X[80:], Y[80:])
-    whole = make().fit(X, Y)
-    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
-    model.fit(X[:, :2], Y)
-    assert (model.n_features_in_, model.labels_asked_) == (2, 160)
 
 
 # -- scaling and centring ----------------------------------------------------------------------
@@ -539,75 +431,6 @@ def test_our_recipes(name, stream, named):
 
 # -- what it refuses ---------------------------------------------------------------------------
 
-PARAMETERS = [
-    ({"learner": kb.Perceptron()}, r"Perceptron\(\) is for classes, not for numbers"),
-    ({"learner": kb.RBP(5)}, r"RBP.* is for classes, not for numbers"),
-    ({"learner": kb.GradientDescent(loss="hinge")}, "is for classes, not for numbers"),
-    ({"learner": kb.GradientDescent(loss="logistic")}, "is for classes, not for numbers"),
-    ({"learner": []}, "learner: expected one learner or more, got none"),
-    ({"learner": [kb.Ridge(), kb.EXP()]}, "learner: expected an object such as Ridge"),
-    ({"learner": kb.Ridge}, "learner: expected an object such as Ridge"),
-    (
-        {"learner": kb.Ridge(regularization=0)},
-        "Ridge: regularization must be a positive .* got 0",
-    ),
-    ({"learner": kb.Ridge(forgetting=0)}, r"Ridge: forgetting must be a number in \(0, 1\], got 0"),
-    ({"learner": kb.Ridge(forgetting=1.1)}, r"forgetting must be a number in \(0, 1\]"),
-    ({"learner": kb.Ridge(math.nan)}, "regularization must be a positive number, got nan"),
-    ({"learner": kb.Ridge(features=None)}, "Ridge: features must be 'auto' or a map such"),
-    ({"learner": kb.Ridge(features="some")}, "features must be 'auto' or a map"),
-    ({"learner": kb.GradientDescent(0)}, "GradientDescent: step must be a positive number, got 0"),
-    ({"learner": kb.GradientDescent(-1.0)}, "step must be a positive number, got -1.0"),
-    ({"learner": kb.GradientDescent("1")}, "step must be a positive number, got '1'"),
-    ({"learner": kb.GradientDescent(1, "fast")}, "schedule must be one of root.*, got 'fast'"),
-    ({"learner": kb.GradientDescent(loss="log")}, "loss must be one of squared.*, got 'log'"),
-    ({"learner": kb.GradientDescent(horizon=0)}, "horizon must be None or a number from 1, got 0"),
-    ({"learner": kb.GradientDescent(epsilon=-1)}, "epsilon must be a non-negative number"),
-    ({"combiner": kb.FixedShare()}, "combiner: for regression expected a loss 'squared'"),
-    ({"combiner": kb.Hedge(loss="hinge")}, "combiner: for regression expected a loss 'squared'"),
-    ({"combiner": kb.EXP(loss="logistic")}, "combiner: for regression expected a loss 'squared'"),
-    (
-        {"combiner": kb.GroupNorm(), "learner": None},
-        r"combiner: GroupNorm.* needs labels that are classes",
-    ),
-    ({"combiner": kb.EXP(0.0)}, "EXP: step must be a positive number, got 0.0"),
-    ({"combiner": kb.EXP(horizon=0.5)}, "EXP: horizon must be None or a number from 1, got 0.5"),
-    (
-        {"labels": kb.MarginSampling()},
-        "needs labels that are classes, which OnlineMKRegressor does",
-    ),
-    ({"kernels": [kb.Linear()]}, "RandomFeatures: expected a shift-invariant kernel"),
-    (
-        {"scaling": "standard"},
-        "scaling must be 'auto', None or one of maximum, moments, ranks, got 'standard'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=[m for _, m in PARAMETERS])
-def test_parameters(parameters, message):
-    """Refused before anything is learned; the model works once the parameter is right."""
-    model = make().set_params(**parameters)
-    with pytest.raises(InputError, match=message):
-        model.learn(X, Y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    default = make().get_params(deep=False)
-    model.set_params(**{name: default[name] for name in parameters})
-    np.testing.assert_array_equal(model.fit(X, Y).predict(X), make().fit(X, Y).predict(X))
-
-
-def test_what_the_classifier_refuses():
-    y = Y > 0
-    for learner in (kb.GradientDescent(loss="epsilon-insensitive"),):
-        with pytest.raises(InputError, match="is for numbers, not for classes"):
-            plain.classifier(POOL, learner).fit(X, y)
-    for combiner in (kb.EXP(), kb.AdaHedge("absolute"), kb.MLPoly("linearized")):
-        with pytest.raises(
-            InputError, match="combiner: for classification expected a loss 'mistakes'"
-        ):
-            plain.classifier(POOL, LEARNERS, combiner).fit(X, y)
-
 
 TARGETS = [
     (np.where(np.arange(160) == 9, np.inf, Y), r"inf.*\(row 9 of the chunk\)"),
@@ -648,23 +471,6 @@ def test_numbers_of_any_kind():
     np.testing.assert_array_equal(
         make().learn(X, whole > 0)[0], make().learn(X, (whole > 0).astype(float))[0]
     )
-
-
-@pytest.mark.parametrize("name", ["pool", "expansion", "adaptive", "moments", "label budget"])
-def test_rows_that_are_refused(name, tmp_path):
-    model = VARIANTS[name]().fit(X, Y)
-    state = file_of(model, tmp_path)
-    for value in (np.nan, np.inf):
-        bad = X.copy()
-        bad[3, 1] = value
-        for verb in (model.predict, model.should_ask, lambda A: model.learn(A, Y)):
-            with pytest.raises(ValueError, match=r"NaN|infinity"):
-                verb(bad)
-    with pytest.raises(InputError, match="X has 3 features, but OnlineMKRegressor is expecting 4"):
-        model.learn(X[:, :3], Y)
-    with pytest.raises(ValueError, match="sample_weight"):
-        model.learn(X, Y, sample_weight=-np.ones(160))
-    assert file_of(model, tmp_path) == state
 
 
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(1.0)], ids=["alone", "together"])
@@ -721,83 +527,6 @@ def test_the_features_are_in_the_file(tmp_path):
         assert any(
             array.tobytes() == own.arrays()["frequencies"].tobytes() for array in tensors.values()
         ), i
-
-
-def test_changed_parameters_are_not_saved(tmp_path):
-    for change in ({"learner": kb.Ridge()}, {"labels": kb.Disagreement()}, {"kernels": POOL[:2]}):
-        model = make().fit(X, Y).set_params(**change)
-        with pytest.raises(InputError, match="the parameters were changed after learning"):
-            kb.save(model, tmp_path / "model")
-
-
-def tensors_of(path):
-    with safe_open(path, framework="np") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-
-
-@pytest.mark.parametrize(
-    "name", ["pool", "adagrad", "sketch", "landmarks", "expansion", "moments", "label budget"]
-)
-def test_damaged_files(name, tmp_path):
-    """Every tensor: missing, of another shape or type, NaN: refused in words, or, where any
-    number will do, no harm done."""
-    path = tmp_path / "model"
-    model = VARIANTS[name]().fit(X, Y)
-    kb.save(model, path)
-    whole = path.read_bytes()
-    rewrite(path, lambda model, tensors, header: None)
-    assert path.read_bytes() == whole
-    shapes = tensors_of(path)
-    assert len(shapes) > 6
-    taken = []
-    for tensor, array in shapes.items():
-        changes = [
-            lambda m, t, d, tensor=tensor: t.update({tensor: np.zeros((3, 1, 2))}),
-        ]
-        if tensor not in ("calibration.labels", "usual"):  # which older files have not
-            changes.append(lambda m, t, d, tensor=tensor: t.pop(tensor))
-        if not tensor.startswith("learner."):  # a parameter may be of any type
-            changes.append(
-                lambda m, t, d, tensor=tensor: t.update({tensor: t[tensor].astype(np.float32)})
-            )
-        if array.dtype == np.float64 and array.size:
-            # losses may have grown without end
-            for value in (np.nan,) if tensor == "progress.losses" else (np.nan, np.inf):
-                spoiled = array.copy()
-                spoiled.flat[0] = value
-                changes.append(
-                    lambda m, t, d, tensor=tensor, spoiled=spoiled: t.update({tensor: spoiled})
-                )
-        for change in changes:
-            path.write_bytes(whole)
-            rewrite(path, change)
-            try:
-                kb.load(path)
-            except ModelFileError:
-                continue
-            taken.append(tensor)
-    assert taken == []
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ModelFileError):
-        kb.load(path)
-    flipped = bytearray(whole)
-    flipped[-9] ^= 1
-    path.write_bytes(bytes(flipped))
-    with pytest.raises(ModelFileError, match="damaged"):
-        kb.load(path)
-
-
-def test_a_policy_of_many_numbers_is_saved_too(tmp_path):
-    """Policies, selections and features with their parameters come back as they were."""
-    model = make(
-        kb.Ridge(0.3, 0.9, kb.RandomFeatures(5, "halton", normalize=False)),
-        combiner=kb.EXP(2.0, 50, "absolute", 3.0), selection=kb.AdaptiveSelection(0.3),
-        labels=kb.Disagreement(0.1, 4, "all", "used"), scaling="maximum", center=True,
-    )  # fmt: skip
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    assert repr(loaded) == repr(model)
-    np.testing.assert_array_equal(learn(loaded, X, Y), learn(model, X, Y))
 
 
 @pytest.mark.parametrize("scaling", ["moments", "maximum", "ranks", None])

@@ -1,11 +1,9 @@
 """A saved model goes on as if nothing had happened; a file that is none is refused in words."""
 
 import errno
-import inspect
 import os
 import subprocess
 import sys
-from itertools import cycle
 
 import hard_streams
 import numpy as np
@@ -13,71 +11,12 @@ import plain
 import pytest
 import scipy.sparse as sp
 from inside import progress_of, support_of
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.evaluation.measuring.by_task import recipes_for
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
-DRAWN = kb.Selection(update="drawn", vote="drawn")
-STORAGE = [np.asarray, sp.csr_matrix]
-
-
-def parts(module):
-    """The learners, combiners and selections that a module has for everybody."""
-    found = [getattr(module, name) for name in module.__all__]
-    whose = [c for c in found if inspect.isclass(c) and issubclass(c, BaseEstimator)]
-    return [
-        c for c in whose if c not in (kb.Advice, kb.External, kb.Group)
-    ]  # these have no defaults
-
-
-def variants():
-    """Every online recipe for classes; learners, combiners, selections at their defaults."""
-    for name in recipes_for("classification"):
-        yield name, lambda name=name: kb.recipes.make(name, random_state=3)
-    for part in [*parts(kb.learners), *parts(kb.combiners), *parts(kb.selection)]:
-        if part is kb.combiners.AdaRaker:
-            continue  # it takes a learner for each of its levels
-        yield (
-            part.__name__,
-            lambda part=part: plain.classifier(
-                POOL,
-                **{part.choice: part(loss="logistic") if part is kb.EXP else part()},
-                random_state=3,
-            ),
-        )
-    for learner in parts(kb.learners):
-        if "budget" in inspect.signature(learner).parameters and learner is not kb.GradientDescent:
-            yield (
-                f"{learner.__name__}, full",
-                lambda learner=learner: plain.classifier(POOL, learner(budget=7), random_state=3),
-            )
-        yield (
-            f"{learner.__name__}, drawn",
-            lambda learner=learner: plain.classifier(
-                POOL, learner(), selection=DRAWN, random_state=3
-            ),
-        )
-    rest = {
-        "advice": lambda: plain.classifier(
-            POOL, [kb.Perceptron(), kb.Advice(columns=[0, 2])], random_state=3
-        ),
-        "prefix": lambda: plain.classifier(
-            POOL, selection=kb.BestOfPrefix(rounds=70), random_state=3
-        ),
-        "other kernels": lambda: plain.classifier(
-            [kb.Laplacian(sigma=2), kb.Cauchy(gamma=1), kb.Sigmoid(0.2, -0.1), kb.Mean(POOL)],
-            random_state=3,
-        ),
-    }
-    yield from rest.items()
-
-
-VARIANTS = dict(variants())
 
 
 def through_a_file(model, tmp_path):
@@ -102,42 +41,7 @@ def assert_same_state(first, second):
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize(("name", "storage"), [*zip(VARIANTS, cycle(STORAGE), strict=False)])
-def test_a_loaded_model_goes_on_exactly(name, storage, tmp_path):
-    whole, saved = VARIANTS[name](), VARIANTS[name]()
-    told = [whole.learn(storage(X[a:b]), Y[a:b], classes=[-1, 1])[0] for a, b in CUTS]
-    for (a, b), expected in zip(CUTS, told, strict=True):
-        saved = through_a_file(saved, tmp_path)
-        predictions, _ = saved.learn(storage(X[a:b]), Y[a:b], classes=[-1, 1])
-        np.testing.assert_array_equal(predictions, expected)
-    assert_same_state(through_a_file(saved, tmp_path), whole)
-    again, data = tmp_path / "again", (tmp_path / "model").read_bytes()
-    kb.save(whole, again)
-    assert again.read_bytes() == data
-    if isinstance(whole, kb.OnlineMKClassifier):
-        decisions = saved.decision_function(storage(X))
-        assert decisions.tobytes() == whole.decision_function(storage(X)).tobytes()
-
-
 CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 71), (71, 160)]
-
-
-def test_saving_leaves_no_trace(tmp_path):
-    watched, plain = (kb.recipes.make("omkc-ss", random_state=1) for _ in range(2))
-    for a, b in CUTS:
-        for model in (watched, plain):
-            model.learn(X[a:b], Y[a:b], classes=[-1, 1])
-        kb.save(watched, tmp_path / "model")
-        loaded = kb.load(tmp_path / "model")
-        loaded.learn(X, -Y)
-        assert_same_state(watched, plain)
-
-
-def test_the_same_model_gives_the_same_bytes(tmp_path):
-    for name in "ab":
-        kb.save(kb.recipes.make("omkc-ss", random_state=1).fit(X, Y), tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_a_kernel_chosen_beforehand(tmp_path):
@@ -146,17 +50,6 @@ def test_a_kernel_chosen_beforehand(tmp_path):
     model = through_a_file(whole, tmp_path)
     assert (model.learn(X, Y)[0] == whole.learn(X, Y)[0]).all()
     assert_same_state(model, whole)
-
-
-def test_dense_goes_on_as_sparse_and_back(tmp_path):
-    for storage, other in (STORAGE, STORAGE[::-1]):
-        whole = kb.recipes.make("omkc-dd")
-        whole.learn(storage(X[:80]), Y[:80])
-        model = through_a_file(whole, tmp_path)
-        assert (
-            model.learn(other(X[80:]), Y[80:])[0] == whole.learn(other(X[80:]), Y[80:])[0]
-        ).all()
-        assert_same_state(model, whole)
 
 
 LABELS = {
@@ -190,16 +83,6 @@ def test_names_of_features(tmp_path):
     model.predict(frame)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["b", "a", "ç", ""]])
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", VARIANTS)
-def test_not_fitted_yet(name, tmp_path):
-    model = through_a_file(VARIANTS[name](), tmp_path)
-    assert repr(model) == repr(VARIANTS[name]())
-    with pytest.raises(ValueError, match="not fitted"):
-        check_is_fitted(model)
-    assert_same_state(model.fit(X, Y), VARIANTS[name]().fit(X, Y))
 
 
 def test_parameters_of_every_kind(tmp_path):
@@ -282,11 +165,6 @@ def test_what_no_file_can_hold(model, message, tmp_path):
     with pytest.raises(InputError, match=message):
         kb.save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_function_is_refused_after_learning_too(tmp_path):
-    with pytest.raises(InputError, match="Python function dot"):
-        kb.save(plain.classifier([dot]).fit(X, Y), tmp_path / "model")
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,6 @@ from sklearn.preprocessing import StandardScaler
 import kernbrook as kb
 
 
-def drawn():
-    return kb.OnlineMKClassifier(
-        selection=kb.Selection(update="drawn", vote="drawn"), random_state=1
-    )
-
-
 def custom():
     pool = [
         kb.Gaussian(gamma=0.1),
@@ -32,30 +26,9 @@ def custom():
 
 
 @pytest.mark.thinned
-@checks_of(
-    {"drawn": drawn(), "custom": custom(), "kernbrook-classification": kb.OnlineMKClassifier()}
-)
+@checks_of({"custom": custom()})
 def test_estimator_checks(estimator, check):
     check(estimator)
-
-
-def seeded():
-    return kb.OnlineMKClassifier(random_state=0)
-
-
-@pytest.mark.parametrize("make", [seeded, drawn, custom])
-def test_clone_and_pickle(make):
-    X, y = hard_streams.gaussian_clouds()
-    model = make().fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    # Both learn on in the same way: the draws to come are part of the state.
-    more = X[::-1].copy(), y
-    np.testing.assert_array_equal(again.learn(*more)[0], model.learn(*more)[0])
-    np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
-    blank = clone(model)
-    assert not hasattr(blank, "classes_")
-    np.testing.assert_array_equal(blank.fit(X, y).predict(X), make().fit(X, y).predict(X))
 
 
 @pytest.mark.sampled
@@ -125,42 +98,6 @@ def test_labels_of_any_kind(labels):
     sign = 1 if sorted(labels) == list(labels) else -1
     plain = kb.OnlineMKClassifier(random_state=0).fit(X, sign * y)
     np.testing.assert_array_equal(model.predict(X) == sorted(labels)[1], plain.predict(X) > 0)
-
-
-def test_sparse_matrices_of_every_form():
-    """Formats, index types, explicit zeros, repeated and unsorted entries are all the same data."""
-    X, y = hard_streams.sparse_counts()
-    expected = kb.OnlineMKClassifier(random_state=0).fit(X, y)
-    forms = [form(X) for form in (sp.csr_matrix, sp.csc_array, sp.coo_array, sp.csr_array)]
-    padded = sp.csr_matrix(X)
-    padded.data[::7] = 0.0
-    forms_of_other_data = np.asarray(padded.todense())
-    halves = sp.coo_array(X)
-    twice = sp.coo_array(
-        (
-            np.concatenate([halves.data / 2, halves.data / 2]),
-            tuple(np.concatenate([part, part]) for part in halves.coords),
-        ),
-        shape=X.shape,
-    )
-    backwards = sp.csr_matrix(X)
-    for i in range(len(y)):
-        row = slice(backwards.indptr[i], backwards.indptr[i + 1])
-        backwards.indices[row] = backwards.indices[row][::-1].copy()
-        backwards.data[row] = backwards.data[row][::-1].copy()
-    backwards.has_sorted_indices = False
-    backwards.has_canonical_format = False
-    wide = sp.csr_array(X)
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    for form in [*forms, twice, backwards, wide]:
-        model = kb.OnlineMKClassifier(random_state=0).fit(form, y)
-        np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
-        np.testing.assert_array_equal(model.support_vectors_, expected.support_vectors_)
-        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
-        np.testing.assert_array_equal(expected.predict(form), expected.predict(X))
-    zeros = kb.OnlineMKClassifier(random_state=0).fit(padded, y)
-    same = kb.OnlineMKClassifier(random_state=0).fit(forms_of_other_data, y)
-    np.testing.assert_array_equal(zeros.dual_coef_, same.dual_coef_)
 
 
 def test_input_is_left_alone():

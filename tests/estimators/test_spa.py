@@ -5,111 +5,12 @@ import numpy as np
 import plain
 import pytest
 from naive import kernels as naive_kernels
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.learners import PassiveAggressive, SparsePA
 
 X, Y = hard_streams.gaussian_clouds(120, 3)
-
-NUMBERS = [0, -1.0, np.inf, np.nan, "a", None]
-BAD = [
-    *(
-        (
-            {"learner": PassiveAggressive("PA-I", value)},
-            f"PassiveAggressive: aggressiveness must be a positive number, got {value!r}",
-        )
-        for value in NUMBERS
-    ),
-    *(
-        ({"learner": SparsePA(**{name: value})}, f"SparsePA: {name} must be .*, got {value!r}")
-        for name in ("step", "cap", "divisor")
-        for value in NUMBERS
-    ),
-    *(
-        (
-            {"combiner": kb.Hedge(loss="hinge", cap=value)},
-            f"Hedge: cap must be None or a positive number, got {value!r}",
-        )
-        for value in NUMBERS
-        if value is not None
-    ),
-    (
-        {"learner": PassiveAggressive("PA-III")},
-        "PassiveAggressive: variant must be one of PA, PA-I, PA-II, got 'PA-III'",
-    ),
-    ({"learner": PassiveAggressive(None)}, "variant must be one of PA, PA-I, PA-II, got None"),
-    (
-        {"learner": SparsePA(cap=2.0, divisor=1.5)},
-        r"SparsePA: divisor must be at least cap \(2.0\), got 1.5",
-    ),
-    (
-        {"combiner": kb.Hedge(loss="squared")},
-        "for classification expected a loss 'mistakes', 'hinge'",
-    ),
-    (
-        {"learner": SparsePA(), "combiner": kb.GroupNorm()},
-        "learner: GroupNorm is its own learner",
-    ),
-    ({"learner": SparsePA}, "learner: expected an object such as Perceptron"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD)
-def test_bad_parameters(parameters, message):
-    """The parameter is named, with what was found, and nothing is learned."""
-    model = plain.classifier(**parameters)
-    with pytest.raises(InputError, match=message):
-        model.partial_fit(X, Y)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    model.set_params(learner=SparsePA(), combiner=kb.Hedge(loss="hinge")).fit(X, Y)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.int64, int])
-def test_numbers_of_any_kind(kind):
-    one = kind(1)
-    for learner in (PassiveAggressive("PA-I", one), SparsePA(one, one, one)):
-        usual = type(learner)(
-            **{
-                k: v if v is None or isinstance(v, (str, bool)) else 1.0
-                for k, v in learner.get_params().items()
-            }
-        )
-        found = [
-            plain.classifier(
-                learner=each, combiner=kb.Hedge(loss="hinge", cap=one), random_state=0
-            ).fit(X, Y)
-            for each in (learner, usual)
-        ]
-        np.testing.assert_array_equal(found[0].dual_coef_, found[1].dual_coef_)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        PassiveAggressive("PA-II", 0.5, unit_diagonal=True),
-        SparsePA(0.2, 0.5, 2.5, unit_diagonal=True, budget=7),
-        kb.Hedge(0.9, "hinge", 3.0),
-        kb.Selection("drawn", "drawn", 0.1, False, False),
-    ],
-    ids=repr,
-)
-def test_parameters_survive_a_clone(estimator):
-    copied = clone(estimator)
-    assert copied.get_params() == estimator.get_params()
-    for name, value in estimator.get_params().items():
-        assert value != type(estimator)().get_params()[name]
-        assert f"{name}={value!r}" in repr(copied)
-
-
-def test_cloning_a_model_gives_the_same_run():
-    model = kb.recipes.make("spa", random_state=3).fit(X, Y)
-    again = clone(model).fit(X, Y)
-    np.testing.assert_array_equal(again.dual_coef_, model.dual_coef_)
-    np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
 
 
 # -- the recipe -------------------------------------------------------------------------------
@@ -159,44 +60,6 @@ def test_seeds_and_sparsity():
 
 
 # -- looking and voting -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("learner", [PassiveAggressive(), SparsePA()], ids=repr)
-@pytest.mark.parametrize("vote", ["all", "drawn"])
-def test_looking_changes_nothing(learner, vote):
-    watched, usual = (
-        plain.classifier(
-            learner=learner,
-            combiner=kb.Hedge(0.9, "hinge"),
-            selection=kb.Selection("drawn", vote, spread=False),
-            random_state=4,
-        )
-        for _ in range(2)
-    )
-    for start in range(0, 120, 30):
-        part = slice(start, start + 30)
-        for model in (watched, usual):
-            model.learn(X[part], Y[part], classes=[-1, 1])
-        first = watched.decision_function(X)
-        np.testing.assert_array_equal(watched.predict(X), np.where(first >= 0, 1, -1))
-        np.testing.assert_array_equal(watched.decision_function(X), first)
-    np.testing.assert_array_equal(watched.dual_coef_, usual.dual_coef_)
-    np.testing.assert_array_equal(watched.kernel_weights_, usual.kernel_weights_)
-    np.testing.assert_array_equal(watched.expert_mistakes_, usual.expert_mistakes_)
-    assert watched.n_support_active_ == usual.n_support_active_
-
-
-@pytest.mark.parametrize("name", ["gaussian_clouds", "binary_features", "with_zero_rows"])
-def test_predict_is_what_learn_would_say(name):
-    """SPA's vote is not drawn: the next example's prediction, asked for or learned from."""
-    A, y = hard_streams.DRAWN[name](120)
-    model = kb.recipes.make("spa", random_state=0)
-    model.learn(A[:60], y[:60], classes=[-1, 1])
-    said = []
-    for t in range(60, 120):
-        said.append(model.predict(A[t : t + 1])[0])
-        assert model.learn(A[t : t + 1], y[t : t + 1])[0][0] == said[-1]
-    assert len(set(said)) == 2
 
 
 @pytest.mark.parametrize("spread", [True, False])

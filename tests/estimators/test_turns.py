@@ -3,7 +3,6 @@
 import copy
 import multiprocessing
 import pickle
-import sys
 import threading
 import time
 import warnings
@@ -79,26 +78,6 @@ def while_in_use(model, done, *works):
         thread.join(60)
 
 
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_all_that_several_threads_learn_is_counted(make):
-    labels = y if make is classifier else SCORES
-    model = make().partial_fit(X[:50], labels[:50])
-
-    def chunks(learn):
-        def work():
-            for i in range(0, 600, 60):
-                learn(X[i : i + 60], labels[i : i + 60])
-
-        return work
-
-    def rows():
-        for x, label in zip(X, labels, strict=True):
-            model.learn_one(x, label.item())
-
-    at_once(chunks(model.partial_fit), rows, chunks(model.learn), rows)
-    assert model.n_rounds_ == model.labels_asked_ == 50 + 4 * 600
-
-
 def test_the_first_rows_of_two_threads():
     for _ in range(10):
         model = classifier()
@@ -106,94 +85,11 @@ def test_the_first_rows_of_two_threads():
         assert model.n_rounds_ == 120
 
 
-def test_a_prediction_is_of_one_state_while_another_thread_learns():
-    model = classifier(class_weight=None).partial_fit(X[:50], y[:50])
-    alone = copy.deepcopy(model)
-    said = []
-
-    def learn():
-        for x, label in zip(X[50:150], y[50:150].tolist(), strict=True):
-            model.learn_one(x, label)
-
-    def predict():
-        for _ in range(60):
-            said.append(model.predict_proba(X[:5])[:, 1])
-            model.predict_one(X[0])
-
-    at_once(learn, predict, predict)
-    possible = [alone.predict_proba(X[:5])[:, 1]]
-    for x, label in zip(X[50:150], y[50:150].tolist(), strict=True):
-        alone.learn_one(x, label)
-        possible.append(alone.predict_proba(X[:5])[:, 1])
-    known = {tuple(row) for row in np.array(possible)}
-    assert {tuple(row) for row in said} <= known
-
-
-def test_files_written_while_another_thread_learns(tmp_path):
-    model = classifier().partial_fit(X[:50], y[:50])
-    rounds = []
-
-    def learn():
-        for x, label in zip(X, y.tolist(), strict=True):
-            model.learn_one(x, label)
-
-    def save():
-        for i in range(20):
-            kb.save(model, tmp_path / f"{i}")
-            rounds.append(kb.load(tmp_path / f"{i}").n_rounds_)
-
-    at_once(learn, save)
-    assert rounds == sorted(rounds)
-    twin = classifier().partial_fit(X[:50], y[:50])
-    for x, label in zip(X[: rounds[10] - 50], y.tolist(), strict=False):
-        twin.learn_one(x, label)
-    np.testing.assert_array_equal(kb.load(tmp_path / "10").predict_proba(X), twin.predict_proba(X))
-
-
 COPIES = {
     "pickle": lambda model: pickle.loads(pickle.dumps(model)),
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
 }
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("way", COPIES)
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_copies_made_while_another_thread_learns(make, way):
-    """Each is of one state, between two rows: a twin of as many rows says the same."""
-    labels = y if make is classifier else SCORES
-    model, twin = (make().partial_fit(X[:50], labels[:50]) for _ in range(2))
-    copies, done = [], threading.Event()
-
-    def learn():
-        try:
-            for x, label in zip(X, labels.tolist(), strict=True):
-                model.learn_one(x, label)
-        finally:
-            done.set()
-
-    def take():
-        while len(copies) < 50 or not done.is_set():
-            copies.append(COPIES[way](model))
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        at_once(learn, take)
-    finally:
-        sys.setswitchinterval(before)
-    rounds = [other.n_rounds_ for other in copies]
-    assert rounds == sorted(rounds)
-    for other in copies:
-        for i in range(twin.n_rounds_, other.n_rounds_):
-            twin.learn_one(X[i - 50], labels[i - 50].item())
-        assert other.labels_asked_ == twin.labels_asked_ == other.n_rounds_
-        assert other.learn_one(X[0], labels[0].item()) is not None
-        expected = copy.deepcopy(twin)
-        expected.learn_one(X[0], labels[0].item())
-        for name, array in expected.state().items():
-            np.testing.assert_array_equal(other.state()[name], array)
 
 
 def kinds():

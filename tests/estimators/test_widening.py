@@ -152,18 +152,6 @@ def test_all_begins_anew_where_the_default_has_other_parts():
     assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.65  # of classes of equal size
 
 
-@pytest.mark.parametrize("learner", [None, kb.BPAS(8), kb.Perceptron()], ids=str)
-def test_a_widened_model_is_saved(learner, tmp_path):
-    model = kb.OnlineMKClassifier(learner=learner, random_state=0)
-    halves(model, THREE, False)
-    kb.save(model, tmp_path / "model.kb")
-    again = kb.load(tmp_path / "model.kb")
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    for each in (again, model):
-        each.partial_fit(X, THREE)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
 @pytest.mark.parametrize("learner", [kb.Projectron(8), kb.Ahpatron(8), kb.BPAS(8)], ids=str)
 def test_kept_values_of_a_function_as_kernel(learner):
     """Whether a function sees further features nobody knows: values that are kept begin anew."""

@@ -36,10 +36,3 @@ def test_there_are_checks_of_what_is_promised():
     assert "MKClassifier check_learn_many_matches_learn_one" in names
     assert "MKRegressor check_learn_many_matches_learn_one" in names
     assert all(not cls(**next(iter(cls._unit_test_params())))._unit_test_skips() for cls in CLASSES)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.parametrize("cls", [kb.river.MKClassifier, kb.river.MKRegressor])
-def test_the_defaults_pass_too(cls):
-    checks.check_estimator(cls())

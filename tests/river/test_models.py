@@ -1,7 +1,6 @@
 """Our machines on dicts: the same as on arrays, while features and classes come and go."""
 
 import math
-import pickle
 import subprocess
 import sys
 from datetime import datetime
@@ -75,18 +74,6 @@ def test_what_is_missing_is_zero(missing):
     assert model.predict_proba_one(ROWS[50]) == other.predict_proba_one(ROWS[50])
     with_it, without = ROWS[0] | {"sun": missing}, {"wind": ROWS[0]["wind"]}
     assert model.predict_proba_one(with_it) == model.predict_proba_one(without)
-
-
-def test_to_predict_changes_nothing():
-    model = small()
-    for x, y in zip(ROWS, TWO, strict=True):
-        model.learn_one(x, y)
-    said = model.predict_proba_one(ROWS[0])
-    assert model.predict_proba_one(ROWS[0] | {"hail": 7.0}) == said
-    model.predict_one({"hail": 7.0})
-    assert model.estimator.n_features_in_ == 4
-    assert model.estimator.n_rounds_ == 120
-    assert model.predict_proba_one(ROWS[0]) == said
 
 
 def test_classes_come_later():
@@ -173,22 +160,6 @@ def test_numbers():
     np.testing.assert_allclose(many.predict_many(pd.DataFrame(ROWS)), full.predict(X))
     model.learn_one(ROWS[0], np.int64(3), w=2.0)
     assert model.estimator.n_rounds_ == 121
-
-
-def test_a_clone_knows_nothing_and_a_copy_everything():
-    model = small(labels=kb.RandomLabels(0.25), threshold=0.3)
-    for x, y in zip(ROWS, TWO, strict=True):
-        model.learn_one(x, y)
-    other = model.clone()
-    assert other.labels.rate == 0.25
-    assert other.labels is not model.labels
-    assert other.predict_one(ROWS[0]) is None
-    assert model.clone({"seed": 7}).seed == model.clone({"seed": 7}).estimator.random_state == 7
-    copy = pickle.loads(pickle.dumps(model))
-    for each in (copy, model):
-        for x, y in zip(ROWS, TWO, strict=True):
-            each.learn_one(x | {"hail": 1.0}, y)
-    assert copy.predict_proba_one(ROWS[9]) == model.predict_proba_one(ROWS[9])
 
 
 def test_of_a_recipe_or_an_estimator():

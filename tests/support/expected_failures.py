@@ -15,13 +15,11 @@ class Failure(NamedTuple):
     """Checks that fail.
 
     recipes : for which; None: for all models that learn from one row after the other
-    others : names of models that tests make
     """
 
     checks: tuple[str, ...]
     reason: str
     recipes: tuple[str, ...] | None
-    others: tuple[str, ...] = ()
 
 
 OF_ONE_KERNEL = ("perceptron", "perceptron-u", "projectron", "projectron++")
@@ -48,7 +46,6 @@ FAILURES = (
             "perceptron-best", "rbp", "forgetron", "bogd", "ahpatron", "kernbrook-classification",
             "kernbrook-small",
         ),
-        ("drawn",),
     ),
     Failure(
         ("check_classifiers_train",),
@@ -67,12 +64,12 @@ FAILURES = (
 
 
 def expected(name, model):
-    """{check: reason} of a model, by the name of its recipe or the name that a test gives it."""
+    """{check: reason} of a model, by the name of its recipe."""
     online = isinstance(model, OnlineMachine)
     return {
         check: own.reason
         for own in FAILURES
-        if (online if own.recipes is None else name in (*own.recipes, *own.others))
+        if (online if own.recipes is None else name in own.recipes)
         for check in own.checks
     }
 
