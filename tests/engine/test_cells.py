@@ -274,7 +274,7 @@ def test_predictions_change_nothing():
         np.testing.assert_array_equal(model.predict(X), other.predict(X))
         assert model.predict_one(X[3]) == other.predict(X[3:4])[0]
     np.testing.assert_array_equal(
-        RowSession.of(model._model).decide(X[9])[0][0], model._decide(X[9:10])[0]
+        RowSession.of(model._model).decide(X[9])[0][0], model._lean(X[9:10]).decisions[0]
     )
     assert_same(model, learned(2))
 

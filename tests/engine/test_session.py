@@ -123,7 +123,7 @@ def test_a_prediction_is_that_of_a_chunk(learner, y):
     model, other = both(learner, y)
     for i in range(10, 60):
         row = X[i]
-        np.testing.assert_array_equal(decision(model, row), model._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(model, row), model._lean(X[i : i + 1]).decisions[0])
         assert model.predict_one(row) == model.predict(X[i : i + 1])[0]
         model.learn_one(row, y[i])
     other.partial_fit(X[10:60], y[10:60])  # who has predicted nothing
@@ -135,7 +135,7 @@ def test_a_prediction_is_that_of_a_chunk(learner, y):
 def test_predictions_under_every_way_of_choosing(choices):
     model, _ = both([kb.BPAS(8), kb.Ridge()], TWO, **choices)
     for i in range(10, 60):
-        np.testing.assert_array_equal(decision(model, X[i]), model._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(model, X[i]), model._lean(X[i : i + 1]).decisions[0])
         if i % 7:
             model.learn_one(X[i], TWO[i])
         else:
@@ -356,7 +356,7 @@ def test_the_default(y):
     more = {} if y is SCORE else {"classes": np.unique(y)}
     quick, slow = (kind(random_state=1).partial_fit(X[:10], y[:10], **more) for _ in "ab")
     for i in range(10, 80):
-        np.testing.assert_array_equal(decision(quick, X[i]), slow._decide(X[i : i + 1])[0])
+        np.testing.assert_array_equal(decision(quick, X[i]), slow._lean(X[i : i + 1]).decisions[0])
         assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
     assert len(quick._model.views) == 2
     assert_same(quick, slow)

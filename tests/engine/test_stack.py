@@ -65,7 +65,7 @@ def test_naive_twin(C):
         if t > 0:
             scores, offset = said(model, X[t]), getattr(model, "offset_", 0.0)
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
-            ours = model._decide(X[t : t + 1])[0]
+            ours = model._lean(X[t : t + 1]).decisions[0]
             expected = twin.decide(B, scores[:, 0] if C is None else scores)
             np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
             if C is not None and twin.v.any():

@@ -14,6 +14,7 @@ from naive import draws, rounds, subsets
 from scipy.stats import chi2
 
 import kernbrook as kb
+from kernbrook.engine.deciding import rows_of
 from kernbrook.errors import InputError
 from kernbrook.numerics.draws import uniform
 from kernbrook.selection.subsets import binomial, draw_subset
@@ -192,7 +193,7 @@ def test_the_first_prediction_is_of_all_and_the_next_of_the_subset():
             outputs = np.array([
                 view @ theta
                 for view, theta in zip(
-                    pool_of(model).blocks(model._rows(X[t : t + 1])),
+                    pool_of(model).blocks(rows_of(model._model, X[t : t + 1])),
                     theta_of(model).reshape(6, -1), strict=True,
                 )
             ])[:, 0]  # fmt: skip

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from inside import pool_of
 
 import kernbrook as kb
+from kernbrook.engine.deciding import rows_of
 from kernbrook.engine.same import same
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
@@ -28,7 +29,7 @@ def test_landmarks_that_differ_in_the_middle_have_features_of_their_own():
     assert len(pool_of(model).maps) == 2
     for i in range(2):
         own = kb.KernelFeatures(kb.Gaussian(sigma=2), recipes[i]).fit_transform(X)
-        np.testing.assert_array_equal(pool_of(model).blocks(model._rows(X))[i], own)
+        np.testing.assert_array_equal(pool_of(model).blocks(rows_of(model._model, X))[i], own)
 
 
 ARRAYS = [

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernbrook as kb
+from kernbrook.engine.deciding import rows_of
 from kernbrook.errors import InputError
 from kernbrook.gram import rows as gram_rows
 
@@ -276,12 +277,12 @@ def test_a_read_only_array_is_not_copied_whole(monkeypatch):
     many = locked(np.tile(X, (500, 8)))
     model = plain.classifier([kb.Gaussian(sigma=1)]).fit(many[:60], Y)
     tracemalloc.start()
-    rows = model._rows(model._features(many))
+    rows = rows_of(model._model, model._features(many))
     assert all(rows.part(i, i + 512).X.flags.writeable for i in range(0, len(rows), 512))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < many.nbytes / 4
-    np.testing.assert_array_equal(rows.norms, model._rows(np.array(many)).norms)
+    np.testing.assert_array_equal(rows.norms, rows_of(model._model, np.array(many)).norms)
 
 
 # -- very wide rows ---------------------------------------------------------------------------

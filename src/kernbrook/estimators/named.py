@@ -325,10 +325,12 @@ def _is_plain(values: NDArray[Any]) -> bool:
 
 def _number(value: Any, name: Hashable, place: str) -> float:
     """A value as a float, NaN where there is none."""
-    given: Any = value
-    if isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64):
-        if not abs(given) >= LARGEST:
-            return float(given)
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":  # and no time
+        value = value.item()
+    if isinstance(value, Real) and not isinstance(value, np.timedelta64):
+        number: Any = value
+        if not abs(number) >= LARGEST:
+            return float(number)
     elif not present(np.array([value, None], dtype=object))[0]:
         return math.nan
     wanted = "expected a number of size below 1e154, None or NaN"
