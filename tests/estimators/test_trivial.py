@@ -115,10 +115,8 @@ def test_files(name, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"total_": 1}, "total_, last_: expected a sum of 4 labels .*, got 1 and 4.0"),
-        ({"total_": 1e101}, "total_, last_: expected a sum of 4 labels"),
-        ({"total_": 1e308, "last_": 1e308}, "total_, last_: expected a sum of 4 labels"),
-        ({"last_": float("inf")}, "total_, last_: .*, got 10.0 and inf"),
+        ({"total_": 1}, "total_: expected a number, got 1"),
+        ({"last_": float("inf")}, "last_: expected a number, got inf"),
         ({"labels_asked_": -1}, "labels_asked_: expected an integer from 0, got -1"),
         ({"labels_asked_": 0.5}, "labels_asked_: expected an integer from 0, got 0.5"),
         ({"labels_asked_": 2**63 - 1}, "labels_asked_: expected an integer from 0"),

@@ -13,7 +13,7 @@ from kernbrook.estimators.labelled import check_kept_classes
 from kernbrook.gram.arrays import check_array, within
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.kernels import Kernel
-from kernbrook.plain_values import expect, is_count
+from kernbrook.plain_values import expect
 from kernbrook.voted import Examples
 from kernbrook.voted.found_sum import Expansion
 from kernbrook.voted.kernel_pool import LARGEST
@@ -54,7 +54,8 @@ def read_expansion(model: VotedClassifier, body: Any, reader: Any) -> None:
     kernels = tuple(reader.value(body["kernels"]))
     if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
         raise InputError(f"expansion: expected kernels, got {shown(kernels)}")
-    c = _check_fitted(model, len(kernels))
+    check_kept_classes(vars(model).get("classes_"))
+    c = 1 if len(model.classes_) == 2 else len(model.classes_)
     q, columns = len(reader.array("support.numbers")), len(kernels) * c
     objects = reader.value(body.get("objects"))
     if objects is None:
@@ -70,9 +71,6 @@ def read_expansion(model: VotedClassifier, body: Any, reader: Any) -> None:
         raise InputError("support.coefficients: expected sizes below 1e100")
     numbers = reader.array("support.numbers")
     check_array("support.numbers", numbers, (len(points),), np.int64)
-    ends = np.concatenate([[-1], numbers, [len(model.dual_)]])
-    if not (ends[:-1] < ends[1:]).all():
-        raise InputError("support.numbers: expected rising numbers of the training points")
     coefficients = coefficients.reshape(q, len(kernels), c)
     model._expansion = Expansion(kernels, numbers, points, coefficients)
     model.kernels_ = kernels
@@ -92,25 +90,3 @@ def _vectors(model: VotedClassifier, columns: int, sparse: bool, reader: Any) ->
         return arrays["X"]
     csr = arrays["data"], arrays["indices"], arrays["indptr"]
     return sp.csr_matrix(csr, shape=(stored.n, width))
-
-
-def _check_fitted(model: VotedClassifier, p: int) -> int:
-    """The number of functions that the fitted attributes are of; they must fit each other."""
-    learned = vars(model)
-    for name in ("classes_", "dual_", "complexities_", "penalties_"):
-        if not isinstance(learned.get(name), np.ndarray) or learned[name].ndim == 0:
-            raise InputError(f"{name}: expected an array, got {shown(learned.get(name))}")
-    classes, n = learned["classes_"], len(learned["dual_"])
-    check_kept_classes(classes)
-    c = 1 if len(classes) == 2 else len(classes)
-    of_classes: Any = () if c == 1 else (c,)
-    shapes = {"dual_": (n, *of_classes), "complexities_": (p,), "penalties_": (p,)}
-    for name, shape in (shapes | dict.fromkeys(("objective_", "gap_"), of_classes)).items():
-        value = learned.get(name)
-        numbers: Any = np.asarray(value) if type(value) is float else value
-        check_array(name, numbers, shape, np.float64)
-        if not np.isfinite(numbers).all():
-            raise InputError(f"{name}: NaN or infinity")
-    if not is_count(rounds := learned.get("n_iter_")):
-        raise InputError(f"n_iter_: expected an integer from 0, got {shown(rounds)}")
-    return c

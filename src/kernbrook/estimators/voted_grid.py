@@ -21,9 +21,7 @@ from kernbrook.estimators.voted import (
     chosen,
     signs,
 )
-from kernbrook.gram.arrays import check_array
-from kernbrook.kernels import Kernel, Linear
-from kernbrook.plain_values import expect
+from kernbrook.kernels import Kernel
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.found_sum import Expansion
@@ -167,31 +165,8 @@ class VotedKernelClassifierCV(VotedClassifier):
         best = reader.model(body["best"])
         if not (type(best) is VotedKernelClassifier and hasattr(best, "_expansion")):
             raise InputError("best: expected a fitted VotedKernelClassifier within a grid of them")
-        self._check_grid()
         self.best_estimator_ = best
         self._take_over(best)
-
-    def _check_grid(self) -> None:
-        """Raise InputError where fitted attributes are not those of a grid."""
-        expect("grid_", vars(self).get("grid_"), list)
-        errors: Any = vars(self).get("errors_")
-        support: Any = vars(self).get("n_support_")
-        if not (isinstance(errors, np.ndarray) and errors.ndim == 2):
-            raise InputError(f"errors_: expected an array of two dimensions, got {shown(errors)}")
-        shape = len(self.grid_), errors.shape[1]
-        check_array("errors_", errors, shape, np.float64)
-        check_array("n_support_", support, shape, np.int64)
-        if not ((errors >= 0) & ((errors <= 1) | (errors == np.inf))).all():
-            raise InputError("errors_: expected shares, or infinity where nothing was found")
-        if not (support >= 0).all():
-            raise InputError("n_support_: expected numbers from 0")
-        chosen: Any = {"lam": vars(self).get("lam_"), "beta": vars(self).get("beta_")}
-        for point in (*self.grid_, chosen):
-            kernel = isinstance(point, dict) and isinstance(point.get("kernel", Linear()), Kernel)
-            if not (kernel and {"lam", "beta"} <= point.keys() <= {"lam", "beta", "kernel"}):
-                raise InputError(f"grid_, lam_, beta_: expected lam, beta, got {shown(point)}")
-            if not all(is_number(point[k]) and 0 <= point[k] < np.inf for k in ("lam", "beta")):
-                raise InputError(f"grid_, lam_, beta_: expected numbers from 0, got {shown(point)}")
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifierCV:
         """Choose (lam, beta), then solve for all the data.
