@@ -149,7 +149,7 @@ VERBS = {
     "fit", "partial_fit", "learn", "learn_one", "learn_scored", "predict", "predict_one", "score",
     "predict_proba", "predict_proba_one", "predict_interval", "decision_function", "transform",
     "fit_transform", "get_feature_names_out", "filled", "merge", "state", "should_ask",
-    "choose_kernel", "parameter_ranges", "get_params", "set_params", "set_output",
+    "say", "choose_kernel", "parameter_ranges", "get_params", "set_params", "set_output",
     "get_metadata_routing",
 }  # fmt: skip
 
