@@ -71,6 +71,8 @@ def read_as(kind: Any, given: Any, name: str) -> Any:
         expect(name, given, kind)
         return given
     plain, low, high = parts if origin is Annotated else (kind, *_RANGES[kind])
+    if type(given) is int:
+        low, high = max(low, -COUNTED), min(high, COUNTED)
     if type(given) not in (int, plain) or not low <= given <= high:
         whole = "an integer" if plain is int else "a number"
         raise InputError(f"{name}: expected {whole} from {low:g}, got {shortened(given)}")

@@ -8,7 +8,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.history.judging import Judge
+from kernbrook.evaluation.history.windows import Judge
 
 
 def said(labels, classes, seed=0):
@@ -80,8 +80,8 @@ def test_rows_without_a_label_are_not_judged():
     y = np.random.default_rng(0).normal(size=2000) * np.repeat([1, 30], 1000)
     y[::2] = np.nan
     told = Learned(np.zeros(2000), np.ones(2000, bool), half_widths=np.full(2000, 5.0))
-    lost = judge.add(y, told, dates=10**6 * np.arange(2000))
-    assert len(lost) == judge.data.judged == 1000
+    judge.add(y, told, dates=10**6 * np.arange(2000))
+    assert judge.data.judged == 1000
     assert judge.data.rows == judge.windows.rows == 2000
     (change,) = judge.changes.found
     assert abs(change.row - 2000) <= 128  # of all rows, whether they are judged or not
@@ -100,24 +100,25 @@ def test_squared_errors_that_overflow():
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("before", -1, "judged: expected a number of rows before"),
-        ("more", 1, "judged: expected before, changes, data, measures, windows"),
-        ("data", {"rows": 0.5}, "judged: rows: expected an integer from 0, got 0.5"),
-        ("measures", {}, "measures: expected a model and the rules"),
-        ("windows", 5, "windows: "),
-        ("changes", 5, "changes: "),
+        ("before", -1, "before: expected an integer from 0"),
+        ("data", {"rows": 0.5}, "data: rows: expected an integer from 0, got 0.5"),
+        ("measures", {}, "measures: unlabelled is missing"),
+        ("windows", 5, "windows: expected an object"),
+        ("changes", 5, "changes: expected an object"),
     ],
 )
 def test_what_is_no_judge(name, value, said):
     described = {**Judge(np.array([0, 1])).described(), name: value}
     with pytest.raises(InputError, match=said):
         Judge.restored(described, np.array([0, 1]))
-    with pytest.raises(InputError, match="judged: expected"):
+    with pytest.raises(InputError, match="judged: expected an object"):
         Judge.restored(None, None)
 
 
-def test_a_judge_of_the_other_kind_of_labels():
-    described = Judge(None).described()
-    classes = {**Judge(np.array([0, 1])).described(), "changes": described["changes"]}
-    with pytest.raises(InputError, match="changes: of another kind of labels"):
-        Judge.restored(classes, np.array([0, 1]))
+def test_what_is_known_of_other_labels_is_passed_over():
+    """A judge of numbers, as one of classes: it goes on, and the rules begin."""
+    described, y = Judge(None).described(), np.array([0, 1] * 40)
+    judge = Judge.restored({**described, "more": 1}, np.array([0, 1]))
+    judge.add(y, said(y, np.array([0, 1])))
+    assert judge.measures.values()["majority"]["error"] == 1.0
+    json.dumps(judge.described(), allow_nan=False)

@@ -15,7 +15,8 @@ from naive import trivial as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.by_task import added, losses, recipes_for
+from kernbrook.evaluation.measuring.by_task import recipes_for
+from kernbrook.evaluation.measuring.measures import added, losses
 from kernbrook.streams.array_stream import ArrayStream
 
 few_samples = pytest.mark.usefixtures("few_samples")

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
-from kernbrook.evaluation.history.judging import Judge
 from kernbrook.evaluation.history.row_digests import RowDigest
-from kernbrook.evaluation.history.windows import Past, Span, Windows
+from kernbrook.evaluation.history.windows import Past, Windows
+from kernbrook.evaluation.measuring.measures import Sums
 from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import (
@@ -164,8 +164,7 @@ def test_an_account_that_is_not_the_models(tmp_path):
         ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
         ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
         ({"rows": 700.0}, "rows: expected an integer from 0, got 700.0"),
-        ({"windows": Windows(64, [Span(64)] * 11), "judge": None}, "windows: of 704 rows, of 700"),
-        ({"judge": Judge(None)}, "measures: expected a model and the rules"),
+        ({"windows": Windows(64, [Sums(64)] * 11), "judge": None}, "windows: of 704 rows, of 700"),
         ({"source": Source("4")}, "n_features: expected an integer from 0, got '4'"),
         ({"source": Source(-1)}, "n_features: expected an integer from 0, got -1"),
         ({"source": Source(4, positive=1)}, "positive: expected a string or null, got 1"),

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.history.windows import FIRST, MOST, NO_DATE, Span, Windows
+from kernbrook.evaluation.history.windows import FIRST, MOST, Windows
+from kernbrook.evaluation.measuring.measures import NO_DATE, Sums
 from kernbrook.plain_values import read_as
 
 
@@ -57,14 +58,14 @@ def test_windows_are_those_of_their_rows(rows, cuts, numbers):
 
 
 def test_a_cost_that_is_not_known_of_all_rows_is_not_known():
-    span = Span()
+    span = Sums()
     span.add(3, {"loss": np.ones(3), "log_loss": np.ones(3)})
     span.add(2, {})
     span.add(2, {"loss": np.ones(2)})
     span.add(1, {"loss": np.ones(1), "log_loss": np.ones(1)})
     assert (span.rows, span.judged, span.sums) == (8, 6, {"loss": 6})
     assert (span.mean("loss"), span.mean("log_loss")) == (1.0, None)
-    assert Span().mean("loss") is None
+    assert Sums().mean("loss") is None
 
 
 @pytest.mark.parametrize(

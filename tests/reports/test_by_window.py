@@ -13,7 +13,7 @@ from reports.synthetic import make_comparison
 
 import kernbrook as kb
 from kernbrook.evaluation.history.watching import dates_of
-from kernbrook.evaluation.history.windows import NO_DATE
+from kernbrook.evaluation.measuring.measures import NO_DATE
 from kernbrook.reports import draw
 from kernbrook.reports.by_window import MOST, by_window, changes_table
 from kernbrook.reports.comparison import comparison_page, write_report

@@ -11,6 +11,7 @@ from kernbrook.distributed.parts import Parts
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.measuring.by_task import NewModel, task_of_labels
+from kernbrook.evaluation.measuring.measures import Sums
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
@@ -46,13 +47,14 @@ def train_parts(
         crew, kind = crew_of(client), parts.first[1].dtype
         classes = named_classes(estimator, classes, kind)
         fitted = fit_parts(estimator, parts, crew, rounds, crew.size, classes, progress)
+        data = Sums(fitted.rows, fitted.judged, {"loss": fitted.loss})
         result = Training(
-            estimator, name=parts.name, rows=fitted.rows, rows_read=fitted.rows, loss=fitted.loss,
-            judged=fitted.judged, finished=True, windows=None, seconds=fitted.seconds,
+            estimator, name=parts.name, rows=fitted.rows, rows_read=fitted.rows, data=data,
+            finished=True, windows=None, seconds=fitted.seconds,
             level_counts=fitted.level_counts, n_unlabelled=fitted.rows - fitted.judged,
         )  # fmt: skip
         assert parts.source is not None
-        past = [Past(fitted.rows, fitted.judged, {"loss": fitted.loss}, name=parts.name)]
+        past = [Past(**vars(data), name=parts.name)]
         checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
         save_checkpoint(estimator, checkpoint, path)
         return result

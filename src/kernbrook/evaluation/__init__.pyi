@@ -3,7 +3,7 @@ from .comparing.ranking import Ranking as Ranking
 from .comparing.ranking import ranking as ranking
 from .history.changes import Change as Change
 from .history.changes import Changes as Changes
-from .history.judging import Judge as Judge
+from .history.windows import Judge as Judge
 from .history.windows import Past as Past
 from .measuring.measures import Measures as Measures
 from .runs.hindsight import best_fixed as best_fixed

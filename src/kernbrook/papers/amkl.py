@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook import recipes as book
 from kernbrook.evaluation.comparing.compare import Progress
-from kernbrook.evaluation.measuring.by_task import losses
+from kernbrook.evaluation.measuring.measures import losses
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.evaluation.running.parallel import in_order
 from kernbrook.evaluation.running.warming import trials_of

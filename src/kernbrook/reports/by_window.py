@@ -11,8 +11,7 @@ import numpy as np
 from kernbrook import recipes as book
 from kernbrook.estimators.labelled import class_numbers
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.evaluation.history.windows import NO_DATE
-from kernbrook.evaluation.measuring.measures import OF_SIZES, RULES, Rule
+from kernbrook.evaluation.measuring.measures import NO_DATE, OF_SIZES, RULES, Rule
 from kernbrook.evaluation.runs.metrics import changes_of
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import Pen

@@ -13,8 +13,7 @@ from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import TRIVIAL, counted, listed
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.measuring.measures import Measures
-    from kernbrook.evaluation.measuring.tallying import Tally
+    from kernbrook.evaluation.measuring.measures import Measures, Tally
 
 MAIN = {"classification": "error", "regression": "rmse"}
 SHOWN = ("error", "log_loss", "auc", "mae", "rmse", "coverage", "width")  # in tables

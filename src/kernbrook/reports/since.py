@@ -13,8 +13,8 @@ from kernbrook.reports.words import ERROR_NAMES, TRIVIAL, counted, error_value, 
 
 if TYPE_CHECKING:
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.history.judging import Judge
-    from kernbrook.evaluation.history.windows import Past, Span, Windows
+    from kernbrook.evaluation.history.windows import Judge, Past, Windows
+    from kernbrook.evaluation.measuring.measures import Sums
 
 DATA, CHANGES = 8, 3  # shown: the last ones, the greatest
 LATE = 0.125  # of the rows are the last ones
@@ -97,7 +97,7 @@ def _scale(task: str) -> float:
     return 100.0 if task == "classification" else 1.0
 
 
-def _costs(span: Span, task: Task) -> dict[str, Any]:
+def _costs(span: Sums, task: Task) -> dict[str, Any]:
     """What rows cost, beside trivial rules, and their dates."""
     means = {name: span.mean(name) for name in ("loss", *RULES[task])}
     errors = {k: None if mean is None else _scale(task) * mean for k, mean in means.items()}

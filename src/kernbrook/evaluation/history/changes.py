@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError
-from kernbrook.evaluation.history.windows import NO_DATE
-from kernbrook.evaluation.measuring.by_task import added
-from kernbrook.plain_values import is_count
+from kernbrook.checks import COUNTED
+from kernbrook.evaluation.measuring.measures import LARGEST_SUM, NO_DATE, added
+from kernbrook.plain_values import Count, Size
 
 DOUBT = 0.002  # the probability of a false signal, as the paper bounds it
 UNIT = 32  # rows that are summed before a change is looked for
 SAME_SIZE = 5  # buckets
 SETTLING = 8  # units after which errors of numbers have a scale
 KEPT = 20  # changes
+
+_Sum = Annotated[float, -COUNTED, COUNTED]
+_Root = Annotated[float, 0, 1e200]  # of squared errors
 
 
 @dataclass
@@ -36,11 +38,11 @@ class Change:
         where that was not recorded
     """
 
-    row: int
+    row: Count
     date: int | None
-    noticed: int
-    before: float
-    after: float
+    noticed: Count
+    before: Size
+    after: Size
     rose: bool | None = None
 
 
@@ -56,16 +58,16 @@ class Bucket:
     total, squares : of numbers from 0 to 1, the sum, and that of their squares about their mean
     """
 
-    first: int
+    first: Count
     date: int | None
-    rows: int = 0
-    loss: float = 0.0
-    total: float = 0.0
-    squares: float = 0.0
+    rows: Annotated[int, 1, COUNTED] = 0  # some, once they are in a file
+    loss: Size = 0.0
+    total: _Sum = 0.0
+    squares: _Sum = 0.0
 
     def add(self, losses: NDArray[Any], bounded: NDArray[np.float64]) -> None:
         """Take in more rows, one after the other: the length of a chunk does not matter."""
-        self.loss = added(self.loss, losses.astype(np.float64))
+        self.loss = min(added(self.loss, losses.astype(np.float64)), LARGEST_SUM)
         for value in bounded.tolist():
             self.rows += 1
             mean = self.total / max(self.rows - 1, 1)
@@ -77,11 +79,12 @@ class Bucket:
         apart = self.total / self.rows - other.total / other.rows
         both = self.rows + other.rows
         self.squares += other.squares + apart**2 * self.rows * other.rows / both
-        self.loss += other.loss
+        self.loss = min(self.loss + other.loss, LARGEST_SUM)
         self.total += other.total
         self.rows = both
 
 
+@dataclass
 class Changes:
     """ADWIN on losses: the longest window of rows in which no two parts differ in their means.
 
@@ -118,13 +121,13 @@ class Changes:
     [(1985, 0.1, 0.31)]
     """
 
-    def __init__(self, numbers: bool, kept: int | None = KEPT):
-        self.numbers, self.kept = numbers, kept
-        self.n_changes = 0
-        self.found: list[Change] = []
-        self.scale = 0.0  # the root of the mean of e²; 0 where it is not known yet
-        self.settling = 0.0  # the root of the sum of e² of the rows that are not looked at
-        self.buckets: list[Bucket] = []  # the last one may not be full
+    numbers: bool
+    kept: int | None = KEPT
+    n_changes: Count = 0
+    found: list[Change] = field(default_factory=list)
+    scale: _Root = 0.0  # the root of the mean of e²; 0 where it is not known yet
+    settling: _Root = 0.0  # the root of the sum of e² of the rows that are not looked at
+    buckets: list[Bucket] = field(default_factory=list)  # the last one may not be full
 
     def add(
         self, losses: NDArray[Any], rows: NDArray[np.int64], dates: NDArray[np.int64] | None = None
@@ -164,7 +167,8 @@ class Changes:
             before, after = self.buckets[:cut], self.buckets[cut:]
             self.n_changes += 1
             parts = (before, after)
-            old, new = (sum(one.loss for one in part) / _rows(part) for part in parts)
+            losses = (min(sum(one.loss for one in part), LARGEST_SUM) for part in parts)
+            old, new = (loss / _rows(part) for loss, part in zip(losses, parts, strict=True))
             low, high = (sum(one.total for one in part) / _rows(part) for part in parts)
             change = Change(after[0].first, after[0].date, row, old, new, low < high)
             self.found = [*self.found, change][-(self.kept or 0) :]
@@ -205,46 +209,6 @@ class Changes:
             self.buckets[begin].join(self.buckets.pop(begin + 1))
             size, place = 2 * size, begin + 1
 
-    def described(self) -> dict[str, Any]:
-        """The same as plain values, for a file."""
-        found = [asdict(one) for one in self.found]
-        return {**vars(self), "found": found, "buckets": [asdict(one) for one in self.buckets]}
-
-    @classmethod
-    def restored(cls, described: Any) -> Changes:
-        """What `described` told of; InputError where it can be no such thing."""
-        changes = cls(False)
-        problem = "changes: not what is written of changes"
-        if not isinstance(described, dict) or described.keys() != vars(changes).keys():
-            raise InputError(problem)
-        vars(changes).update(described)
-        try:
-            changes.found = [Change(**one) for one in described["found"]]
-            changes.buckets = [Bucket(**one) for one in described["buckets"]]
-        except TypeError as error:
-            raise InputError(f"{problem}: {error}") from error
-        counts = (changes.n_changes, *(one.rows for one in changes.buckets))
-        sound = type(changes.numbers) is bool and all(map(is_count, counts))
-        sound = sound and all(_is_size(one) for one in (changes.scale, changes.settling))
-        if not (sound and all(_is_sound(one) for one in [*changes.found, *changes.buckets])):
-            raise InputError(problem)
-        if changes.kept != KEPT or len(changes.found) > KEPT:
-            raise InputError(problem)
-        return changes
-
 
 def _rows(buckets: list[Bucket]) -> int:
     return sum(one.rows for one in buckets)
-
-
-def _is_size(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < math.inf
-
-
-def _is_sound(one: Any) -> bool:
-    """Whether its values are rows, a date and sizes."""
-    values = dict(vars(one))
-    date, rose = values.pop("date"), values.pop("rose", None)
-    if not (rose is None or type(rose) is bool):
-        return False
-    return type(date) in (int, type(None)) and all(map(_is_size, values.values()))

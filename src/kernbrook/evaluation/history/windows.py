@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -11,72 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
-from kernbrook.evaluation.measuring.by_task import added
-from kernbrook.plain_values import Count, Size
+from kernbrook.errors import NonFiniteError
+from kernbrook.estimators.tasks import Learned
+from kernbrook.evaluation.history.changes import KEPT as KEPT_CHANGES
+from kernbrook.evaluation.history.changes import Changes
+from kernbrook.evaluation.measuring.measures import COVERAGE, LARGEST_SUM, Ints, Measures, Sums
+from kernbrook.plain_values import Count, read_as
 
 MOST = 16  # windows
 MOST_DATA = 400  # data that are told apart: a year of days, and a month
 FIRST = 16  # rows of each, at first
-LARGEST = sys.float_info.max  # sum: no file can hold infinity
-NO_DATE = int(np.iinfo(np.int64).min)  # of a row
-
-
-@dataclass
-class Span:
-    """Rows that follow each other.
-
-    Attributes
-    ----------
-    rows : of it
-    judged : of these, rows whose label was predicted before it was seen
-    sums : of what judged rows cost, by name: "loss" are mistakes or squared errors
-    began, ended : the earliest and the latest date, microseconds since 1970; None without dates
-    """
-
-    rows: Count = 0
-    judged: Count = 0
-    sums: dict[str, Size] = field(default_factory=dict)
-    began: int | None = None
-    ended: int | None = None
-
-    def add(self, rows: int, costs: Mapping[str, NDArray[Any]], dates: Any = None) -> None:
-        """Take in more rows, what the judged ones of them cost, and the dates, (n,) or None."""
-        self.rows += rows
-        if judged := len(next(iter(costs.values()), ())):
-            names = self._in_common(costs)
-            sums = {name: added(self.sums.get(name, 0), costs[name]) for name in names}
-            self.sums = {name: min(total, LARGEST) for name, total in sums.items()}
-            self.judged += judged
-        if dates is not None and (there := dates[dates != NO_DATE]).size:
-            self._over(int(there.min()), int(there.max()))
-
-    def _in_common(self, costs: Mapping[str, Any]) -> list[str]:
-        """The costs that are known of the judged rows so far and of others."""
-        return [name for name in costs if name in self.sums or not self.judged]
-
-    def join(self, other: Span) -> None:
-        """Take in the rows of one that follows."""
-        self.rows += other.rows
-        if other.judged:
-            names = self._in_common(other.sums)
-            sums = {name: self.sums.get(name, 0) + other.sums[name] for name in names}
-            self.sums = {name: min(total, LARGEST) for name, total in sums.items()}
-            self.judged += other.judged
-        if other.began is not None and other.ended is not None:
-            self._over(other.began, other.ended)
-
-    def _over(self, began: int, ended: int) -> None:
-        self.began = began if self.began is None else min(began, self.began)
-        self.ended = ended if self.ended is None else max(ended, self.ended)
-
-    def mean(self, name: str) -> float | None:
-        """The mean of a cost over the judged rows; None where it is not known."""
-        return self.sums[name] / self.judged if self.judged and name in self.sums else None
+LOSS = {"classification": "error", "regression": "squared"}
+KEPT = ("log_loss", "absolute", "covered")  # costs of the model by window, besides the loss
 
 
 @dataclass
 class Windows:
-    """Spans of one length; the last one may not be full.
+    """Sums over windows of one length; the last one may not be full.
 
     Where 16 are full and one more row comes, each two become one. So from the 129th row on there
     are 9 to 16 of them, and they do not depend on where chunks end.
@@ -97,7 +47,7 @@ class Windows:
     """
 
     length: Annotated[int, 1, COUNTED] = FIRST
-    spans: list[Span] = field(default_factory=list)
+    spans: list[Sums] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -125,7 +75,7 @@ class Windows:
             if len(self.spans) >= MOST and self.spans[-1].rows >= self.length:
                 self._halve()
             if not self.spans or self.spans[-1].rows >= self.length:
-                self.spans.append(Span())
+                self.spans.append(Sums())
             span = self.spans[-1]
             end = min(rows, at + self.length - span.rows)
             own = slice(*np.searchsorted(judged, [at, end]))
@@ -149,13 +99,9 @@ class Windows:
         """The mean of a cost in each window; None where it is not known."""
         return [span.mean(name) for span in self.spans]
 
-    def described(self) -> dict[str, Any]:
-        """The same as plain values, for a file."""
-        return asdict(self)
-
 
 @dataclass
-class Past(Span):
+class Past(Sums):
     """Data that a model has learned from.
 
     Attributes
@@ -163,7 +109,7 @@ class Past(Span):
     name : of the data; None where it was not recorded
     first, digest : of the first row and of all rows met, by `RowDigest`; "" where not recorded
     data : how many data these are: those of long ago are put together
-    rows, judged, sums, began, ended : as `Span` has them
+    rows, judged, sums, began, ended : as `Sums` has them
     """
 
     name: str | None = None
@@ -198,3 +144,91 @@ def together(past: Sequence[Past]) -> Past:
     for one in past:
         found.join(one)
     return found
+
+
+class Judge:
+    """Predictions beside trivial rules, of the data that are learned and of all data so far.
+
+    Parameters
+    ----------
+    classes : (c,) of the model, sorted; None of numbers
+    before : rows that the model had met before, of which nothing was recorded
+
+    Attributes
+    ----------
+    measures : of these data; the rules know the labels of all data before
+    data : sums of these data
+    windows : of all data
+    changes : of the loss, in all data
+    """
+
+    def __init__(self, classes: NDArray[Any] | None, before: int = 0):
+        self.before = before
+        self.measures = Measures(classes, COVERAGE if classes is None else None)
+        self.data, self.windows, self.changes = Sums(), Windows(), Changes(classes is None)
+
+    def add(self, y: NDArray[Any], said: Learned, dates: Ints | None = None) -> None:
+        """Count rows, see `Measures.add` and `Windows.add`.
+
+        Raises
+        ------
+        NonFiniteError
+            The squared errors overflow.
+        """
+        known, costs = self.measures.judge(y, said)
+        own, found, loss = costs.pop("model", {}), dict[str, Any](), LOSS[self.measures.task]
+        if own:
+            if not self.measures.model.sums[loss] < LARGEST_SUM:
+                raise NonFiniteError(
+                    f"the squared errors of {self.measures.model.rows} rows overflow: scale the "
+                    "labels or the features"
+                )
+            found = {"loss": own[loss], **{name: own[name] for name in KEPT if name in own}}
+            found |= {name: rule[loss] for name, rule in costs.items()}
+        judged = np.flatnonzero(known)
+        rows = self.before + self.windows.rows + judged + 1
+        self.data.add(len(y), found, dates)
+        self.windows.add(len(y), found, judged, dates)
+        if own:
+            self.changes.add(own[loss], rows, None if dates is None else dates[judged])
+
+    def know(self, classes: NDArray[Any]) -> None:
+        """Classes that the model knows by now; those that it knew are among them."""
+        self.measures.know(classes)
+
+    def begin(self) -> None:
+        """Other data begin: their measures are their own, and the rules know what they know."""
+        self.measures.begin()
+        self.data = Sums()
+
+    def described(self) -> dict[str, Any]:
+        """The same as plain values, for a file."""
+        parts = {name: asdict(getattr(self, name)) for name in ("data", "windows", "changes")}
+        return {"before": self.before, "measures": self.measures.described(), **parts}
+
+    @classmethod
+    def restored(cls, described: Any, classes: NDArray[Any] | None) -> Judge:
+        """What `described` told of, for a model of these classes.
+
+        Raises
+        ------
+        InputError
+            It can be no such thing.
+        """
+        found = read_as(_Described, described, "judged")
+        judge = cls(classes, found.before)
+        judge.data, judge.windows, judge.changes = found.data, found.windows, found.changes
+        judge.changes.numbers, judge.changes.kept = classes is None, KEPT_CHANGES
+        judge.measures.restore(found.measures)
+        return judge
+
+
+@dataclass
+class _Described:
+    """What `Judge.described` gives."""
+
+    before: Count
+    measures: dict[str, Any]
+    data: Sums
+    windows: Windows
+    changes: Changes

@@ -1,4 +1,4 @@
-"""Classification or regression: what a prediction loses, which labels and recipes go with each."""
+"""Classification or regression: which labels and recipes go with each."""
 
 from __future__ import annotations
 
@@ -20,33 +20,6 @@ from kernbrook.streams.tables.label_spelling import as_numbers, number_of
 from kernbrook.telling import tell
 
 CHUNK = 4096  # rows read at a time
-
-
-def losses(predicted: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
-    """(n,) bool, whether each prediction is a mistake; or of numbers, the squared errors.
-
-    Examples
-    --------
-    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "regression")
-    array([0., 9.])
-    """
-    if task == "classification":
-        return np.asarray(predicted != y)
-    with np.errstate(over="ignore"):
-        return np.asarray((predicted - y) ** 2)
-
-
-def added(total: float, more: NDArray[Any]) -> float:
-    """A sum, the same to the bit however the rows are cut into chunks; of mistakes an integer.
-
-    Examples
-    --------
-    >>> added(2, np.array([True, False]))
-    3
-    """
-    more = more.astype(np.int64 if more.dtype == bool else np.float64)
-    with np.errstate(over="ignore"):
-        return np.add.accumulate(np.concatenate([[total], more]))[-1].item()
 
 
 def classes_of(stream: Stream) -> NDArray[Any]:

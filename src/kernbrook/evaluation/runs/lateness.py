@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.labelled import as_labels
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.tasks import Learned, joined, read
@@ -58,18 +57,15 @@ class LatePass:
     estimator : learns in place
     learn : what it learns with, called with rows and labels
     classes : all labels of a classifier
-    coverage : of intervals, where the estimator gives some; None of classes
 
     Attributes
     ----------
     told : rows whose labels it was told
     """
 
-    def __init__(
-        self, estimator: Any, learn: Any, classes: Any, lateness: Lateness, coverage: float | None
-    ):
+    def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
         self.estimator, self._learn, self.lateness = estimator, learn, lateness
-        self.coverage, self._late = coverage, LateLabels(estimator, classes=classes)
+        self._late = LateLabels(estimator, classes=classes)
         self._waiting: list[tuple[Any, NDArray[Any]]] = []
         self._seen = self.told = 0
 
@@ -83,8 +79,7 @@ class LatePass:
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
             part = X[at:end]
             ahead = self._seen - self.told
-            with intervals_of(self.coverage):
-                said.append(self._said(part, ahead))
+            said.append(self._said(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at

@@ -50,7 +50,7 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
         if which.any():
             measures = Measures(record.classes, rules=())
             measures.add(labels[which], said.of(which))
-            own = measures.model.values()
+            own = measures.values()["model"]
             part = {"first": first, "last": min(last, int(record.places.max()))}
             error = own["mse"] if record.classes is None else own["error"]
             found.append({**part, "rows": int(which.sum()), "error": error, **own})

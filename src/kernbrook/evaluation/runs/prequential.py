@@ -18,9 +18,15 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
-from kernbrook.estimators.tasks import Task, scored, stacked, task_of
-from kernbrook.evaluation.measuring.by_task import added, classes_of, losses
-from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
+from kernbrook.estimators.tasks import Learned, Task, joined, scored, task_of
+from kernbrook.evaluation.measuring.by_task import classes_of
+from kernbrook.evaluation.measuring.measures import (
+    COVERAGE,
+    added,
+    losses,
+    measures_over,
+    summed,
+)
 from kernbrook.evaluation.running.warming import few_rows, warm_up
 from kernbrook.evaluation.runs.lateness import Lateness, LatePass
 from kernbrook.evaluation.runs.metrics import by_horizon
@@ -117,101 +123,91 @@ def prequential(
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
         chunks = _of_arrays(estimator, X, y, order, classes, warm)
-    one = _Pass(estimator, task, classes, lateness, intervals)
-    for X_chunk, y_chunk in chunks:
-        one.take(X_chunk, y_chunk)
-        if progress is not None:
-            progress(len(y_chunk))
-    return one.record()
+    late = None
+    if not lateness.at_once:
+        late = LatePass(estimator, _learning(estimator, task, classes), classes, lateness)
+    one = _Pass(estimator, task, classes, late)
+    with intervals_of(intervals):
+        for X_chunk, y_chunk in chunks:
+            one.take(X_chunk, y_chunk)
+            if progress is not None:
+                progress(len(y_chunk))
+    return one.record(intervals)
 
 
 class _Pass:
     """One pass of an estimator: what it said, and a sample of its state after each chunk."""
 
-    def __init__(
-        self,
-        estimator: Any,
-        task: Task,
-        classes: Any,
-        lateness: Lateness,
-        coverage: float | None,
-    ):
-        self.estimator, self.task, self.classes = estimator, task, classes
-        self.coverage, self.learn, self.late = coverage, scored(estimator), None
-        if task == "classification":
-            self.learn = partial(self.learn, classes=classes)
-        if not lateness.at_once:
-            self.late = LatePass(estimator, self.learn, classes, lateness, coverage)
-        known = None if task == "regression" else distinct(as_labels(classes))
-        self.measures = Measures(known, coverage, rules=())
-        self.parts: list[tuple[Any, ...]] = []
+    def __init__(self, estimator: Any, task: Task, classes: Any, late: LatePass | None):
+        self.estimator, self.task, self.classes, self.late = estimator, task, classes, late
+        self.learn = _learning(estimator, task, classes)
+        self.said: list[Learned] = []
+        self.labels: list[NDArray[Any]] = []
+        self.places: list[NDArray[np.int64]] = []
         self.samples: list[tuple[Any, ...]] = []
-        self.measured: list[dict[str, float]] = []
-        self.seconds, self.seen, self.loss = 0.0, 0, 0.0
+        self.seconds, self.seen = 0.0, 0
 
     def take(self, X: Any, y: NDArray[Any]) -> None:
         """Predict a chunk, then learn it."""
-        start, places = _clocks(), None
+        start = _clocks()
         if self.late is None:
-            with intervals_of(self.coverage):
-                learned = self.learn(X, y)
+            said = self.learn(X, y)
         else:
-            learned, places = self.late(X, y)
+            said, places = self.late(X, y)
+            self.places.append(places)
         self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
-        self.seconds -= learned.aside
-        said, *_, scores, chances = learned[:4]
-        lost = losses(said, y, self.task)
-        scores = None if self.measures.classes is None else scores
-        self.parts.append((said, lost, y, scores, chances, places, learned.intervals))
-        self.measures.add(y, learned)
+        self.seconds -= said.aside
+        self.said.append(said if self.task == "classification" else said._replace(scores=None))
+        self.labels.append(y)
         self.seen += len(y)
-        self.loss = added(self.loss, lost)
-        names = ("n_support_stored_", "n_support_active_", "labels_asked_", "kernel_weights_")
-        if self.late is not None and not self.late.told:
-            return  # there is no state yet
-        state = (getattr(self.estimator, name) for name in names)
-        self.samples.append((self.seen, self.loss / self.seen, *state))
-        self.measured.append(self.measures.model.values())
+        if self.late is None or self.late.told:  # else there is no state yet
+            one = self.estimator
+            state = one.n_support_stored_, one.n_support_active_, one.labels_asked_
+            self.samples.append((self.seen, *state, one.kernel_weights_))
 
-    def record(self) -> Record:
-        """What came of it."""
+    def record(self, coverage: float | None) -> Record:
+        """What came of it; coverage : of intervals, where there are some."""
         if self.seen == 0:
             raise InputError("prequential: the stream has no rows")
         if not self.samples:
             raise InputError(f"prequential: none of {self.seen} labels came before the last row")
         kernels = tuple(str(kernel) for kernel in getattr(self.estimator, "kernels_", ()))
-        rounds, error, stored, active, asked, weights = map(
-            np.array, zip(*self.samples, strict=True)
-        )
-        measures = self.measures.model.values()
-        over_time = {
-            name: np.array([sample.get(name, math.nan) for sample in self.measured])
-            for name in measures
-        }
-        history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
-        columns: list[Any] = [stacked(column) for column in zip(*self.parts, strict=True)]
-        predictions, mistakes, labels, scores, probabilities, places, intervals = columns
+        rounds, stored, active, asked, weights = map(np.array, zip(*self.samples, strict=True))
+        said, labels = joined(self.said), np.concatenate(self.labels)
         of_classes = self.task == "classification"
-        known = getattr(self.estimator, "classes_", self.classes)
+        known = distinct(as_labels(self.classes)) if of_classes else None
+        lost = losses(said.predictions, labels, self.task)
+        error = summed(0, lost)[rounds] / rounds
+        over_time = measures_over(known, labels, said, rounds)
+        history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
+        classes = getattr(self.estimator, "classes_", self.classes) if of_classes else None
+        scores, intervals = said.scores, said.intervals
         record = Record(
-            predictions=predictions,
-            mistakes=mistakes if of_classes else None,
-            error=self.loss / self.seen,
+            predictions=said.predictions,
+            mistakes=lost if of_classes else None,
+            error=added(0, lost) / self.seen,
             labels_asked=int(asked[-1]),
             n_support_stored=int(stored[-1]),
             n_support_active=int(active[-1]),
             seconds=self.seconds,
             history=history,
             labels=labels,
-            classes=np.asarray(known) if of_classes else None,
+            classes=None if classes is None else np.asarray(classes),
             scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
-            probabilities=probabilities,
-            places=places,
+            probabilities=said.probabilities,
+            places=np.concatenate(self.places) if self.places else None,
             intervals=intervals,
-            coverage=None if intervals is None else self.coverage,
-            measures=measures,
+            coverage=None if intervals is None else coverage,
+            measures={name: float(values[-1]) for name, values in over_time.items()},
         )
-        return record if places is None else replace(record, horizons=tuple(by_horizon(record)))
+        late = record.places is not None
+        return replace(record, horizons=tuple(by_horizon(record))) if late else record
+
+
+def _learning(estimator: Any, task: Task, classes: Any) -> Callable[..., Learned]:
+    """What it learns with, called with rows and labels."""
+    learn = scored(estimator)
+    return partial(learn, classes=classes) if task == "classification" else learn
 
 
 def _clocks() -> tuple[float, float]:

@@ -11,8 +11,8 @@ from typing import Any
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.history.judging import Judge
-from kernbrook.evaluation.history.windows import Past, Span, Windows
+from kernbrook.evaluation.history.windows import Judge, Past, Windows
+from kernbrook.evaluation.measuring.measures import Sums
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.saving import read, write
 from kernbrook.plain_values import expect, is_count, read_as
@@ -58,7 +58,7 @@ class Checkpoint:
             "source": asdict(self.source)
             | ({} if self.source.encoder is None else {"features": None}),
             "past": [asdict(one) for one in self.past],
-            "windows": None if windows is None else windows.described(),
+            "windows": None if windows is None else asdict(windows),
             "judge": None if self.judge is None else self.judge.described(),
         }
 
@@ -130,8 +130,8 @@ def _of_before(found: dict[str, Any]) -> dict[str, Any]:
         past.judged, past.sums = windows["rows"], {"loss": found["loss"]}
         ends = [min(length * (i + 1), past.judged) for i in range(len(windows["sums"]))]
         rows = [end - length * i for i, end in enumerate(ends)]
-        spans = [Span(n, n, {"loss": s}) for n, s in zip(rows, windows["sums"], strict=True)]
-        windows = Windows(length, spans).described()
+        spans = [Sums(n, n, {"loss": s}) for n, s in zip(rows, windows["sums"], strict=True)]
+        windows = asdict(Windows(length, spans))
     same = {name: found[name] for name in ("source", "rows", "finished")}
     seconds = found.get("seconds", 0.0)
     return {**same, "seconds": seconds, "past": [asdict(past)], "windows": windows}

@@ -12,12 +12,10 @@ from typing import Any
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
-from kernbrook.evaluation.history.judging import Judge
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Past
-from kernbrook.evaluation.measuring.measures import COVERAGE, Measures
-from kernbrook.evaluation.measuring.tallying import Tally
+from kernbrook.evaluation.history.windows import Judge, Past
+from kernbrook.evaluation.measuring.measures import COVERAGE, Measures, Tally
 from kernbrook.evaluation.running.warming import Tell, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint
 from kernbrook.evaluation.sessions.classes import allowed_classes

@@ -106,12 +106,11 @@ class Labelling(Stretch):
             return
         self.given += 1
         if answer.predicted is not None:
-            self.judged += 1
             self.expected.append((answer.label, answer.predicted))
             lost: float = answer.predicted != answer.label
             if task_of(self.model) == "regression":
                 lost = (answer.predicted - answer.label) ** 2
-            self.loss += lost
+            self.data.add(1, {"loss": np.array([lost])})
             if self.windows is not None:
                 self.windows.add(1, {"loss": np.array([lost])})
 

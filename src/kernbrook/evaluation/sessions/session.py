@@ -14,6 +14,7 @@ from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
 from kernbrook.evaluation.history.row_digests import Content, RowDigest
 from kernbrook.evaluation.history.windows import Past, Windows, shortened
+from kernbrook.evaluation.measuring.measures import Sums
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.persistence.encoding import Writer
@@ -43,21 +44,29 @@ class Stretch:
     Attributes
     ----------
     rows : rows met, of these data
-    loss : on the labels of these that it predicted: mistakes, or squared errors
-    judged : these labels
     resumed_at : rows that it had met when this call began
     rows_read : rows seen; below `resumed_at` while those met before are read again
     finished : whether no row is left
+    data : sums of these rows
     windows : the losses over time; None where those before were not recorded
     """
 
     rows: int = 0
-    loss: float = 0
-    judged: int = 0
     resumed_at: int = 0
     rows_read: int = 0
     finished: bool = False
+    data: Sums = field(default_factory=Sums)
     windows: Windows | None = field(default_factory=Windows)
+
+    @property
+    def loss(self) -> float:
+        """On the labels of these rows that were predicted: mistakes, or squared errors."""
+        return self.data.sums.get("loss", 0)
+
+    @property
+    def judged(self) -> int:
+        """These labels."""
+        return self.data.judged
 
 
 @dataclass

@@ -17,13 +17,11 @@ from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
-from kernbrook.evaluation.history.judging import Judge
 from kernbrook.evaluation.history.row_digests import Content
 from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Past, Span, together
+from kernbrook.evaluation.history.windows import Judge, Past, together
 from kernbrook.evaluation.measuring.by_task import (
     NewModel,
-    added,
     check_numbers,
     check_settings,
     classes_of,
@@ -95,8 +93,7 @@ class Training(Stretch):
     @property
     def as_past(self) -> Past:
         """These data so far, as data that the model has learned from."""
-        known = Span(self.rows, self.judged, {"loss": self.loss})
-        return Past(name=self.name, **vars(known if self.judge is None else self.judge.data))
+        return Past(name=self.name, **vars(self.data))
 
     @property
     def error(self) -> float:
@@ -262,11 +259,10 @@ def learn_all(
         state.told = [*stream.matched.told(stream.n_rows or 0), *_told_of_late(stream.encoder)]
     if place.here is not None:
         state.rows = state.saved = place.here.rows
-        state.judged, state.loss = place.here.judged, place.here.loss or 0
     if place.known is not None:
         state.seconds = place.known.seconds
     state.judge = _judge(place, labels)
-    state.windows = state.judge.windows
+    state.data, state.windows = state.judge.data, state.judge.windows
     session = _Session(
         estimator, state, path, source, place.known, place.past, place.new, labels, place.begun,
         Watched(stream, Content()),
@@ -343,11 +339,10 @@ class _Session(Session):
         else:
             y = as_numbers(y, state.rows)
         for rows in self._parts(y):
-            lost = self._learn(rows, X[rows], y[rows], told)
-            state.loss, state.judged = added(state.loss, lost), state.judged + len(lost)
+            self._learn(rows, X[rows], y[rows], told)
 
-    def _learn(self, rows: slice, X: Features, y: Labels, told: dict[str, Any]) -> NDArray[Any]:
-        """Learn some rows of a chunk: the losses of those that are judged."""
+    def _learn(self, rows: slice, X: Features, y: Labels, told: dict[str, Any]) -> None:
+        """Learn some rows of a chunk."""
         state, judge = self.state, self.state.judge
         start = time.perf_counter()
         try:
@@ -360,10 +355,9 @@ class _Session(Session):
             raise InputError(f"in the chunk after row {before}: {error}") from error
         state.seconds += time.perf_counter() - start - said.aside
         dates = self.watched.dates
-        lost: NDArray[Any] = judge.add(y, said, None if dates is None else dates[rows])
+        judge.add(y, said, None if dates is None else dates[rows])
         if self.labels is not None:
             judge.know(state.estimator.classes_)
-        return lost
 
     def _parts(self, y: Labels) -> list[slice]:
         """A row of a class that is new by itself, which nobody could have predicted."""
