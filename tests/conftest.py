@@ -77,7 +77,7 @@ def _no_power_is_lost():
 @pytest.fixture
 def few_samples(monkeypatch):
     """Runs are looked at ten times, not a hundred: quicker, and with the same results."""
-    module = importlib.import_module("kernbrook.evaluation.runs.prequential")
+    module = importlib.import_module("kernbrook.evaluation.run")
     monkeypatch.setattr(module, "SAMPLES", 10)
 
 

@@ -77,7 +77,7 @@ def test_every_folder_of_parts_is_public_as_a_whole():
 
 def test_what_the_commands_use_is_in_evaluation():
     """Whatever was imported before: a function has the name of its module."""
-    import_module("kernbrook.evaluation.runs.prequential")
+    import_module("kernbrook.evaluation.run")
     names = ["train", "label", "predict", "predict_stream", "compare", "prequential"]
     for name in (*names, "best_fixed", "best_shifting"):
         assert isinstance(getattr(kb.evaluation, name), FunctionType)

@@ -25,8 +25,8 @@ from .estimators.table_model import TableModel as TableModel
 from .estimators.transformer import KernelFeatures as KernelFeatures
 from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
-from .evaluation.comparing.compare import compare as compare
-from .evaluation.runs.prequential import prequential as prequential
+from .evaluation.comparing import compare as compare
+from .evaluation.run import prequential as prequential
 from .evaluation.sessions.table_fitting import fit_table as fit_table
 from .explaining.contributions import explain as explain
 from .explaining.importance import importance as importance

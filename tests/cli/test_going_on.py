@@ -265,7 +265,7 @@ KILLS = """
 import contextlib, io, os, shutil, signal, sys
 from kernbrook.cli.main import run
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.history.row_digests import Content
+from kernbrook.evaluation.content import Content
 
 def call(*arguments):
     sys.argv = ["kernbrook", "train", *arguments]

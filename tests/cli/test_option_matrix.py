@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from kernbrook.cli.main import app
 from kernbrook.cli.predict import _files
 from kernbrook.errors import ModelFileError
-from kernbrook.evaluation.comparing.manifest import digest_of
+from kernbrook.evaluation.comparing import digest_of
 from kernbrook.evaluation.sessions.predicting import predict_table
 
 BEGUN = [

@@ -16,7 +16,7 @@ import kernbrook as kb
 from kernbrook.cli.person import Person
 from kernbrook.cli.questions import Rows, about, number, percent, usual
 from kernbrook.errors import UnknownNameError
-from kernbrook.evaluation.history.moments import Moments
+from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.sessions.answers import Question
 from kernbrook.evaluation.sessions.labelling import Labelling
 from kernbrook.evaluation.sessions.session import Quit

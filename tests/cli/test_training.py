@@ -18,7 +18,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.train import _so_far
-from kernbrook.evaluation.measuring import by_task
+from kernbrook.evaluation import recipes_wanted
 from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.training import Training
@@ -83,7 +83,8 @@ def test_a_recipe_is_made_and_checked_once(kernbrook, monkeypatch):
         return call
 
     for module, name in (
-        (by_task, "make_online"), (by_task, "check_settings"), (training, "check_settings"),
+        (recipes_wanted, "make_online"), (recipes_wanted, "check_settings"),
+        (training, "check_settings"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, counted(name, getattr(module, name)))
     assert kernbrook("train", "checkerboard:60", "--model", "m", "--recipe", "majority")[0] == 0
@@ -469,7 +470,7 @@ KILLS = """
 import contextlib, io, os, signal, sys
 from kernbrook.cli.main import run
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.history.row_digests import RowDigest
+from kernbrook.evaluation.content import RowDigest
 
 COMMAND = sys.argv[1:]
 sys.argv = ["kernbrook", "train", "waveform:600", *COMMAND[2:], "--model", "loaded"]

@@ -20,7 +20,7 @@ from kernbrook import recipes
 from kernbrook.cli import main
 from kernbrook.cli.options import parameters
 from kernbrook.errors import KernbrookError, KernbrookWarning
-from kernbrook.evaluation.measuring.by_task import check_settings, make_online, recipes_for
+from kernbrook.evaluation.recipes_wanted import check_settings, make_online, recipes_for
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
 TYPED = [

@@ -15,7 +15,7 @@ from naive import kernels as naive_kernels
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.runs.hindsight import best_fixed, best_shifting
+from kernbrook.evaluation.oracles import best_fixed, best_shifting
 
 SEED = 11
 PAIRS = {

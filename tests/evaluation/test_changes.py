@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.history.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
-from kernbrook.evaluation.measuring.measures import NO_DATE
+from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
+from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.plain_values import read_as
 from kernbrook.reports.since import _changes, since_json
 

@@ -8,10 +8,17 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.comparing import choosing
-from kernbrook.evaluation.comparing.choosing import SHORT_LISTS, TRIVIAL, parse, settings_of, wanted
-from kernbrook.evaluation.comparing.compare import compare
-from kernbrook.evaluation.measuring.by_task import make_online, recipes_for
+from kernbrook.evaluation import recipes_wanted as choosing
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.recipes_wanted import (
+    SHORT_LISTS,
+    TRIVIAL,
+    make_online,
+    parse,
+    recipes_for,
+    settings_of,
+    wanted,
+)
 from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")

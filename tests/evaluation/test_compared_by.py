@@ -13,8 +13,8 @@ from sklearn import metrics as theirs
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.trivial import TrivialRegressor
-from kernbrook.evaluation.comparing.ranking import best_rows, ranking
-from kernbrook.evaluation.runs.record import Row
+from kernbrook.evaluation.ranks import best_rows, ranking
+from kernbrook.evaluation.record import Row
 from kernbrook.reports import comparison_json, comparison_table
 from kernbrook.reports.comparison import comparison_page, comparisons_page, verdict
 

@@ -10,11 +10,10 @@ from scipy import stats
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
-from kernbrook.evaluation.comparing.compare import compare
-from kernbrook.evaluation.comparing.manifest import manifest
-from kernbrook.evaluation.comparing.ranking import best_rows
+from kernbrook.evaluation.comparing import compare, manifest
+from kernbrook.evaluation.ranks import best_rows
+from kernbrook.evaluation.record import History, Record, Row
 from kernbrook.evaluation.running.orders import load_orders, state_of
-from kernbrook.evaluation.runs.record import History, Record, Row
 from kernbrook.streams.array_stream import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")

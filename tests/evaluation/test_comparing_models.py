@@ -15,9 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.outside import online
-from kernbrook.evaluation.comparing.baselines import Scaled, baselines_of
-from kernbrook.evaluation.comparing.choosing import seeded
-from kernbrook.evaluation.measuring.by_task import task_of
+from kernbrook.evaluation.baselines import Scaled, baselines_of
+from kernbrook.evaluation.recipes_wanted import seeded, task_of
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.streams.array_stream import ArrayStream
 

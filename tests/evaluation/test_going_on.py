@@ -17,13 +17,12 @@ from kernbrook.errors import (
     NonFiniteError,
 )
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.history.row_digests import Content, RowDigest
-from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import MOST_DATA, Past, shortened
+from kernbrook.evaluation.content import Content, RowDigest, Watched
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.going_on import go_on
 from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.evaluation.sessions.training import train
+from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.stream import Stream
 from kernbrook.streams.tables.label_spelling import as_classes

@@ -8,7 +8,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.history.windows import Judge
+from kernbrook.evaluation.windows import Judge
 
 
 def said(labels, classes, seed=0):

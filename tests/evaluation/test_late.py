@@ -6,7 +6,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.runs.lateness import Lateness
+from kernbrook.evaluation.late import Lateness
 from kernbrook.reports import comparison_table
 
 rng = np.random.default_rng(0)

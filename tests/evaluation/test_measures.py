@@ -11,7 +11,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
-from kernbrook.evaluation.measuring.measures import (
+from kernbrook.evaluation.measures import (
     BINS,
     Measures,
     area,

@@ -10,7 +10,7 @@ from sklearn import metrics
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.runs.metrics import river as needed
+from kernbrook.evaluation.baselines import river as needed
 
 
 def run(C=2, n=300, model=None, names=None):

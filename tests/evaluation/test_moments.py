@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from kernbrook.evaluation.history.moments import Moments
+from kernbrook.evaluation.moments import Moments
 
 RNG = np.random.default_rng(0)
 

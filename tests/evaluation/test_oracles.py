@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.runs.hindsight import best_fixed, best_shifting
+from kernbrook.evaluation.oracles import best_fixed, best_shifting
 
 
 def by_brute_force(losses, shifts):

@@ -15,8 +15,8 @@ from naive import trivial as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.by_task import recipes_for
-from kernbrook.evaluation.measuring.measures import added, losses
+from kernbrook.evaluation.measures import added, losses
+from kernbrook.evaluation.recipes_wanted import recipes_for
 from kernbrook.streams.array_stream import ArrayStream
 
 few_samples = pytest.mark.usefixtures("few_samples")
@@ -349,7 +349,7 @@ def test_seconds_are_those_of_learning_alone(monkeypatch, wall, processors, seco
         number = next(readings)
         return wall * number, processors * number
 
-    monkeypatch.setattr(sys.modules["kernbrook.evaluation.runs.prequential"], "_clocks", clocks)
+    monkeypatch.setattr(sys.modules["kernbrook.evaluation.run"], "_clocks", clocks)
     record = kb.prequential(kb.recipes.make("majority"), X, y)
     assert record.seconds == pytest.approx(seconds * len(record.history.rounds))
 

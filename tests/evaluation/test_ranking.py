@@ -11,10 +11,10 @@ from scipy import stats
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.comparing.compare import compare
-from kernbrook.evaluation.comparing.ranking import ranking
-from kernbrook.evaluation.runs.hindsight import hindsight
-from kernbrook.evaluation.runs.record import Comparison, Row
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.oracles import hindsight
+from kernbrook.evaluation.ranks import ranking
+from kernbrook.evaluation.record import Comparison, Row
 from kernbrook.reports import (
     comparison_table,
     comparisons_page,

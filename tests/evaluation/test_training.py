@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
-from kernbrook.evaluation.history.row_digests import RowDigest
-from kernbrook.evaluation.history.windows import Past, Windows
-from kernbrook.evaluation.measuring.measures import Sums
+from kernbrook.evaluation.content import RowDigest
+from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions import training
 from kernbrook.evaluation.sessions.checkpoints import (
@@ -30,6 +29,7 @@ from kernbrook.evaluation.sessions.checkpoints import (
 )
 from kernbrook.evaluation.sessions.labelling import label
 from kernbrook.evaluation.sessions.training import train
+from kernbrook.evaluation.windows import Past, Windows
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
 OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]

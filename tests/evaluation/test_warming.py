@@ -35,7 +35,7 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
 
     monkeypatch.setattr(kind, "_learn_rows", loading)
     monkeypatch.setattr(
-        import_module("kernbrook.evaluation.runs.prequential"), "_clocks", lambda: (now[0], now[0])
+        import_module("kernbrook.evaluation.run"), "_clocks", lambda: (now[0], now[0])
     )
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)

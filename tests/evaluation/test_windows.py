@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.history.windows import FIRST, MOST, Windows
-from kernbrook.evaluation.measuring.measures import NO_DATE, Sums
+from kernbrook.evaluation.measures import NO_DATE, Sums
+from kernbrook.evaluation.windows import FIRST, MOST, Windows
 from kernbrook.plain_values import read_as
 
 

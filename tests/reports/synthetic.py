@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernbrook.evaluation.runs.record import Comparison, History, Record, Row
+from kernbrook.evaluation.record import Comparison, History, Record, Row
 from kernbrook.reports.as_json import results_of
 
 # recipe, title, final error in per cent, support vectors a round, active share, many kernels

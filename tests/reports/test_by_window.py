@@ -12,8 +12,8 @@ from reports.showing import Page, labels, painted
 from reports.synthetic import make_comparison
 
 import kernbrook as kb
-from kernbrook.evaluation.history.watching import dates_of
-from kernbrook.evaluation.measuring.measures import NO_DATE
+from kernbrook.evaluation.content import dates_of
+from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.reports import draw
 from kernbrook.reports.by_window import MOST, by_window, changes_table
 from kernbrook.reports.comparison import comparison_page, write_report

@@ -11,7 +11,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.by_task import classes_of, task_of_labels
+from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
 from kernbrook.streams.tables.label_spelling import as_classes
 
 N = 60

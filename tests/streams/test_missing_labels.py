@@ -7,9 +7,9 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
-from kernbrook.evaluation.history.row_digests import RowDigest
-from kernbrook.evaluation.measuring.by_task import classes_of, task_of_labels
-from kernbrook.evaluation.measuring.measures import Tally
+from kernbrook.evaluation.content import RowDigest
+from kernbrook.evaluation.measures import Tally
+from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
 from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows, LabelledRows, has_label

@@ -16,7 +16,7 @@ from voted_problems import POLYNOMIALS, clouds, columns_of, ionosphere, of_lengt
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted_grid import settings_of, solve_grid
-from kernbrook.evaluation.measuring.by_task import recipes_for
+from kernbrook.evaluation.recipes_wanted import recipes_for
 from kernbrook.papers.vkr import paper_folds, paper_protocol
 from kernbrook.recipes.vkr import RECIPES
 

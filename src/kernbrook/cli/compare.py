@@ -25,7 +25,7 @@ from kernbrook.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kernbrook.evaluation.runs.record import Comparison
+    from kernbrook.evaluation.record import Comparison
 
 
 @takes(chosen=RECIPES, rows=LATE_ROWS)
@@ -94,9 +94,9 @@ def compare(
     Where a label is a number with a fraction, recipes for numbers are compared by their mean
     squared error. To take whole numbers as numbers, name such recipes: see `recipes`.
     """
-    from kernbrook.evaluation.comparing.choosing import Plan
-    from kernbrook.evaluation.comparing.compare import compare as run
-    from kernbrook.evaluation.measuring.measures import measure_named
+    from kernbrook.evaluation.comparing import compare as run
+    from kernbrook.evaluation.measures import measure_named
+    from kernbrook.evaluation.recipes_wanted import Plan
     from kernbrook.evaluation.running.orders import load_orders
     from kernbrook.reports import comparison_table, rendered
     from kernbrook.streams import open_stream
@@ -136,7 +136,7 @@ def compare(
 
 def _show(results: list[Comparison], json: Path | None, report: Path | None) -> None:
     """The tables, and of several data sets the ranks; JSON and a page where wanted."""
-    from kernbrook.evaluation.comparing.ranking import ranking
+    from kernbrook.evaluation.ranks import ranking
     from kernbrook.reports import (
         below_each_other,
         comparison_json,

@@ -81,7 +81,7 @@ def label_data(
     A recipe that would ask for every label is given a policy: to ask where the vote is close; or,
     for numbers, for a quarter of the labels at most.
     """
-    from kernbrook.evaluation.measuring.by_task import OURS
+    from kernbrook.evaluation.recipes_wanted import OURS
     from kernbrook.evaluation.sessions.classes import named_classes
     from kernbrook.evaluation.sessions.session import check_same_columns, check_seed
 
@@ -188,7 +188,7 @@ def _model(
     path: Path, recipe: str | None, chosen: Chosen
 ) -> tuple[Any, Source | None, Checkpoint | None]:
     """The model in the file, or a new one; what is known of its data; its checkpoint."""
-    from kernbrook.evaluation.measuring.by_task import check_settings, make_online
+    from kernbrook.evaluation.recipes_wanted import check_settings, make_online
     from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
     from kernbrook.evaluation.sessions.labelling import with_policy
     from kernbrook.evaluation.sessions.session import check_same_settings

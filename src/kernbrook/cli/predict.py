@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kernbrook.estimators.tasks import Learned
-    from kernbrook.evaluation.measuring.measures import Tally
+    from kernbrook.evaluation.measures import Tally
     from kernbrook.evaluation.sessions.checkpoints import Checkpoint
     from kernbrook.evaluation.sessions.predicting import Wanted
     from kernbrook.streams import Stream
@@ -209,14 +209,14 @@ class _Asked(NamedTuple):
 
     def tally(self, model: Any, positive: str | None, checkpoint: Checkpoint | None) -> Tally:
         """What counts predictions of the model."""
-        from kernbrook.evaluation.measuring.measures import Tally
+        from kernbrook.evaluation.measures import Tally
 
         judge = None if checkpoint is None else checkpoint.judge
         return Tally.of(model, positive, self._coverage(model), judge)
 
     def _coverage(self, model: Any) -> float | None:
         """Of the model's intervals, which are judged where none are written, too."""
-        from kernbrook.evaluation.measuring.measures import COVERAGE
+        from kernbrook.evaluation.measures import COVERAGE
 
         wanted = self.wanted.interval
         return COVERAGE if wanted is None and hasattr(model, "predict_interval") else wanted

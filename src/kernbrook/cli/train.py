@@ -24,7 +24,7 @@ from kernbrook.cli.table_options import as_written
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.measuring.by_task import NewModel
+    from kernbrook.evaluation.recipes_wanted import NewModel
     from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.evaluation.sessions.training import Training
 
@@ -194,7 +194,7 @@ class Given(NamedTuple):
     def new_model(self) -> NewModel:
         """What is trained."""
         from kernbrook import recipes as book
-        from kernbrook.evaluation.measuring.by_task import NewModel
+        from kernbrook.evaluation.recipes_wanted import NewModel
 
         recipe = self.chosen.recipe
         new = NewModel(recipe, self.classes, self.chosen.parameters())
@@ -209,7 +209,7 @@ class Given(NamedTuple):
         drawn : whether the seed is that of data which are drawn
         """
         from kernbrook.estimators.tasks import task_of
-        from kernbrook.evaluation.measuring.by_task import OURS, make_online
+        from kernbrook.evaluation.recipes_wanted import OURS, make_online
         from kernbrook.evaluation.sessions.session import (
             check_same_columns,
             check_same_settings,

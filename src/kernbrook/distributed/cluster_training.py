@@ -9,13 +9,13 @@ from typing import Any
 from kernbrook.distributed.fitting import Fitted, crew_of, fit_parts
 from kernbrook.distributed.parts import Parts
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.history.windows import Past
-from kernbrook.evaluation.measuring.by_task import NewModel, task_of_labels
-from kernbrook.evaluation.measuring.measures import Sums
+from kernbrook.evaluation.measures import Sums
+from kernbrook.evaluation.recipes_wanted import NewModel, task_of_labels
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.training import Training, check_target
+from kernbrook.evaluation.windows import Past
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import has_label
 

@@ -21,7 +21,7 @@ from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.labelled import as_labels, distinct, present
 from kernbrook.estimators.merging import begin
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.measuring.measures import added, losses
+from kernbrook.evaluation.measures import added, losses
 from kernbrook.evaluation.running.orders import check_count
 from kernbrook.evaluation.running.parallel import Cluster, Crew
 from kernbrook.evaluation.running.warming import ROWS, few_rows, warm_up

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labelled import as_labels
-from kernbrook.evaluation.measuring.by_task import CHUNK
+from kernbrook.evaluation.recipes_wanted import CHUNK
 from kernbrook.evaluation.sessions.sources import Source, open_like, open_source
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream

@@ -21,9 +21,9 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.history.windows import Past
 from kernbrook.evaluation.sessions.predicting import load_learned
 from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.windows import Past
 from kernbrook.streams import TableEncoder
 from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.formats.arrow_records import frame_of

@@ -22,7 +22,7 @@ from kernbrook.estimators.labelled import (
     without,
 )
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.measuring.measures import SMALLEST_CHANCE
+from kernbrook.evaluation.measures import SMALLEST_CHANCE
 from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch
 from kernbrook.explaining.latest import is_data, latest_of, opened
 from kernbrook.streams.booleans import spelled_as

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing.compare import Progress
-from kernbrook.evaluation.measuring.measures import losses
+from kernbrook.evaluation.comparing import Progress
+from kernbrook.evaluation.measures import losses
+from kernbrook.evaluation.record import Record
+from kernbrook.evaluation.run import prequential
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.evaluation.running.parallel import in_order
 from kernbrook.evaluation.running.warming import trials_of
-from kernbrook.evaluation.runs.prequential import prequential
-from kernbrook.evaluation.runs.record import Record
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
 from kernbrook.papers.figures import Figure, of_figures

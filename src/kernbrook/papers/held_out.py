@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.history.moments import Floats, Moments
+from kernbrook.evaluation.moments import Floats, Moments
 from kernbrook.evaluation.running.warming import ROWS, warm_up
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.builtin import Checkerboard, Drawn, Waveform

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing.compare import compare
-from kernbrook.evaluation.comparing.ranking import best_rows
+from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.ranks import best_rows
+from kernbrook.evaluation.record import Row
 from kernbrook.evaluation.running.orders import orders_of
 from kernbrook.evaluation.running.parallel import Jobs
-from kernbrook.evaluation.runs.record import Row
 from kernbrook.papers.published import (
     ERROR,
     SECONDS,

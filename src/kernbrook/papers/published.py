@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
-from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.running.orders import load_orders
 from kernbrook.evaluation.running.parallel import Jobs, check_jobs
 from kernbrook.evaluation.running.warming import Tell

@@ -25,7 +25,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.grids import COSTS
 from kernbrook.estimators.voted import of_unit_length
 from kernbrook.estimators.voted_grid import VotedKernelClassifierCV, pools_of, settings_of
-from kernbrook.evaluation.comparing.compare import Progress
+from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.evaluation.running.parallel import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial

@@ -14,8 +14,8 @@ from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kernbrook.evaluation.comparing.ranking import Ranking
-    from kernbrook.evaluation.runs.record import Comparison, Record, Row
+    from kernbrook.evaluation.ranks import Ranking
+    from kernbrook.evaluation.record import Comparison, Record, Row
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:

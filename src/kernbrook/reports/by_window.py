@@ -11,8 +11,8 @@ import numpy as np
 from kernbrook import recipes as book
 from kernbrook.estimators.labelled import class_numbers
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.evaluation.measuring.measures import NO_DATE, OF_SIZES, RULES, Rule
-from kernbrook.evaluation.runs.metrics import changes_of
+from kernbrook.evaluation.measures import NO_DATE, OF_SIZES, RULES, Rule
+from kernbrook.evaluation.record import changes_of
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import Pen
 from kernbrook.reports.over_time import WIDE, drawn_last, ends_of_errors, named_plot
@@ -22,7 +22,7 @@ from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import counted
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.runs.record import Comparison, Floats, Ints, Record, Row
+    from kernbrook.evaluation.record import Comparison, Floats, Ints, Record, Row
     from kernbrook.reports.forms import MeasureForm
 
 MOST = 40  # windows

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.measures import DEFAULT, OF_SIZES, shortfall
-from kernbrook.evaluation.runs.lateness import Lateness
+from kernbrook.evaluation.late import Lateness
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
 from kernbrook.reports.by_window import by_window, changes_table, window_text
 from kernbrook.reports.forms import (
     BEST,
@@ -37,8 +37,8 @@ from kernbrook.results import Estimate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kernbrook.evaluation.comparing.ranking import Ranking
-    from kernbrook.evaluation.runs.record import Comparison, Row
+    from kernbrook.evaluation.ranks import Ranking
+    from kernbrook.evaluation.record import Comparison, Row
 
 
 def checked(comparison: Comparison) -> Comparison:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kernbrook.evaluation.measuring.measures import OF_SIZES
+from kernbrook.evaluation.measures import OF_SIZES
 from kernbrook.reports.table import fixed
 from kernbrook.results import Estimate
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.runs.record import Comparison, Row
+    from kernbrook.evaluation.record import Comparison, Row
 
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 NAMES = {

@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.measuring.measures import LAST, LEARNED, shortfall
+from kernbrook.evaluation.measures import LAST, LEARNED, shortfall
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.forms import IN_PERCENT, NAMES, measure_cell, measure_value
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import TRIVIAL, counted, listed
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.measuring.measures import Measures, Tally
+    from kernbrook.evaluation.measures import Measures, Tally
 
 MAIN = {"classification": "error", "regression": "rmse"}
 SHOWN = ("error", "log_loss", "auc", "mae", "rmse", "coverage", "width")  # in tables

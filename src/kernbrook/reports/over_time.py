@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.measures import DEFAULT, OF_SIZES, shortfall
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
 from kernbrook.reports import drawing
 from kernbrook.reports.drawing import HUES, Pen
 from kernbrook.reports.plot import Line, Panel, Plot, limits
 from kernbrook.reports.words import TRIVIAL
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.runs.record import Comparison, Floats, History, Ints, Row
+    from kernbrook.evaluation.record import Comparison, Floats, History, Ints, Row
 
 FEW = 4  # lines that can carry a band each
 MANY = 10  # rows; of more only the best have colours and names

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.measuring.measures import COVERAGE, RULES
+from kernbrook.evaluation.measures import COVERAGE, RULES
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import ERROR_NAMES, TRIVIAL, counted, error_value, spark
 
 if TYPE_CHECKING:
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.history.windows import Judge, Past, Windows
-    from kernbrook.evaluation.measuring.measures import Sums
+    from kernbrook.evaluation.measures import Sums
+    from kernbrook.evaluation.windows import Judge, Past, Windows
 
 DATA, CHANGES = 8, 3  # shown: the last ones, the greatest
 LATE = 0.125  # of the rows are the last ones

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.runs.hindsight import Hindsight, hindsight
+from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.measured import measures_json, measures_table, no_better
 from kernbrook.reports.since import since_json

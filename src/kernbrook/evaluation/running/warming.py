@@ -26,7 +26,7 @@ from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.pool_making import pool_of
 from kernbrook.estimators.tasks import read, task_of
-from kernbrook.evaluation.measuring.measures import COVERAGE
+from kernbrook.evaluation.measures import COVERAGE
 
 ROWS = 8  # that a trial learns at most
 

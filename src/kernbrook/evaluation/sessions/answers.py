@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import is_number
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.history.row_digests import RowDigest
+from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.classes import as_label
 from kernbrook.evaluation.sessions.raw_rows import RawRows

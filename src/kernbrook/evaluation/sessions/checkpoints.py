@@ -11,9 +11,9 @@ from typing import Any
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.history.windows import Judge, Past, Windows
-from kernbrook.evaluation.measuring.measures import Sums
+from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.windows import Judge, Past, Windows
 from kernbrook.persistence.saving import read, write
 from kernbrook.plain_values import expect, is_count, read_as
 

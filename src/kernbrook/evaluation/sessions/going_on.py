@@ -12,10 +12,8 @@ from typing import Any
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
-from kernbrook.evaluation.history.row_digests import Content
-from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Judge, Past
-from kernbrook.evaluation.measuring.measures import COVERAGE, Measures, Tally
+from kernbrook.evaluation.content import Content, Watched
+from kernbrook.evaluation.measures import COVERAGE, Measures, Tally
 from kernbrook.evaluation.running.warming import Tell, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint
 from kernbrook.evaluation.sessions.classes import allowed_classes
@@ -23,6 +21,7 @@ from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.predicting import load_learned, said_of
 from kernbrook.evaluation.sessions.sources import Source, open_like
 from kernbrook.evaluation.sessions.training import Place, Training, learn_all
+from kernbrook.evaluation.windows import Judge, Past
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import is_frame

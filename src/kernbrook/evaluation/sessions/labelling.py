@@ -26,8 +26,7 @@ from kernbrook.atomic import check_writable
 from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned, task_of
-from kernbrook.evaluation.history.windows import Past
-from kernbrook.evaluation.measuring.measures import Measures
+from kernbrook.evaluation.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.sessions.answers import (
     Answer,
@@ -44,6 +43,7 @@ from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.evaluation.sessions.session import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.windows import Past
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
 from kernbrook.persistence.saving import save

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
-from kernbrook.evaluation.history.row_digests import Content, RowDigest
-from kernbrook.evaluation.history.windows import Past, Windows, shortened
-from kernbrook.evaluation.measuring.measures import Sums
+from kernbrook.evaluation.content import Content, RowDigest
+from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.windows import Past, Windows, shortened
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features, Labels, Piece

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.measuring.by_task import (
+from kernbrook.evaluation.recipes_wanted import (
     OURS,
     make_online,
     task_of_labels,

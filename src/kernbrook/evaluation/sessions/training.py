@@ -17,23 +17,22 @@ from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.intervals import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
-from kernbrook.evaluation.history.row_digests import Content
-from kernbrook.evaluation.history.watching import Watched
-from kernbrook.evaluation.history.windows import Judge, Past, together
-from kernbrook.evaluation.measuring.by_task import (
+from kernbrook.evaluation.content import Content, Watched
+from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.recipes_wanted import (
     NewModel,
     check_numbers,
     check_settings,
     classes_of,
     task_of_labels,
 )
-from kernbrook.evaluation.measuring.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.session import Session, Stretch, check_same_settings
 from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.windows import Judge, Past, together
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features, Labels, has_label

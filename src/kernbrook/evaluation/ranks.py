@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.measuring.measures import DEFAULT, OF_SIZES, shortfall
-from kernbrook.evaluation.runs.record import Comparison, Row
+from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
+from kernbrook.evaluation.record import Comparison, Row
 
 LEVEL = 0.05
 
@@ -106,7 +106,7 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
 
     Examples
     --------
-    >>> from kernbrook.evaluation.comparing.compare import compare
+    >>> from kernbrook.evaluation.comparing import compare
     >>> names = ["omkc-dd", "majority"]
     >>> data = "wdbc", "checkerboard:300"
     >>> both = [compare(one, names, permutations=2, jobs=1) for one in data]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,21 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import each_name
-from kernbrook.errors import UnknownNameError
+from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.runs.metrics import river
 from kernbrook.learners import External
 
 LIBRARIES = ("sklearn", "river")
 BATCH = 10  # rows that scikit-learn's models learn at once: a call costs as much as the learning
 WINDOW = 1000  # rows of nearest neighbours
+
+
+def river(module: str, what: str) -> Any:
+    """A module of River, such as "drift"; InputError where River is not there."""
+    try:
+        return import_module(f"river.{module}")
+    except ModuleNotFoundError as error:
+        raise InputError(f"{what} needs the package river: pip install river") from error
 
 
 class Scaled(BaseEstimator):

@@ -9,10 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.measuring.measures import DEFAULT
-from kernbrook.evaluation.runs.metrics import confusion, drift
+from kernbrook.estimators.tasks import Learned, Task
+from kernbrook.evaluation.changes import Change, Changes
+from kernbrook.evaluation.late import HORIZONS
+from kernbrook.evaluation.measures import DEFAULT, Measures
 from kernbrook.results import Cell, Estimate, Measure, Results
 
 Floats = NDArray[np.float64]
@@ -152,7 +154,11 @@ class Record:
         InputError
             It is a record of numbers.
         """
-        return confusion(self)
+        if self.classes is None:
+            raise InputError("confusion: expected a record of classes, found one of numbers")
+        from sklearn.metrics import confusion_matrix
+
+        return np.asarray(confusion_matrix(self.labels, self.predictions, labels=self.classes))
 
     def drift(self, detector: Any = None) -> Ints:
         """Rows, from 0 in the order of the run, at which a detector signals that errors change.
@@ -166,7 +172,57 @@ class Record:
         ----------
         Bifet, Gavalda (2007), Learning from time-changing data with adaptive windowing.
         """
-        return drift(self, detector)
+        if detector is None:
+            return np.array([one.noticed - 1 for one in changes_of(self)], dtype=np.int64)
+        if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
+            raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
+        detector, signals = detector.clone(), []
+        for row, error in enumerate(_lost(self).tolist()):
+            detector.update(error)
+            if detector.drift_detected:
+                signals.append(row)
+        return np.array(signals, dtype=np.int64)
+
+
+def by_horizon(record: Record) -> list[dict[str, Any]]:
+    """What a record with places is worth; see `Record.by_horizon`."""
+    assert record.places is not None
+    labels, found, first = _labels(record), list[dict[str, Any]](), 1
+    half = None if record.intervals is None else np.diff(record.intervals)[:, 0] / 2
+    said = Learned(
+        record.predictions, record.places > 0, None, record.probabilities, half_widths=half
+    )
+    for last in (*HORIZONS, int(record.places.max())):
+        which = (record.places >= first) & (record.places <= last)
+        if which.any():
+            measures = Measures(record.classes, rules=())
+            measures.add(labels[which], said.of(which))
+            own = measures.values()["model"]
+            part = {"first": first, "last": min(last, int(record.places.max()))}
+            error = own["mse"] if record.classes is None else own["error"]
+            found.append({**part, "rows": int(which.sum()), "error": error, **own})
+        first = last + 1
+    return found
+
+
+def changes_of(record: Record, dates: NDArray[np.int64] | None = None) -> list[Change]:
+    """All changes of the error of a record; dates : (T,) of its rows, as `Changes.add` has them."""
+    changes, lost = Changes(record.mistakes is None, None), _lost(record)
+    changes.add(lost, np.arange(len(lost)) + 1, dates)
+    return changes.found
+
+
+def _lost(record: Record) -> NDArray[Any]:
+    """(T,) mistakes, or squared errors."""
+    if record.mistakes is not None:
+        return record.mistakes
+    return np.asarray((record.predictions - _labels(record)) ** 2)
+
+
+def _labels(record: Record) -> NDArray[Any]:
+    if record.labels is None:
+        raise InputError("the record holds no labels")
+    return record.labels
 
 
 @dataclass(frozen=True)

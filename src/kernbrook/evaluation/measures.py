@@ -23,7 +23,7 @@ from kernbrook.streams.stream import has_label, is_label
 from kernbrook.streams.tables.levels import LevelCounts
 
 if TYPE_CHECKING:
-    from kernbrook.evaluation.history.windows import Judge
+    from kernbrook.evaluation.windows import Judge
 
 COVERAGE = 0.9  # of intervals where none is named
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from kernbrook.checks import COUNTED
 from kernbrook.errors import NonFiniteError
 from kernbrook.estimators.tasks import Learned
-from kernbrook.evaluation.history.changes import KEPT as KEPT_CHANGES
-from kernbrook.evaluation.history.changes import Changes
-from kernbrook.evaluation.measuring.measures import COVERAGE, LARGEST_SUM, Ints, Measures, Sums
+from kernbrook.evaluation.changes import KEPT as KEPT_CHANGES
+from kernbrook.evaluation.changes import Changes
+from kernbrook.evaluation.measures import COVERAGE, LARGEST_SUM, Ints, Measures, Sums
 from kernbrook.plain_values import Count, read_as
 
 MOST = 16  # windows

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
+from importlib.metadata import version
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -22,24 +26,27 @@ from kernbrook.errors import (
 )
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
-from kernbrook.evaluation.comparing.choosing import Plan, are_recipes, seeded, told_apart
-from kernbrook.evaluation.comparing.manifest import asked, digest_of, manifest
-from kernbrook.evaluation.comparing.ranking import best_rows
-from kernbrook.evaluation.history.watching import dates_of
-from kernbrook.evaluation.measuring.by_task import (
+from kernbrook.evaluation.content import dates_of, digest_of
+from kernbrook.evaluation.late import Lateness
+from kernbrook.evaluation.measures import COVERAGE, measure_named
+from kernbrook.evaluation.ranks import best_rows
+from kernbrook.evaluation.recipes_wanted import (
     CHUNK,
+    Plan,
+    are_recipes,
     check_no_fraction,
     check_number,
     check_numbers,
     classes_of,
+    said_of,
+    seeded,
+    told_apart,
 )
-from kernbrook.evaluation.measuring.measures import COVERAGE, measure_named
+from kernbrook.evaluation.record import Comparison, Record, Row
+from kernbrook.evaluation.run import prequential
 from kernbrook.evaluation.running.orders import check_count, orders_of, state_of
 from kernbrook.evaluation.running.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
 from kernbrook.evaluation.running.warming import Family, Tell, Trials, family, trials_of
-from kernbrook.evaluation.runs.lateness import Lateness
-from kernbrook.evaluation.runs.prequential import prequential
-from kernbrook.evaluation.runs.record import Comparison, Record, Row
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import LabelledRows
@@ -355,3 +362,30 @@ def _runs(
         if not way.crew.here:
             advance(len(y))
         yield cast(tuple[str, int], done), outcome
+
+
+def manifest(seed: int) -> dict[str, Any]:
+    """What it takes to run the same again: command, seed, versions, machine."""
+    program = Path(sys.argv[0])
+    name = f"python -m {program.parent.name}" if program.name == "__main__.py" else program.name
+    packages = ("kernbrook", "numpy", "scipy", "scikit-learn", "numba")
+    return {
+        "command": " ".join([name, *sys.argv[1:]]),
+        "seed": seed,
+        "versions": {"python": platform.python_version()}
+        | {package: version(package) for package in packages},
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def asked(plan: Plan, lateness: Lateness, measure: str | None) -> dict[str, Any]:
+    """What was asked for, as far as it is not what is always done."""
+    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in plan.overrides.items()}}
+    if not lateness.at_once:
+        facts |= lateness._asdict()
+    if measure is not None:
+        facts["measure"] = measure
+    models = {name: given for name, given in (plan.rows or {}).items() if name != given}
+    if models:
+        facts["models"] = {name: said_of(given) for name, given in models.items()}
+    return facts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
-from kernbrook.evaluation.measuring.measures import LARGEST_SUM, NO_DATE, added
+from kernbrook.evaluation.measures import LARGEST_SUM, NO_DATE, added
 from kernbrook.plain_values import Count, Size
 
 DOUBT = 0.002  # the probability of a false signal, as the paper bounds it

@@ -19,18 +19,17 @@ from kernbrook.estimators.intervals import check_coverage, intervals_of
 from kernbrook.estimators.labelled import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Learned, Task, joined, scored, task_of
-from kernbrook.evaluation.measuring.by_task import classes_of
-from kernbrook.evaluation.measuring.measures import (
+from kernbrook.evaluation.late import Lateness, LatePass
+from kernbrook.evaluation.measures import (
     COVERAGE,
     added,
     losses,
     measures_over,
     summed,
 )
+from kernbrook.evaluation.recipes_wanted import classes_of
+from kernbrook.evaluation.record import History, Record, by_horizon
 from kernbrook.evaluation.running.warming import few_rows, warm_up
-from kernbrook.evaluation.runs.lateness import Lateness, LatePass
-from kernbrook.evaluation.runs.metrics import by_horizon
-from kernbrook.evaluation.runs.record import History, Record
 from kernbrook.gram.arrays import sound
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import LabelledRows

@@ -1,1 +1,0 @@
-"""Recipes and models beside each other: which, in which orders, and who is best."""

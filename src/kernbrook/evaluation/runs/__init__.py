@@ -1,1 +1,0 @@
-"""One run over a stream, what it records, and what hindsight knows."""
