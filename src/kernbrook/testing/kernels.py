@@ -26,7 +26,7 @@ from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
 from kernbrook.numerics.values import add_points, kernel_rows
 from kernbrook.persistence.saving import load, save
-from kernbrook.testing.properties import name_of
+from kernbrook.testing.properties import expect, name_of
 
 Floats = NDArray[np.float64]
 
@@ -72,11 +72,6 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
         _check_spectrum(kernel, A[:12])
 
 
-def _expect(condition: Any, kernel: Kernel, message: str) -> None:
-    if not condition:
-        raise AssertionError(f"{kernel!r}: {message}")
-
-
 def _examples() -> Floats:
     generator = np.random.default_rng(0)
     return np.where(generator.random((40, 5)) < 0.5, 0.0, generator.normal(size=(40, 5)))
@@ -92,12 +87,12 @@ def _close(found: Floats, expected: Floats, close: float) -> bool:
 def _check_values(kernel: Kernel, X: Floats) -> None:
     Z = X[: len(X) // 2]
     K = np.asarray(kernel(X, Z))
-    _expect(K.shape == (len(X), len(Z)), kernel, f"(n, m) values expected, got shape {K.shape}")
-    _expect(np.isfinite(K).all(), kernel, "gave NaN or infinity")
-    _expect(_close(np.asarray(kernel(Z, X)).T, K, CLOSE["float64"]), kernel, "not symmetric")
+    expect(K.shape == (len(X), len(Z)), kernel, f"(n, m) values expected, got shape {K.shape}")
+    expect(np.isfinite(K).all(), kernel, "gave NaN or infinity")
+    expect(_close(np.asarray(kernel(Z, X)).T, K, CLOSE["float64"]), kernel, "not symmetric")
     for A, B in ((X[:1], Z), (X, Z[:1]), (X, Z[:0])):
         shape = np.asarray(kernel(A, B)).shape
-        _expect(
+        expect(
             shape == (len(A), len(B)), kernel,
             f"of {len(A)} and {len(B)} examples, expected shape {(len(A), len(B))}, got {shape}",
         )  # fmt: skip
@@ -119,8 +114,8 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
             total = K.T @ _coefficients(len(points), len(pool))[:, i]
             scale = np.abs(K).sum(axis=0).max()
             near = np.abs(sums[i] - total).max() <= CLOSE[dtype] * scale
-            _expect(near, kernel, f"the engine's sums {what}")
-            _expect(_close(slots[i], K, CLOSE[dtype]), kernel, f"the engine's values {what}")
+            expect(near, kernel, f"the engine's sums {what}")
+            expect(_close(slots[i], K, CLOSE[dtype]), kernel, f"the engine's values {what}")
 
 
 def _coefficients(points: int, kernels: int) -> Floats:
@@ -146,9 +141,9 @@ def _by_engine(layout: Layout, m: int, rows: Rows, points: Rows) -> tuple[Floats
 def _check_value(kernel: Kernel) -> None:
     twin = type(kernel)(**kernel.parameters())
     for what, other in (("what its parameters make", twin), ("its copy", copy.deepcopy(kernel))):
-        _expect(other == kernel, kernel, f"not equal to {what}")
-        _expect(hash(other) == hash(kernel), kernel, f"of another hash than {what}")
-    _expect(" at 0x" not in str(kernel), kernel, "prints as an address; define __repr__ or __str__")
+        expect(other == kernel, kernel, f"not equal to {what}")
+        expect(hash(other) == hash(kernel), kernel, f"of another hash than {what}")
+    expect(" at 0x" not in str(kernel), kernel, "prints as an address; define __repr__ or __str__")
     for name, value in kernel.parameters().items():
         try:
             setattr(kernel, name, value)
@@ -159,7 +154,7 @@ def _check_value(kernel: Kernel) -> None:
         pickled = pickle.dumps(kernel)
     except (pickle.PicklingError, AttributeError, TypeError):  # a function without a name
         return
-    _expect(pickle.loads(pickled) == kernel, kernel, "not equal to itself pickled and unpickled")
+    expect(pickle.loads(pickled) == kernel, kernel, "not equal to itself pickled and unpickled")
 
 
 def _check_refusals(kernel: Kernel) -> None:
@@ -175,7 +170,7 @@ def _check_refusals(kernel: Kernel) -> None:
 
 def _check_models(kernel: Kernel) -> None:
     model = OnlineMKClassifier([kernel])
-    _expect(clone(model).kernels == [kernel], kernel, "not equal to itself in a cloned model")
+    expect(clone(model).kernels == [kernel], kernel, "not equal to itself in a cloned model")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
         try:
@@ -183,13 +178,13 @@ def _check_models(kernel: Kernel) -> None:
         except InputError:  # a kernel that no file can hold
             return
         loaded = load(path, allow=[name_of(kernel)])
-        _expect(loaded.kernels == [kernel], kernel, "not equal to itself from a saved model")
+        expect(loaded.kernels == [kernel], kernel, "not equal to itself from a saved model")
 
 
 def _check_spectrum(kernel: Kernel, X: Floats) -> None:
     assert isinstance(kernel, ShiftInvariant)
     K = np.asarray(kernel(X, X))
-    _expect(
+    expect(
         np.abs(np.diagonal(K) - 1.0).max() <= CLOSE["float64"],
         kernel,
         "has a spectrum, but is not 1 at 0",
@@ -199,7 +194,7 @@ def _check_spectrum(kernel: Kernel, X: Floats) -> None:
             continue
         Z = draw(kernel, RandomFeatures(FREQUENCIES, way), X.shape[1], 0).transform(DenseRows.of(X))
         far = np.abs(Z @ Z.T - K).max()
-        _expect(
+        expect(
             far <= 6.0 / math.sqrt(FREQUENCIES), kernel,
             f"inner products of features from {way} frequencies are {far:.2g} from the kernel",
         )  # fmt: skip
