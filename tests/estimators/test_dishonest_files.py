@@ -335,13 +335,6 @@ def test_labels_counts_and_parameters(number, tmp_path):
     assert_refused(machine(), change, message, tmp_path)
 
 
-@pytest.mark.parametrize("strategy", [{"labels": {"dtype": "object", "values": [1, 2]}}, "mean"])
-def test_a_strategy_that_is_none(strategy, tmp_path):
-    change = say("parameters", "strategy", value=strategy)
-    message = "TrivialClassifier: strategy must be 'majority' or 'last-label', got"
-    assert_refused(kb.recipes.make("majority"), change, message, tmp_path)
-
-
 @pytest.mark.parametrize("seen", [-1, 2**63 - 1])
 def test_more_errors_than_can_be_counted(seen, tmp_path):
     change = at("calibration.seen", 0, seen)
