@@ -293,6 +293,11 @@ class Kept:
     _kept_entries: ClassVar[tuple[str, ...]] = ()
     _kept_around: ClassVar[bool] = False
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
     def _kept_parameters(self) -> dict[str, Any]:
         """The parameters as a file has them."""
         parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
@@ -1120,11 +1125,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if same(self._pool(old.setting.width), self._pool(width)):
             widen(model, old)
         self.__dict__.update(_model=model, n_features_in_=width)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # -- in a file ----------------------------------------------------------------------------
 

@@ -152,11 +152,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     def n_rounds_(self) -> int:
         return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 class TrivialClassifier(ClassifierMixin, _Trivial):
     """Predicts without looking at X: what a learner must beat.

@@ -24,16 +24,20 @@ from kernbrook.checks import (
     Other,
     check,
     or_none,
+    shown,
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.base import Kept, checked
-from kernbrook.estimators.voted_files import read_expansion, write_expansion
+from kernbrook.estimators.labelled import check_kept_classes
+from kernbrook.gram.arrays import check_array, within
+from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.kernels import Kernel, NormalizedPolynomial, resolve
 from kernbrook.kernels.dictionaries import check_vectors
+from kernbrook.plain_values import expect
 from kernbrook.voted import Columns, Program, complexities, penalties
 from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.found_sum import Expansion
-from kernbrook.voted.kernel_pool import SCALING
+from kernbrook.voted.kernel_pool import LARGEST, SCALING
 
 
 class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
@@ -141,11 +145,6 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
         except NonFiniteError as error:
             raise NonFiniteError(f"{error}; {SCALING}") from None
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 class VotedKernelClassifier(VotedClassifier):
     """Voted kernel regularization: f(x) = sum_kj alpha_kj K_k(x, x_j), with few alpha_kj.
@@ -243,13 +242,78 @@ class VotedKernelClassifier(VotedClassifier):
         self.cache_size = cache_size
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        fitted = "_expansion" in vars(self)
-        return {"expansion": write_expansion(self, writer)} if fitted else {}
+        """JSON of what a fitted model predicts by; its arrays become the tensors support.*."""
+        if (found := vars(self).get("_expansion")) is None:
+            return {}
+        q, p, c = found.coefficients.shape
+        items = found.points.items
+        arrays = {
+            "numbers": found.support.astype(np.int64),
+            "coefficients": found.coefficients.reshape(q, p * c),
+        }
+        if found.points.rows is not None:
+            arrays["norms"] = found.points.rows.norms
+        if sp.issparse(items):
+            indices, indptr = items.indices.astype(np.int64), items.indptr.astype(np.int64)
+            arrays.update(data=items.data, indices=indices, indptr=indptr)
+        elif not found.points.are_objects:
+            arrays["X"] = items
+        for name, array in arrays.items():
+            writer.tensor(array, f"support.{name}")
+        expansion = {
+            "kernels": writer.value(list(found.kernels), "kernels_"),
+            "sparse": sp.issparse(items),
+            "objects": writer.value(items, "support_vectors_")
+            if found.points.are_objects
+            else None,
+        }
+        return {"expansion": expansion}
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
-        if self._check_has("expansion", body):
-            read_expansion(self, body["expansion"], reader)
+        if not self._check_has("expansion", body):
+            return
+        body = body["expansion"]
+        expect("expansion", body, dict)
+        expect("expansion, kernels", body.get("kernels"), list)
+        kernels = tuple(reader.value(body["kernels"]))
+        if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
+            raise InputError(f"expansion: expected kernels, got {shown(kernels)}")
+        check_kept_classes(vars(self).get("classes_"))
+        c = 1 if len(self.classes_) == 2 else len(self.classes_)
+        q, columns = len(reader.array("support.numbers")), len(kernels) * c
+        objects = reader.value(body.get("objects"))
+        if objects is None:
+            items = self._kept_vectors(columns, bool(body.get("sparse")), reader)
+        elif not isinstance(objects, list) or hasattr(self, "n_features_in_"):
+            raise InputError("objects: expected a list, and no features")
+        else:
+            items = objects
+        points = Examples(items)
+        coefficients = reader.array("support.coefficients")
+        check_array("support.coefficients", coefficients, (len(points), columns), np.float64)
+        if not (np.abs(coefficients) < LARGEST).all():  # or sums of them are no numbers
+            raise InputError("support.coefficients: expected sizes below 1e100")
+        numbers = reader.array("support.numbers")
+        check_array("support.numbers", numbers, (len(points),), np.int64)
+        coefficients = coefficients.reshape(q, len(kernels), c)
+        self._expansion = Expansion(kernels, numbers, points, coefficients)
+        self.kernels_ = kernels
+
+    def _kept_vectors(self, columns: int, sparse: bool, reader: Any) -> Any:
+        """The support vectors, (q, d), dense or CSR."""
+        width = getattr(self, "n_features_in_", 0)
+        if width < 1:
+            raise InputError(f"n_features_in_: expected an integer from 1, got {width}")
+        stored = StoredPoints(columns, width, sparse)
+        arrays = {k: reader.array(f"support.{k}") for k in stored.arrays() if k != "keys"}
+        with within("support."):
+            stored.restore({**arrays, "keys": np.zeros(len(arrays["norms"]), dtype=np.int64)})
+        arrays = stored.arrays()
+        if not sparse:
+            return arrays["X"]
+        csr = arrays["data"], arrays["indices"], arrays["indptr"]
+        return sp.csr_matrix(csr, shape=(stored.n, width))
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifier:
         """Solve for all coefficients.
