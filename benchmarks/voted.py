@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import kernbrook as kb
-from kernbrook.estimators.voted_grid import settings_of, solve_grid
+from kernbrook.estimators.voted import settings_of, solve_grid
 from kernbrook.papers.vkr import paper_folds, waveform01
 from kernbrook.recipes.vkr import POWERS
 from kernbrook.voted import Columns, Examples, Program, complexities, penalties

@@ -9,7 +9,7 @@ again what the pages say:
 from pathlib import Path
 
 import kernbrook as kb
-from kernbrook.estimators.defaults import default_pool
+from kernbrook.estimators.pool import default_pool
 
 SETTLED = Path(__file__).with_name("settled.txt")
 

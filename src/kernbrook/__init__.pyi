@@ -17,14 +17,14 @@ from . import selection as selection
 from . import streams as streams
 from . import testing as testing
 from .combiners import *
+from .estimators.by_name import NamedColumns as NamedColumns
 from .estimators.classifier import OnlineMKClassifier as OnlineMKClassifier
 from .estimators.late import LateLabels as LateLabels
-from .estimators.named import NamedColumns as NamedColumns
 from .estimators.regressor import OnlineMKRegressor as OnlineMKRegressor
 from .estimators.table_model import TableModel as TableModel
 from .estimators.transformer import KernelFeatures as KernelFeatures
 from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
-from .estimators.voted_grid import VotedKernelClassifierCV as VotedKernelClassifierCV
+from .estimators.voted import VotedKernelClassifierCV as VotedKernelClassifierCV
 from .evaluation.comparing import compare as compare
 from .evaluation.run import prequential as prequential
 from .evaluation.sessions.table_fitting import fit_table as fit_table

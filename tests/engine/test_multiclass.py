@@ -19,8 +19,8 @@ import kernbrook as kb
 from kernbrook.engine.blocks import part_of, slices
 from kernbrook.engine.learning import Told, learn_block
 from kernbrook.engine.stores.base import Setting
-from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.pool_making import make_model, pool_of
+from kernbrook.estimators.confidence import Calibration
+from kernbrook.estimators.pool import make_model, pool_of
 from kernbrook.gram.rows import DenseRows
 
 SEED = 5

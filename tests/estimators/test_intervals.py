@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.intervals import WINDOW, Residuals, intervals_of
+from kernbrook.estimators.confidence import WINDOW, Residuals, intervals_of
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0, 6, size=(300, 1))

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, class_numbers, distinct, present
+from kernbrook.estimators.labels import as_labels, class_numbers, distinct, present
 from kernbrook.evaluation.sessions.classes import as_label
 
 X = np.random.default_rng(0).normal(size=(120, 3))

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 import kernbrook as kb
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.errors import InputError
-from kernbrook.estimators.calibration import Calibration
+from kernbrook.estimators.confidence import Calibration
 
 X, Y = load_iris(return_X_y=True)
 order = np.random.default_rng(0).permutation(150)

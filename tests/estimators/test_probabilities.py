@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
-from kernbrook.estimators.calibration import Calibration
+from kernbrook.estimators.confidence import Calibration
 from kernbrook.numerics.calibration_steps import CELLS, cell_of
 
 X, y = gaussian_clouds(400)

@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 import kernbrook as kb
 from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
-from kernbrook.estimators.intervals import intervals_of
+from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.persistence import saving
 

@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import agreeing
+from kernbrook.estimators.labels import agreeing
 
 POOL = [kb.Gaussian(sigma=s) for s in (1, 4)]
 

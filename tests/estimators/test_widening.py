@@ -6,7 +6,7 @@ from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
 from kernbrook.engine.deciding import read
-from kernbrook.estimators.pool_making import pool_of
+from kernbrook.estimators.pool import pool_of
 from kernbrook.features.pools import draw, widen
 from kernbrook.gram.rows import DenseRows
 

@@ -15,7 +15,7 @@ from voted_problems import POLYNOMIALS, clouds, columns_of, ionosphere, of_lengt
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.voted_grid import settings_of, solve_grid
+from kernbrook.estimators.voted import settings_of, solve_grid
 from kernbrook.evaluation.recipes_wanted import recipes_for
 from kernbrook.papers.vkr import paper_folds, paper_protocol
 from kernbrook.recipes.vkr import RECIPES

@@ -18,8 +18,8 @@ from kernbrook.checks import shown
 from kernbrook.distributed.parts import Part, Parts, computed, has_delayed, parts_of, pieces
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import OnlineMachine
-from kernbrook.estimators.labelled import as_labels, distinct, present
-from kernbrook.estimators.merging import begin
+from kernbrook.estimators.labels import as_labels, distinct, present
+from kernbrook.estimators.merge import begin
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measures import added, losses
 from kernbrook.evaluation.running.orders import check_count

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError, KernbrookError
-from kernbrook.estimators.labelled import as_labels
+from kernbrook.estimators.labels import as_labels
 from kernbrook.evaluation.recipes_wanted import CHUNK
 from kernbrook.evaluation.sessions.sources import Source, open_like, open_source
 from kernbrook.gram.arrays import canonical, sound

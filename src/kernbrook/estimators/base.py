@@ -53,9 +53,9 @@ from kernbrook.engine.stores.base import Setting
 from kernbrook.engine.stores.linear import Linear, recipe_of
 from kernbrook.engine.widening import widen
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
-from kernbrook.estimators.labelled import as_labels, check_missing, check_present, is_empty, without
-from kernbrook.estimators.merging import merged
-from kernbrook.estimators.pool_making import Pool, make_model, pool_of, shared_kernels
+from kernbrook.estimators.labels import as_labels, check_missing, check_present, is_empty, without
+from kernbrook.estimators.merge import merged
+from kernbrook.estimators.pool import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
 from kernbrook.gram.rows import Range, Rows, check_range, keys_of, range_of

@@ -15,8 +15,8 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.widening import take_over
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import OnlineMachine, answer_of, importance_of
-from kernbrook.estimators.calibration import Calibration
-from kernbrook.estimators.labelled import (
+from kernbrook.estimators.confidence import Calibration
+from kernbrook.estimators.labels import (
     agreeing,
     as_labels,
     check_class_weight,

@@ -18,8 +18,8 @@ from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, s
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked, rows_met
-from kernbrook.estimators.labelled import as_labels, is_empty
-from kernbrook.estimators.named import LARGEST, NamedColumns, check_names, records_of
+from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
+from kernbrook.estimators.labels import as_labels, is_empty
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.gram.arrays import Flags, check_array
 from kernbrook.plain_values import expect, is_count

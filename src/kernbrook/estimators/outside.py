@@ -16,7 +16,7 @@ from kernbrook.engine.progress import empty_board
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import in_words
-from kernbrook.estimators.labelled import (
+from kernbrook.estimators.labels import (
     as_labels,
     as_numbers,
     distinct,

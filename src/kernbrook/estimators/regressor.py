@@ -13,9 +13,9 @@ from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import OnlineMachine
-from kernbrook.estimators.intervals import Residuals, check_coverage, covering, intervals_of
-from kernbrook.estimators.labelled import as_numbers, present
-from kernbrook.estimators.pool_making import Pool, with_constants
+from kernbrook.estimators.confidence import Residuals, check_coverage, covering, intervals_of
+from kernbrook.estimators.labels import as_numbers, present
+from kernbrook.estimators.pool import Pool, with_constants
 from kernbrook.estimators.tasks import Learned
 from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.learners import Advice

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from kernbrook.estimators.intervals import covering
+from kernbrook.estimators.confidence import covering
 
 Task = Literal["classification", "regression"]
 

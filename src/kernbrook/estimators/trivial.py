@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import LARGEST, OneOf, check, counted, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked
-from kernbrook.estimators.intervals import Residuals, check_coverage, covering
-from kernbrook.estimators.labelled import (
+from kernbrook.estimators.confidence import Residuals, check_coverage, covering
+from kernbrook.estimators.labels import (
     agreeing,
     as_labels,
     as_numbers,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels
+from kernbrook.estimators.labels import as_labels
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.tasks import Learned, joined, read
 

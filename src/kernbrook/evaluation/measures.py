@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import LARGEST
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.estimators.intervals import intervals_of
-from kernbrook.estimators.labelled import as_labels, class_numbers, plain, present
+from kernbrook.estimators.confidence import intervals_of
+from kernbrook.estimators.labels import as_labels, class_numbers, plain, present
 from kernbrook.estimators.tasks import Learned, Task, read
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
 from kernbrook.plain_values import Count, Size, read_as

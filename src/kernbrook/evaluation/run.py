@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import check
 from kernbrook.errors import InputError
-from kernbrook.estimators.intervals import check_coverage, intervals_of
-from kernbrook.estimators.labelled import as_labels, check_present, distinct
+from kernbrook.estimators.confidence import check_coverage, intervals_of
+from kernbrook.estimators.labels import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Learned, Task, joined, scored, task_of
 from kernbrook.evaluation.late import Lateness, LatePass

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.sessions.predicting import load_learned
 from kernbrook.evaluation.sessions.sources import Source

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, class_numbers, named
+from kernbrook.estimators.labels import as_labels, class_numbers, named
 from kernbrook.estimators.tasks import task_of
 from kernbrook.explaining.alike import Alike, most_alike
 from kernbrook.explaining.asked import (

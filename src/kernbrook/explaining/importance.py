@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import (
+from kernbrook.estimators.labels import (
     as_labels,
     as_numbers,
     class_numbers,

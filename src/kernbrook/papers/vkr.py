@@ -22,9 +22,13 @@ from threadpoolctl import threadpool_limits
 
 from kernbrook import recipes as book
 from kernbrook.errors import InputError
-from kernbrook.estimators.grids import COSTS
-from kernbrook.estimators.voted import of_unit_length
-from kernbrook.estimators.voted_grid import VotedKernelClassifierCV, pools_of, settings_of
+from kernbrook.estimators.pool import COSTS
+from kernbrook.estimators.voted import (
+    VotedKernelClassifierCV,
+    of_unit_length,
+    pools_of,
+    settings_of,
+)
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.running.orders import state_of
 from kernbrook.evaluation.running.parallel import in_order

@@ -51,9 +51,9 @@ _ESTIMATORS = {
     "TrivialClassifier": "trivial",
     "TrivialRegressor": "trivial",
     "VotedKernelClassifier": "voted",
-    "VotedKernelClassifierCV": "voted_grid",
+    "VotedKernelClassifierCV": "voted",
     "LateLabels": "late",
-    "NamedColumns": "named",
+    "NamedColumns": "by_name",
     "TableModel": "table_model",
 }
 _FITTED = re.compile(r"[a-z][a-z0-9_]*_")  # scikit-learn's names of what was learned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernbrook.estimators.classifier import OnlineMKClassifier
-from kernbrook.estimators.defaults import LINE, gaussian
+from kernbrook.estimators.pool import LINE, gaussian
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import GrownPartitions, HashedInputs, RandomBinning, RandomFeatures
 from kernbrook.kernels import Gaussian, Polynomial

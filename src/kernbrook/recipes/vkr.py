@@ -10,14 +10,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kernbrook.estimators.grids import COSTS, POWERS
+from kernbrook.estimators.pool import COSTS, POWERS
 from kernbrook.kernels import Polynomial, resolve
 from kernbrook.recipes.catalogue import Recipe
 
 if TYPE_CHECKING:
     from sklearn.model_selection import GridSearchCV
 
-    from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
+    from kernbrook.estimators.voted import VotedKernelClassifierCV
 
 PATIENCE = 10**5  # steps of libsvm: at C = 10^7 it might not end
 
@@ -36,7 +36,7 @@ def _vkr(
     cv: Any = 5,
     unit_length: bool = True,
 ) -> VotedKernelClassifierCV:
-    from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
+    from kernbrook.estimators.voted import VotedKernelClassifierCV
 
     return VotedKernelClassifierCV(
         _polynomials(kernels), complexity, lams, betas, s, cv=cv, unit_length=unit_length
@@ -50,7 +50,7 @@ def _l1_svm(
     cv: Any = 5,
     unit_length: bool = True,
 ) -> VotedKernelClassifierCV:
-    from kernbrook.estimators.voted_grid import VotedKernelClassifierCV
+    from kernbrook.estimators.voted import VotedKernelClassifierCV
 
     pool = _polynomials(kernels)
     return VotedKernelClassifierCV(

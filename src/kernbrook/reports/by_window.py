@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernbrook import recipes as book
-from kernbrook.estimators.labelled import class_numbers
+from kernbrook.estimators.labels import class_numbers
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation.measures import NO_DATE, OF_SIZES, RULES, Rule
 from kernbrook.evaluation.record import changes_of

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
-from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.sessions.sources import Source

@@ -8,5 +8,8 @@ except ImportError as error:
 from kernbrook.river.models import MKClassifier, MKRegressor
 from kernbrook.river.sampler import PolicySampler
 from kernbrook.river.transformer import KernelFeatures
+from kernbrook.snapshots import moved
+
+moved(__name__, classifier="models", regressor="models", feature_columns="models")
 
 __all__ = ["KernelFeatures", "MKClassifier", "MKRegressor", "PolicySampler"]

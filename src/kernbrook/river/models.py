@@ -22,9 +22,9 @@ from river import base
 from kernbrook import recipes
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
+from kernbrook.estimators.by_name import Columns
 from kernbrook.estimators.classifier import OnlineMKClassifier
-from kernbrook.estimators.labelled import as_labels, distinct, present
-from kernbrook.estimators.named import Columns
+from kernbrook.estimators.labels import as_labels, distinct, present
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import RandomFeatures
 from kernbrook.gram.arrays import Floats

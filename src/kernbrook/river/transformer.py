@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from kernbrook.errors import InputError
-from kernbrook.estimators.named import Columns
+from kernbrook.estimators.by_name import Columns
 from kernbrook.estimators.transformer import KernelFeatures as Estimator
 from kernbrook.features import Nystroem
 from kernbrook.gram.arrays import Floats

@@ -21,10 +21,9 @@ from sklearn.base import clone
 from kernbrook.compiler.compiling import first_use
 from kernbrook.errors import KernbrookError
 from kernbrook.estimators.base import OnlineMachine
-from kernbrook.estimators.defaults import MANY
-from kernbrook.estimators.intervals import intervals_of
+from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.outside import OutsideMachine
-from kernbrook.estimators.pool_making import pool_of
+from kernbrook.estimators.pool import MANY, pool_of
 from kernbrook.estimators.tasks import read, task_of
 from kernbrook.evaluation.measures import COVERAGE
 

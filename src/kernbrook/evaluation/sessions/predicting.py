@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, ModelFileError
+from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.classifier import OnlineMKClassifier
-from kernbrook.estimators.intervals import check_coverage, intervals_of
-from kernbrook.estimators.labelled import check_threshold
+from kernbrook.estimators.confidence import check_coverage, intervals_of
+from kernbrook.estimators.labels import check_threshold
 from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.named import NamedColumns
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
 from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
-from kernbrook.estimators.intervals import intervals_of
+from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.content import Content, Watched
 from kernbrook.evaluation.measures import Measures

@@ -12,7 +12,7 @@ from kernbrook.checks import counted
 from kernbrook.engine.model import Model
 from kernbrook.engine.widening import unite
 from kernbrook.errors import InputError
-from kernbrook.estimators.labelled import as_labels, distinct
+from kernbrook.estimators.labels import as_labels, distinct
 
 if TYPE_CHECKING:
     from kernbrook.estimators.base import OnlineMachine

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, rows_met
-from kernbrook.estimators.labelled import present
+from kernbrook.estimators.labels import present
 from kernbrook.gram.arrays import Floats, Labels, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots

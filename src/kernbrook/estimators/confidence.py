@@ -1,4 +1,4 @@
-"""How sure a regressor is: the errors of late, and intervals that cover what they should."""
+"""How sure a model is: probabilities of classes, and intervals around numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,196 @@ from kernbrook.engine.state import Field, Table, copied
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.numerics.calibration_steps import (
+    BINS,
+    CELLS,
+    FOUND,
+    MOST,
+    RIDGE,
+    Calibrated,
+    all_probabilities,
+    best_cut,
+    learn_scores,
+    usual_probabilities,
+)
 from kernbrook.numerics.interval_widths import deviation, follow
+
+# -- probabilities, learned from scores as labels come ---------------------------------------------
+
+
+CALIBRATED = Table(
+    Calibrated,
+    slope=Field((4,), merged="averaged"),
+    intercepts=Field(("score",), least=-MOST, most=MOST, merged="averaged"),
+    cross=Field(("score",), merged="averaged"),
+    curvatures=Field(("score",), start=RIDGE, least=RIDGE / 2, merged="averaged"),
+    counts=Field(("label",), int, least=0, most=COUNTED, merged="added"),
+    means=Field(("label",), least=0.0, merged="averaged"),
+    middle=Field(("lean",), merged="averaged"),
+    errors=Field((2, CELLS), merged="averaged"),
+    hits=Field((2, BINS), least=0.0, merged="averaged"),
+    vote=Field(("vote",), merged="averaged"),
+)
+
+RECENT, RECENT_FAR = 0.001, 0.01  # by how much the mean probability follows each one, or more
+
+
+class Calibration:
+    """Probabilities of classes from scores s, sigmoid(a s + b) or softmax(a s_k + b_k).
+
+    With a second input, votes v: sigmoid(a s + a' v + b) or softmax(a s_k + a' v_k + b_k); a' is 0
+    at first. The slopes and the intercepts follow the log loss of each label by a Newton step.
+    Scores and votes are in units: the mean, over the rows, of their greatest size. What is known
+    fades with each label, the faster the less sure the probabilities were of it: so they follow a
+    model that learns, and a stream that drifts. To a probability of two classes the mean error is
+    added that such ones have had so far.
+
+    Parameters
+    ----------
+    scores : 1 for two classes, else the number of classes
+    inputs : 2 with votes, which stand behind the scores in each row, else 1
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines. Gupta and Ramdas (2023),
+    Online Platt scaling with calibeating, ICML. Foster and Hart (2023), "Calibeating": beating
+    forecasters at their own game, Theoretical Economics 18.
+
+    Examples
+    --------
+    >>> calibration = Calibration(1)
+    >>> scores, labels = np.array([[2.0], [-2.0]] * 20), np.array([1.0, 0.0] * 20)
+    >>> _ = calibration.learn(scores, labels, np.ones(40), np.ones(40, dtype=bool))
+    >>> calibration.probabilities(scores[:1]).round(1)
+    array([[0.1, 0.9]])
+    """
+
+    rounds = 0  # of the model, so far
+    _recent = RECENT
+    said: Any = None  # before the labels that it has learned from last
+
+    def __init__(self, scores: int, inputs: int = 1):
+        vote = 3 + scores if inputs == 2 else 0
+        known = self._known = CALIBRATED.begun(
+            score=scores, label=max(scores, 2), lean=inputs * scores, vote=vote
+        )
+        known.slope[:2], known.vote[1:2], known.hits[:, -1] = (1.0, RIDGE), RIDGE, FOUND
+        known.means[:] = 1.0 / len(known.means)
+
+    @property
+    def counts(self) -> Labels:
+        """(k,) labels seen of each class."""
+        return self._known.counts
+
+    @property
+    def usual(self) -> Floats:
+        """(k,) from which each class is more probable than usual."""
+        found = np.empty(len(self.counts))
+        usual_probabilities(self._known, found)
+        return found
+
+    def centre(self, scores: Floats) -> None:
+        """These rows of scores, (n, c), are usual ones."""
+        self._known.middle[:] = scores.mean(axis=0)
+
+    @property
+    def cut(self) -> float:
+        """The probability from which the second class is best said, of two: half of the F score."""
+        return float(best_cut(self._known.hits)) if len(self.counts) == 2 else 0.5
+
+    def learn(
+        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags, cutting: bool = True
+    ) -> tuple[Floats, Floats, Floats]:
+        """(n, k) probabilities, (n,) cuts, (n, k) usual ones, before labels: `learn_scores`."""
+        found = self._room(len(scores)), np.empty(cutting * len(scores)), self._room(len(scores))
+        learn_scores(self._known, self._recent, scores, labels, weights, judged, *found)
+        return found
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """(n, k) probabilities for scores, (n, c)."""
+        out = self._room(len(scores))
+        all_probabilities(self._known, np.require(scores, requirements="W"), out)
+        return out
+
+    def _room(self, n: int) -> Floats:
+        return np.empty((n, len(self._known.counts)))
+
+    def copy(self) -> Calibration:
+        """One that goes on from here by itself."""
+        other = Calibration.__new__(Calibration)
+        other._known = copied(self._known)
+        other.rounds, other._recent = self.rounds, self._recent
+        return other
+
+    def begun_far(self) -> Calibration:
+        """That of rows farther from the last label, few of which are judged.
+
+        It goes on from what is known of the next.
+        """
+        other = self.copy()
+        other._recent = RECENT_FAR
+        return other
+
+    def with_classes(self, positions: Labels, classes: int) -> Calibration:
+        """A calibration of more classes: old ones keep their odds, a new one has one label's.
+
+        What is known of mean errors, of two classes alone, is left behind.
+
+        positions : of the old classes among them
+        """
+        old, other = self._known, Calibration(classes, 2 if len(self._known.vote) else 1)
+        known, two = other._known, len(old.intercepts) == 1
+        known.slope[:] = old.slope * ([0.5, 4.0, 0.5, 1.0] if two else 1.0)  # of half scores
+        known.intercepts[:] = -math.log1p(old.counts.sum())
+        known.intercepts[positions] = old.intercepts * ([-0.5, 0.5] if two else 1.0)
+        known.curvatures[positions] = old.curvatures
+        if not two:
+            known.cross[positions] = old.cross
+        known.counts[positions] = old.counts
+        known.means[:] = 1.0 / (1.0 + old.counts.sum())
+        known.means[positions] = old.means
+        for own, before in zip(
+            known.middle.reshape(-1, classes),
+            old.middle.reshape(-1, len(old.intercepts)),
+            strict=True,
+        ):
+            own[positions] = before * ([-0.5, 0.5] if two else 1.0)
+        if len(old.vote):
+            known.vote[:3] = old.vote[:3] * ([0.5, 4.0, 4.0] if two else 1.0)
+            known.vote[3:][positions] = 0.0 if two else old.vote[3:]
+        return other
+
+    def unite(self, apart: Apart) -> None:
+        """Know what several together know: labels add up, the rest is of late and averaged."""
+        self._known = Calibrated(**CALIBRATED.merged(apart.of("_known")))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, by name."""
+        arrays = self._known._asdict()
+        return arrays if len(self._known.vote) else {k: arrays[k] for k in arrays if k != "vote"}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from these arrays, copied; InputError where their shapes or types are others."""
+        # Files of before there were votes have none, nor have models without: these begin.
+        older = "means" not in arrays
+        without = ["means", "middle"] if older else []
+        if not len(self._known.vote) or arrays.get("vote") is None:
+            without.append("vote")
+        known = self._known = copied(CALIBRATED.restored(self._known, arrays, tuple(without)))
+        if older:
+            known.means[:] = (known.counts + 1) / (known.counts + 1).sum()
+
+    def check(self) -> None:
+        """Raise InputError where numbers are beyond their ranges."""
+        known = self._known
+        CALIBRATED.check(known)
+        curvatures, sums = [known.slope[1], *known.vote[1:2]], [*known.slope[2:], *known.errors[1]]
+        if not (min(curvatures) >= RIDGE / 2 and min(sums) >= 0 and known.slope[3] <= COUNTED):
+            raise InputError("slope, vote, errors: expected curvatures above 0, and sums from 0")
+
+
+# -- the errors of late, and intervals that cover what they should ---------------------------------
+
 
 WINDOW = 1000  # errors that are kept
 FOLLOWED = 0.9  # the coverage whose half width follows the errors
