@@ -17,7 +17,6 @@ from kernbrook.evaluation.measures import (
     area,
     areas,
     bins_of,
-    doubt,
     measure_named,
     measures_over,
     ranks_of,
@@ -208,6 +207,11 @@ def test_scores_where_there_are_no_probabilities():
 
 
 # -- the area under the curve ------------------------------------------------------------------
+
+
+def doubt(ranks):
+    """How far the area may be from that of the scores themselves, at most: pairs in one bin."""
+    return (ranks[0] @ ranks[1]) / 2 / (ranks[0].sum() * ranks[1].sum())
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e4])

@@ -38,9 +38,7 @@ from kernbrook.evaluation.recipes_wanted import (
     check_number,
     check_numbers,
     classes_of,
-    said_of,
     seeded,
-    told_apart,
 )
 from kernbrook.evaluation.record import Comparison, Record, Row
 from kernbrook.evaluation.run import prequential
@@ -160,7 +158,12 @@ def compare(
         raise InputError("lags: rows go in their own order alone; in_order (--in-order) takes that")
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
-    facts = manifest(seed) | {"data": stream.name, **asked(plan, lateness, measure)}
+    facts = manifest(seed) | {"data": stream.name}
+    facts["parameters"] = {key: repr(one) for key, one in plan.overrides.items()}
+    facts |= {} if lateness.at_once else lateness._asdict()
+    facts |= {} if measure is None else {"measure": measure}
+    models = [name for name, given in (plan.rows or {}).items() if name != given]
+    facts |= {"models": {name: choices[name].said for name in models}} if models else {}
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -190,7 +193,7 @@ def compare(
     machines = {name: choice.estimator for name, choice in choices.items()}
     families = {name: family(machine, sp.issparse(X)) for name, machine in machines.items()}
     trials = trials_of(machines.values(), X, y, classes)
-    titles = {name: choice.title for name, choice in told_apart(choices).items()}
+    titles = {name: choice.title for name, choice in choices.items()}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
         how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
         way = _Way(families, trials, crew, compiling, how)
@@ -376,16 +379,3 @@ def manifest(seed: int) -> dict[str, Any]:
         | {package: version(package) for package in packages},
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }
-
-
-def asked(plan: Plan, lateness: Lateness, measure: str | None) -> dict[str, Any]:
-    """What was asked for, as far as it is not what is always done."""
-    facts: dict[str, Any] = {"parameters": {key: repr(one) for key, one in plan.overrides.items()}}
-    if not lateness.at_once:
-        facts |= lateness._asdict()
-    if measure is not None:
-        facts["measure"] = measure
-    models = {name: given for name, given in (plan.rows or {}).items() if name != given}
-    if models:
-        facts["models"] = {name: said_of(given) for name, given in models.items()}
-    return facts

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.labels import as_labels
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.tasks import Learned, joined, read
 
@@ -49,8 +48,7 @@ class Lateness(NamedTuple):
 class LatePass:
     """An estimator that is told labels late.
 
-    Before the first label it is asked what it says of a first row; where it says nothing, that is
-    0, or the first class, and all classes as probable.
+    Before the first label it is asked what it says of a first row, as `LateLabels` does.
 
     Parameters
     ----------
@@ -88,21 +86,10 @@ class LatePass:
         return joined(said), np.concatenate(places)
 
     def _said(self, X: Any, ahead: int) -> Learned:
-        if self.told:
-            with so_many_wait(ahead):
-                return read(self.estimator, X)
-        n, first, chances = X.shape[0], 0.0, None
-        try:
+        if not self.told:
             return self._late.say(X, ahead)
-        except InputError:  # a rule that says nothing before its first label
-            if self._late.classes is not None:
-                classes = as_labels(self._late.classes)
-                first = classes[0]
-                if hasattr(self.estimator, "predict_proba"):
-                    chances = np.full((n, len(classes)), 1 / len(classes))
-        wide = np.full(n, np.inf) if hasattr(self.estimator, "predict_interval") else None
-        none = np.zeros(n, dtype=bool)
-        return Learned(np.full(n, first), none, probabilities=chances, half_widths=wide)
+        with so_many_wait(ahead):
+            return read(self.estimator, X)
 
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -234,9 +235,8 @@ def ranks_of(numbers: Ints, bins: Ints, n_bins: int = BINS) -> Ints:
 def area(ranks: Ints) -> float:
     """The area under the ROC curve: the share of pairs of unlike labels that are ranked rightly.
 
-    Pairs in one bin count half: that is exact where each bin has labels of one class, and never off
-    by more than `doubt`. Of probabilities of real streams it is off by 0.0001 or less. NaN without
-    such pairs.
+    Pairs in one bin count half, which is exact where each bin has labels of one class. Of
+    probabilities of real streams the area is off by 0.0001 or less. NaN without such pairs.
 
     Examples
     --------
@@ -244,18 +244,8 @@ def area(ranks: Ints) -> float:
     0.75
     """
     negative, positive = ranks.astype(np.float64)
-    return _share(positive @ (np.cumsum(negative) - negative / 2), negative, positive)
-
-
-def doubt(ranks: Ints) -> float:
-    """How far the area may be from that of the scores themselves, at most."""
-    negative, positive = ranks.astype(np.float64)
-    return _share(positive @ negative / 2, negative, positive)
-
-
-def _share(pairs: Any, negative: Floats, positive: Floats) -> float:
-    every = negative.sum() * positive.sum()
-    return float(pairs / every) if every else float("nan")
+    pairs = negative.sum() * positive.sum()
+    return float(positive @ (np.cumsum(negative) - negative / 2) / pairs) if pairs else math.nan
 
 
 def areas(numbers: Ints, scores: Floats, ends: Sequence[int] | Ints) -> Floats:

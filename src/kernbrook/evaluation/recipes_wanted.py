@@ -52,11 +52,13 @@ class Choice(NamedTuple):
     title : how a table calls the algorithm
     task : what it predicts
     estimator : with `learn`, never learned; see `seeded`
+    said : a recipe's text, or a model as far as it prints itself
     """
 
     title: str
     task: Task
     estimator: Any
+    said: str
 
 
 class Plan:
@@ -112,8 +114,12 @@ class Plan:
         from kernbrook.evaluation.baselines import baselines_of
 
         for name, (title, model) in baselines_of(self._libraries, task).items():
-            choices.setdefault(name, Choice(title, task, online(model)))
-        return choices
+            choices.setdefault(name, Choice(title, task, online(model), title))
+        counts = Counter(choice.title for choice in choices.values())
+        return {  # titles that come twice have the names of their rows behind them
+            row: one if counts[one.title] == 1 else one._replace(title=f"{one.title} ({row})")
+            for row, one in choices.items()
+        }
 
 
 def wanted(recipes: Any) -> dict[str, Any] | None:
@@ -235,13 +241,6 @@ def _text(name: str, own: Mapping[str, Any]) -> str:
     return f"{name}({settings})" if own else name
 
 
-def said_of(given: Any) -> str:
-    """What runs in a row, in a line: a recipe's text, or a model as far as it prints itself."""
-    if isinstance(given, str):
-        return given
-    return shown(given) if hasattr(given, "get_params") else _title(given)  # as River's do not
-
-
 def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Choice]:
     """What runs in each row; what is wrong with it is found before any data are read.
 
@@ -267,7 +266,11 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
     choices = {}
     for row, given in rows.items():
         try:
-            choices[row] = _chosen(given, shared)
+            if row in parsed:
+                ((name, own),) = parsed[row]
+                choices[row] = _of_recipe(name, own, shared[name])._replace(said=given)
+            else:
+                choices[row] = _of_model(given)
         except InputError as error:
             if row in book.names():
                 raise
@@ -283,32 +286,19 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
     return choices
 
 
-def told_apart(choices: Mapping[str, Choice]) -> dict[str, Choice]:
-    """The choices, those of one title with the names of their rows behind it.
-
-    Examples
-    --------
-    >>> rows = choices_of({"one": "spa", "other": "spa", "bpas": "bpas"}, {})
-    >>> [choice.title for choice in told_apart(rows).values()]
-    ['SPA (one)', 'SPA (other)', 'BPAS']
-    """
-    counts = Counter(choice.title for choice in choices.values())
-    twice = {row: choice for row, choice in choices.items() if counts[choice.title] > 1}
-    told = {row: choice._replace(title=f"{choice.title} ({row})") for row, choice in twice.items()}
-    return {**choices, **told}
-
-
-def _chosen(given: Any, shared: Mapping[str, Mapping[str, Any]]) -> Choice:
-    if not isinstance(given, str):
-        choice = Choice(_title(given), task_of(online(given)), online(given))
-    else:
-        ((name, own),) = parse(given)
-        if "random_state" in own:
-            raise InputError("random_state: give seed, each run draws its own from it")
-        machine = make_online(name, **{**shared[name], **own})
-        choice = Choice(_text(book.title(name), own), book.task(name), machine)
+def _of_model(model: Any) -> Choice:
+    said = shown(model) if hasattr(model, "get_params") else _title(model)  # as River's do not
+    choice = Choice(_title(model), task_of(online(model)), online(model), said)
     check_settings(choice.estimator)
     return choice
+
+
+def _of_recipe(name: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Choice:
+    if "random_state" in own:
+        raise InputError("random_state: give seed, each run draws its own from it")
+    machine = make_online(name, **{**shared, **own})
+    check_settings(machine)
+    return Choice(_text(book.title(name), own), book.task(name), machine, _text(name, own))
 
 
 def _title(model: Any) -> str:
