@@ -24,7 +24,7 @@ from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 
 LEARNERS = {
     "the default": [],
-    "BPAS, 100 support vectors a kernel": ["--recipe", "bpas", "--budget", "100"],
+    "BPAS, 100 support vectors a kernel": ["--recipe", "bpas", "--set", "budget=100"],
 }
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     runs = {}
     for (title, words), rows in zip(LEARNERS.items(), given.rows, strict=True):
         with TemporaryDirectory() as folder:
-            command = ["--positive", "0", "--checkpoint-every", f"{given.every:g}", *words]
+            command = ["--table", "positive=0", "--checkpoint-every", f"{given.every:g}", *words]
             source = f"waveform:{rows}"
             points, killed = soaked(Path(folder), [source, *command], rows, given.kills)
         runs[title] = points, killed

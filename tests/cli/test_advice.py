@@ -111,9 +111,9 @@ def test_the_advice_once_dates_are_declared(kernbrook, tmp_path):
 @pytest.mark.parametrize(
     ("value", "options"),
     [
-        ("1.234", ["--decimal", ","]), ("1.5", ["--decimal", ",", "--thousands", "."]),
-        ("1,5", ["--thousands", ","]), ("x", ["--units", "a=kg"]), ("$ 5", ["--units", "a=kg"]),
-        ("1,5 kg", ["--units", "a=kg"]), ("5", ["--units", "a=%"]), ("5", ["--thousands", "."]),
+        ("1.234", ["--table", "decimal=,"]), ("1,5", ["--table", "thousands=,"]),
+        ("1.5", ["--table", "decimal=,", "--table", "thousands=."]),
+        ("5", ["--table", "thousands=."]),
     ],
 )  # fmt: skip
 def test_the_advice_once_it_is_said_how_numbers_are_written(kernbrook, tmp_path, value, options):
@@ -128,9 +128,9 @@ def test_the_advice_once_it_is_said_how_numbers_are_written(kernbrook, tmp_path,
 
 
 TRAINED = [
-    ("5", []), ("1.5", ["--thousands", ","]), ("1,5", ["--decimal", ","]),
-    ("1.234,5", ["--decimal", ",", "--thousands", "."]), ("2024-01-31", ["--dates", "a"]),
-    ("24.12.2025", ["--dates", "a=%d.%m.%Y"]),
+    ("5", []), ("1.5", ["--table", "thousands=,"]), ("1,5", ["--table", "decimal=,"]),
+    ("1.234,5", ["--table", "decimal=,", "--table", "thousands=."]),
+    ("2024-01-31", ["--dates", "a"]), ("24.12.2025", ["--dates", "a=%d.%m.%Y"]),
 ]  # fmt: skip
 NEW = ["1,5", "1.5", "1,200.5", "1.234,5", "5 %", "€ 5", "x", "24.12.2025", "2024-01-31", "1/2/25"]
 
@@ -172,11 +172,11 @@ def test_points_and_commas(kernbrook, tmp_path):
     grouped = grouped.assign(**{k: grouped[k].str.translate(swap) + " €" for k in "ab"})
     grouped.to_csv("german.csv", index=False, sep=";")
     said = {
-        "point.csv": ["--decimal", "."], "comma.csv": ["--decimal", ","],
-        "us.csv": ["--thousands", ","],
-        "german.csv": ["--decimal", ",", "--thousands", ".", "--units", "a=€", "--units", "b=€"],
+        "point.csv": ["--table", "decimal=."], "comma.csv": ["--table", "decimal=,"],
+        "us.csv": ["--table", "thousands=,"],
+        "german.csv": ["--table", "decimal=,", "--table", "thousands=."],
     }  # fmt: skip
-    recipe = ["--recipe", "bpas", "--budget", "10", "--overwrite"]
+    recipe = ["--recipe", "bpas", "--set", "budget=10", "--overwrite"]
     answers = set()
     for learned, options in said.items():
         code, _, err = kernbrook("train", learned, "--model", "m", *recipe, *options)
@@ -190,7 +190,7 @@ def test_points_and_commas(kernbrook, tmp_path):
     assert (code, "(--decimal .) and no thousands" in err) == (1, True), err
 
 
-@pytest.mark.parametrize("options", [[], ["--decimal", "."]])
+@pytest.mark.parametrize("options", [[], ["--table", "decimal=."]])
 @pytest.mark.parametrize("labels", [("", "", ""), ("yes", "", "no")])
 def test_labels_with_gaps_do_not_stop_predict(kernbrook, tmp_path, options, labels):
     csv(tmp_path / "t.csv", range(30))
@@ -215,16 +215,14 @@ def test_a_format_of_predict(kernbrook, tmp_path):
     code, _, err = kernbrook(*given, "german.csv", "--dates", "a")
     assert (code, "its dates are read as %d.%m.%Y" in err) == (0, True)
     expected = kernbrook("predict", "m", "german.csv")[1]
-    assert kernbrook("predict", "m", "iso.csv", "--dates", "a=%Y-%m-%d")[1] == expected
+    iso, german = (("--table", f'dates={{"a": "{one}"}}') for one in ("%Y-%m-%d", "%d.%m.%Y"))
+    assert kernbrook("predict", "m", "iso.csv", *iso)[1] == expected
     assert kernbrook(*given, "iso.csv", "--dates", "a")[0] == 0
-    assert kernbrook("predict", "m", "german.csv", "--dates", "a=%d.%m.%Y")[1] == expected
-    for wrong in ("a", "a=days", "a=days,%d.%m.%Y"):
-        code, _, err = kernbrook("predict", "m", "german.csv", "--dates", wrong)
-        assert (code, "expected a=FORMAT, such as %d.%m.%Y" in err) == (1, True)
-    code, _, err = kernbrook("predict", "m", "german.csv", "--dates", "b=%d.%m.%Y")
+    assert kernbrook("predict", "m", "german.csv", *german)[1] == expected
+    code, _, err = kernbrook("predict", "m", "german.csv", "--table", 'dates={"a": ["days"]}')
+    assert (code, "dates was {'a': [" in err) == (1, True)
+    code, _, err = kernbrook("predict", "m", "german.csv", "--table", 'dates={"b": "%d.%m.%Y"}')
     assert (code, "dates: 'b' is no column of dates here" in err) == (1, True)
-    code, _, err = kernbrook("predict", "m", "german.csv", "--units", "a=%")
-    assert (code, "units: 'a' is no column of numbers here" in err) == (1, True)
 
 
 def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
@@ -290,7 +288,7 @@ def test_an_option_for_headers_that_come_again(kernbrook, tmp_path):
     given = ["train", "all.csv", "--model", "m", "--recipe", "majority"]
     code, _, err = kernbrook(*given)
     assert (code, "(--on-bad-rows skip of train and predict)" in err) == (1, True)
-    code, _, err = kernbrook(*given, "--on-bad-rows", "skip")
+    code, _, err = kernbrook(*given, "--table", "on_bad_rows=skip")
     assert (code, "19 rows left out:\n  all.csv, line 4: the names of" in err) == (0, True), err
     code, out, err = kernbrook("predict", "m", "all.csv", "--on-bad-rows", "skip")
     assert (code, out.count("\n"), out.count("\n\n")) == (0, 59, 19), err
@@ -300,10 +298,10 @@ def test_rows_of_several_lines(kernbrook, tmp_path):
     """A row that is bad has one empty line, however many lines it has in the file."""
     text = '1,"table:\n9,9\n9,9\nend"'
     (tmp_path / "t.csv").write_text(f"a,note,y\n{text},q\n{text},q,5\n2,x,p\n3,z,q\n")
-    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--drop", "note"]
+    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--table", "drop=note"]
     code, _, err = kernbrook(*given)
     assert (code, "line 6: expected 3 values, found 4" in err) == (1, True)
-    code, _, err = kernbrook(*given, "--on-bad-rows", "skip")
+    code, _, err = kernbrook(*given, "--table", "on_bad_rows=skip")
     assert (code, "1 row left out:" in err) == (0, True)
     assert kernbrook("predict", "m", "t.csv", "--on-bad-rows", "skip")[1] == "q\n\nq\nq\n"
 

@@ -208,7 +208,7 @@ def test_a_short_list_and_all(kernbrook: Program, csv_file: Path) -> None:
 def test_parameters(kernbrook: Program, csv_file: Path) -> None:
     """They go to the recipes that have them."""
     command = ["compare", str(csv_file), "--recipes", "rbp,omkc-dd,majority", "--json", "-"]
-    result = kernbrook(*command, *FAST, "--budget", "3", "--set", "kernels=amkl17")
+    result = kernbrook(*command, *FAST, "--set", "budget=3", "--set", "kernels=amkl17")
     found = json.loads(result.stdout)
     stored = {row["recipe"]: row["n_support_stored_mean"] for row in found["rows"]}
     assert stored["rbp"] == 17 * 3 < stored["omkc-dd"]
@@ -339,7 +339,15 @@ def test_in_order_reads_the_stream_once_in_its_order(kernbrook: Program, csv_fil
 
 def test_one_class_against_the_rest(kernbrook: Program) -> None:
     result = kernbrook(
-        "compare", "digits:300", "--positive", "3", "--recipes", "majority", "--json", "-", *FAST
+        "compare",
+        "digits:300",
+        "--table",
+        "positive=3",
+        "--recipes",
+        "majority",
+        "--json",
+        "-",
+        *FAST,
     )
     assert json.loads(result.stdout)["rows"][0]["mean"] < 15
 

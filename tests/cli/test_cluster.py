@@ -13,7 +13,6 @@ import pytest
 from pyarrow.parquet import read_table, write_table
 
 import kernbrook as kb
-from kernbrook.cli import predict
 from kernbrook.errors import InputError
 from kernbrook.evaluation import compare, predict_table, train
 from kernbrook.evaluation.running import parallel
@@ -122,59 +121,12 @@ def folder(tmp_path):
     return where
 
 
-@pytest.mark.parametrize("scores", [[], ["--scores"]])
-def test_a_folder_is_predicted_by_workers(kernbrook, folder, tmp_path, scores):
-    model, outs = str(tmp_path / "model"), [tmp_path / "here", tmp_path / "there"]
-    said = []
-    for out, more in zip(outs, ([], ["--scheduler", LOCAL]), strict=True):
-        code, _, err = kernbrook(
-            "predict", model, str(folder), "--output", str(out), *scores, *more
-        )
-        assert code == 0
-        told = [line for line in err.replace(str(out), "it").splitlines() if line]
-        learned = [line for line in told if "has learned: of new rows it knows less" in line]
-        assert len(learned) == (not more)  # workers, who see a part each, cannot tell
-        said.append([line for line in told if line not in learned][-7:])
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-    assert len(outs[0].read_text().splitlines()) == 1500 + len(scores)
-    assert said[0] == said[1]
-    assert said[0][0] == "wrote 1,500 predictions to it"
-    assert "on 1,500 labelled rows" in said[0][1]
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_a_worker_killed_while_predicting(kernbrook, folder, tmp_path, monkeypatch):
-    """The lines are complete, and in order."""
-    for i in range(5, 60):
-        (folder / f"part-{i}.parquet").write_bytes((folder / "part-0.parquet").read_bytes())
-    client, model, killed = client_of(LOCAL), str(tmp_path / "model"), []
-    pids = list(client.run(os.getpid).values())
-    pieces_of = predict._of_workers
-
-    def killing(*arguments):
-        for piece in pieces_of(*arguments):
-            if not killed:
-                os.kill(pids[0], signal.SIGKILL)
-                killed.append(piece)
-            yield piece
-
-    monkeypatch.setattr(predict, "_of_workers", killing)
-    outs = [tmp_path / "here", tmp_path / "there"]
-    for out, more in zip(outs, ([], ["--scheduler", LOCAL]), strict=True):
-        code, *_ = kernbrook("predict", model, str(folder), "--output", str(out), *more)
-        assert code == 0
-    assert killed
-    client.wait_for_workers(2, timeout=60)
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-
-
 def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
     """The model predicts as it was trained; its file is no place to go on from."""
     model = str(tmp_path / "apart")
     options = ["--categorical", "level=a,b,d", "--missing", "mean", "--model", model]
     train = ["train", str(folder), "--recipe", "bpas", *options]
-    code, out, err = kernbrook(*train, "--scheduler", LOCAL, "--rounds", "2", "--json", "-")
+    code, out, err = kernbrook(*train, "--scheduler", LOCAL, "--json", "-")
     assert code == 0
     others = read_table(folder)["level"].to_pylist().count("c")
     assert err.splitlines()[-1] == f"wrote {model}"
@@ -200,10 +152,11 @@ def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
     ("more", "message"),
     [
         (["--scheduler", LOCAL, "--resume"], "--resume: goes without --scheduler"),
-        (["--scheduler", LOCAL, "--positive", "yes"], "--positive: goes without --scheduler"),
-        (["--scheduler", LOCAL, "--n-features", "3"], "--n-features: goes without --scheduler"),
-        (["--rounds", "2"], "--rounds: goes with --scheduler"),
-        (["--scheduler", LOCAL, "--rounds", "9"], "rounds: expected at most 5, the parts of the"),
+        (["--scheduler", LOCAL, "--table", "positive=yes"], "positive: goes without --scheduler"),
+        (
+            ["--scheduler", LOCAL, "--table", "n_features=3"],
+            "n_features: goes without --scheduler",
+        ),
         (["--scheduler", LOCAL, "--recipe", "om2"], "belong to one stream"),
     ],
 )
@@ -229,14 +182,6 @@ def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
     assert code != 0
     assert "part-3.parquet: row group 0" in err
     assert len(err.splitlines()) == 1
-
-
-def test_one_file_is_no_folder(kernbrook, folder, tmp_path):
-    code, _, err = kernbrook(
-        "predict", str(tmp_path / "model"), str(folder / "part-0.parquet"), "--scheduler", LOCAL
-    )
-    assert code != 0
-    assert "--scheduler: expected a folder of Parquet files, got" in err
 
 
 def test_the_function_for_other_engines(folder, tmp_path):
@@ -271,7 +216,7 @@ def test_without_dask_it_says_what_to_install(kernbrook, monkeypatch):
     monkeypatch.setattr(parallel, "_clients", {})
     for name in ("dask", "distributed"):
         monkeypatch.setitem(sys.modules, name, None)
-    code, _, err = kernbrook("compare", "checkerboard:50", "--scheduler", LOCAL)
+    code, _, err = kernbrook("compare", "checkerboard:50", "--jobs", LOCAL)
     assert code != 0
     assert 'pip install ".[dask]"' in err
     assert len(err.splitlines()) == 1

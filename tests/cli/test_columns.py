@@ -71,8 +71,8 @@ def test_counts_and_lags_that_are_said(kernbrook):
     assert (code, "--recipe kernbrook-regression" in err) == (0, True)
     code, _, err = kernbrook("train", "t.csv", "--model", "n", "--recipe", "mean")
     assert (code, "counts" in err) == (0, False)
-    lags = ["--lags", "24", "--delay", "24"]
+    lags = ["--table", "lags=24", "--table", "delay=24"]
     code, _, err = kernbrook("train", "t.csv", "--model", "o", "--recipe", "mean", *lags)
     assert code == 1
     assert "lags begin at 25" in err
-    assert "--delay 23" in err
+    assert "delay=23" in err

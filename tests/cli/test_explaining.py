@@ -158,7 +158,7 @@ def test_rows_without_a_label_are_not_the_rest(kernbrook, tmp_path):
     """Of a model of one label against the rest: half of these have none."""
     lines = [f"{i % 7},{i % 5},{'' if i % 2 else 'AB'[i % 7 > 3]}" for i in range(60)]
     (tmp_path / "half.csv").write_text("\n".join(["a,b,label", *lines, ""]))
-    call = "train", "half.csv", "--model", "h.kb", "--positive", "B", "--recipe", "bpas"
+    call = "train", "half.csv", "--model", "h.kb", "--table", "positive=B", "--recipe", "bpas"
     assert kernbrook(*call)[0] == 0
     kernbrook("explain", "h.kb", "half.csv", "--json", "h.json")
     found = json.loads((tmp_path / "h.json").read_text())
@@ -215,7 +215,7 @@ def test_a_column_that_is_not_there_is_one_of_gaps(kernbrook, trained, tmp_path)
 
 
 def test_a_model_that_looks_at_nothing(kernbrook, trained):
-    options = ["--label", "late", "--categorical", "carrier", "--drop", "seats"]
+    options = ["--label", "late", "--categorical", "carrier", "--table", "drop=seats"]
     code = kernbrook("train", "old.csv", "--model", "t.kb", "--recipe", "last-label", *options)[0]
     assert code == 0
     out = kernbrook("explain", "t.kb", "new.csv")[1]
@@ -231,7 +231,9 @@ def test_columns_that_the_model_does_not_know(kernbrook, trained, tmp_path):
     code, _, err = kernbrook("explain", "m.kb", "more.csv")
     assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
     for row in ([], ["--row", 3]):
-        code, out, err = kernbrook("explain", "m.kb", "more.csv", "--ignore-extra", *row)
+        code, out, err = kernbrook(
+            "explain", "m.kb", "more.csv", "--table", "ignore_extra=true", *row
+        )
         known = kernbrook("explain", "m.kb", "new.csv", *row)[1]
         assert (code, out.split()) == (0, known.replace("new", "more", 1).split())
         assert "left out 1 column: 'new'" in err

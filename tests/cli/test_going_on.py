@@ -18,7 +18,7 @@ from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 
 pandas = pytest.importorskip("pandas")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-BPAS = ["--recipe", "bpas", "--budget", "10"]
+BPAS = ["--recipe", "bpas", "--set", "budget=10"]
 COLUMNS = [
     *("--label", "late", "--categorical", "carrier=UA,AA", "--dates", "when=days,hour"),
     *("--missing", "mean"),
@@ -81,7 +81,17 @@ def test_day_after_day(trained):
 
 def test_standard_input_and_the_same_command_each_day(trained):
     """What is said again is compared with what the file knows."""
-    command = ["train", "-", "--model", "m", "--go-on", *BPAS, *COLUMNS, "--classes", "no,yes"]
+    command = [
+        "train",
+        "-",
+        "--model",
+        "m",
+        "--go-on",
+        *BPAS,
+        *COLUMNS,
+        "--table",
+        "classes=no,yes",
+    ]
     code, _, err = trained(*command, typed=Path("day1.csv").read_bytes())
     assert (code, err.splitlines()[-1]) == (0, "wrote m")
     trained("train", "day1.csv", "--model", "m", "--go-on")
@@ -119,13 +129,13 @@ def test_resume_needs_no_options_again(trained):
 
 OTHERWISE = [
     (["--recipe", "rbp"], "learner was BPAS(budget=10) and is RBP()"),
-    (["--recipe", "bpas", "--budget", "20"], "learner was BPAS(budget=10) and is BPAS(budget"),
-    (["--budget", "20"], "recipe kernbrook-classification: no parameter 'budget'"),
+    (["--recipe", "bpas", "--set", "budget=20"], "learner was BPAS(budget=10) and is BPAS(budget"),
+    (["--set", "budget=20"], "recipe kernbrook-classification: no parameter 'budget'"),
     (["--set", "kernels=amkl17"], "kernels was 'omkc16' and is"),
     (["--recipe", "x"], "unknown recipe 'x'"),
-    (["--classes", "a,b"], "classes were no, yes and are a, b"),
-    (["--positive", "yes"], "positive was None and is 'yes'"),
-    (["--n-features", "3"], "n_features was"),
+    (["--table", "classes=a,b"], "classes were no, yes and are a, b"),
+    (["--table", "positive=yes"], "positive was None and is 'yes'"),
+    (["--table", "n_features=3"], "n_features was"),
     (["--missing", "last"], "missing was 'mean' and is 'last'"),
     (["--categorical", "carrier=UA"], "categorical was {'carrier': ['UA', 'AA']} and is"),
     (["--categorical", "wind"], "categorical was {'carrier': ['UA', 'AA']} and is"),
@@ -134,12 +144,10 @@ OTHERWISE = [
         "dates was {'when': ['days', 'hour']} and is {'when': ['hour']}",
     ),
     (["--dates", "wind"], "dates was {'when': ['days', 'hour']} and is"),
-    (["--drop", "wind"], "drop was [] and is ['wind']"),
-    (["--units", "carrier=kg"], "units: 'carrier' is no column of numbers here"),
+    (["--table", "drop=wind"], "drop was [] and is ['wind']"),
     (["--resume"], "--go-on, --resume: expected one of them, got both"),
     (["--overwrite"], "--go-on, --overwrite: expected one of them, got both"),
     (["--scheduler", "local:1"], "--go-on: goes without --scheduler"),
-    (["--rounds", "2"], "--rounds: goes with --scheduler"),
     (["--label", "wind"], "unknown 'late'"),
 ]
 
@@ -156,8 +164,8 @@ def test_options_without_go_on(trained):
     assert "--anyway: goes with --go-on" in trained(
         "train", "day1.csv", "--model", "new", "--anyway", *BPAS
     )[2]  # fmt: skip
-    assert "--ignore-extra: goes with --go-on, or --resume of a model that is there" in trained(
-        "train", "day1.csv", "--model", "new", "--ignore-extra", *BPAS
+    assert "ignore_extra: goes with --go-on, or --resume of a model that is there" in trained(
+        "train", "day1.csv", "--model", "new", "--table", "ignore_extra=true", *BPAS
     )[2]  # fmt: skip
     assert "new does not exist: train it first, without go_on (--go-on)" in trained(
         "train", "day1.csv", "--model", "new", "--go-on"
@@ -171,7 +179,9 @@ def test_columns_and_labels_that_are_new(trained):
     frame.to_csv("day1.csv", index=False)
     code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on")
     assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
-    code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on", "--ignore-extra")
+    code, _, err = trained(
+        "train", "day1.csv", "--model", "m", "--go-on", "--table", "ignore_extra=true"
+    )
     assert code == 0
     assert err.splitlines() == [
         "no column 'wind': filled as gaps, in 800 rows",
@@ -181,7 +191,9 @@ def test_columns_and_labels_that_are_new(trained):
     ]
     code, _, err = trained("predict", "m", "day1.csv", "--output", "said")
     assert (code, "unknown 'new'; ignore_extra (--ignore-extra)" in err) == (1, True)
-    code, _, err = trained("predict", "m", "day1.csv", "--output", "said", "--ignore-extra")
+    code, _, err = trained(
+        "predict", "m", "day1.csv", "--output", "said", "--table", "ignore_extra=true"
+    )
     assert code == 0
     assert "day1: no column 'wind': filled as gaps, in 800 rows" in err
     assert "day1: left out 1 column: 'new'" in err
@@ -225,7 +237,7 @@ def test_labels_in_other_writing_are_asked_about(trained, labels, said, named):
     assert (code, out, said in err, "(--classes" in err) == (1, "", True, True), err
     assert Path("m").read_bytes() == before
     code, _, err = trained(
-        "train", "day1.csv", "--model", "m", "--go-on", "--classes", named.strip("'")
+        "train", "day1.csv", "--model", "m", "--go-on", "--table", "classes=" + named.strip("'")
     )
     assert (code, "new labels, and the first row of each" in err) == (0, True), err
     assert load_checkpoint("m")[1].source.classes == sorted(named.strip("'").split(","))
@@ -233,7 +245,7 @@ def test_labels_in_other_writing_are_asked_about(trained, labels, said, named):
 
 def test_classes_that_were_named_are_all_there_are(trained):
     """Of a new model, and of what goes on from it, until others are named."""
-    options = ["--model", "c", *BPAS, *COLUMNS, "--classes", "no,yes"]
+    options = ["--model", "c", *BPAS, *COLUMNS, "--table", "classes=no,yes"]
     assert trained("train", "day0.csv", *options)[0] == 0
     frame = pandas.read_csv("day1.csv")
     frame.loc[4, "late"] = "cancelled"
@@ -241,7 +253,7 @@ def test_classes_that_were_named_are_all_there_are(trained):
     code, _, err = trained("train", "day1.csv", "--model", "c", "--go-on")
     assert (code, "row 5: the label 'cancelled' is none of no, yes" in err) == (1, True)
     assert "(--classes no,yes,cancelled)" in err
-    go_on = ["train", "day1.csv", "--model", "c", "--go-on", "--classes", "no,yes,cancelled"]
+    go_on = ["train", "day1.csv", "--model", "c", "--go-on", "--table", "classes=no,yes,cancelled"]
     assert trained(*go_on)[0] == 0
     assert trained("train", "day2.csv", "--model", "c", "--go-on")[0] == 0
 

@@ -69,7 +69,7 @@ def test_at_the_end_of_a_sitting_and_later(kernbrook, rows):
     assert [json.loads(line) for line in Path("l.jsonl").read_text().splitlines()] == table
     assert [row["width"] for row in table] == [X[row["row"] - 1, 0] for row in table]
     labelled = ["train", "l.csv", "--model", "new", "--recipe", "bpas", "--label", "label"]
-    drop = ["--drop", "row,note,predicted,chance"]
+    drop = ["--table", 'drop=["row", "note", "predicted", "chance"]']
     assert kernbrook(*labelled, *drop)[0] == 0
     assert kb.load("new").labels_asked_ == 4
 
@@ -97,7 +97,7 @@ def test_answers_that_the_model_has_not_learned(kernbrook, rows):
     kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
     kb.save(kb.recipes.make("omkc-dd", random_state=0).set_params(labels=kb.MarginSampling()), "m")
     before = files()
-    code, _, err = kernbrook("label", "m", "rows.csv", "--drop", "note", "--export", "l.csv")
+    code, _, err = kernbrook("label", "m", "rows.csv", "--table", "drop=note", "--export", "l.csv")
     assert (code, err) == (0, "wrote 3 labels to l.csv\n")
     assert [row["note"] for row in exported()] == [f"note {line['row']}" for line in logged()]
     del before["m.labels.jsonl"]
@@ -127,7 +127,7 @@ def test_a_signal_writes_it_too(kernbrook, rows, monkeypatch):
     ("arguments", "said"),
     [
         (["absent", "rows.csv"], "absent does not exist: there are no labels yet; label first,"),
-        (["fresh", "rows.csv", "--drop", "note"], "fresh: no label was given yet: fresh.labels"),
+        (["fresh", "rows.csv", "--table", "drop=note"], "fresh: no label was given yet: fresh."),
         (["m", "rows.csv", "--export", "l.xlsx"], "expected a name that ends in one of .csv, "),
         (["m", "rows.csv", "--export", "rows.csv"], "rows.csv is read by this command"),
         (["m", "rows.csv", "--export", "absent/l.csv"], "there is no folder"),

@@ -354,7 +354,9 @@ def test_labels_in_the_data_are_not_looked_at(kernbrook, flowers, tmp_path):
     code, _, err = kernbrook("label", "bare", "other.csv", *NEW)
     assert code == 1
     assert "the model's features are not the columns here: unknown 'label'" in err
-    assert kernbrook("label", "bare", "other.csv", "--label", "label", *NEW, typed=["q"])[0] == 0
+    assert (
+        kernbrook("label", "bare", "other.csv", "--table", "label=label", *NEW, typed=["q"])[0] == 0
+    )
 
 
 def test_a_trained_model(kernbrook, flowers):
@@ -364,7 +366,7 @@ def test_a_trained_model(kernbrook, flowers):
     train = [f"{line},{kind}" for line, kind in zip(rows[:41], kinds[:41], strict=True)]
     Path("train.csv").write_text("\n".join(train) + "\n")
     Path("rest.csv").write_text("\n".join([rows[0], *rows[41:]]) + "\n")
-    kernbrook("train", "train.csv", "--model", "m", "--recipe", "bpas", "--budget", "9")
+    kernbrook("train", "train.csv", "--model", "m", "--recipe", "bpas", "--set", "budget=9")
     code, out, err = kernbrook("label", "m", "rest.csv", typed=truth[40:])
     assert code == 0
     assert "labels given  40\n" in out  # it asks for all
@@ -382,13 +384,13 @@ def test_a_trained_model(kernbrook, flowers):
 
 def test_settings(kernbrook, flowers):
     """They go with the same command again, with a recipe and with ours."""
-    new = ["--recipe", "bpas", "--classes", "no,yes", "--budget", "7", "--set", "discount=0.5"]
+    new = ["--recipe", "bpas", "--classes", "no,yes", "--set", "budget=7", "--set", "discount=0.5"]
     for typed in (["yes", "no", "q"], ["yes", "q"]):
         code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
         assert (code, "the same command goes on" in err) == (0, True)
     model = kb.load("m")
     assert (model.learner.budget, model.combiner.discount, model.labels_asked_) == (7, 0.5, 3)
-    code, _, err = kernbrook("label", "m", "flowers.csv", *new[:-4], "--budget", "8")
+    code, _, err = kernbrook("label", "m", "flowers.csv", *new[:-4], "--set", "budget=8")
     assert (code, "budget=7" in err, "budget=8" in err) == (1, True, True)
     ours = ["--classes", "no,yes", "--set", "kernels=amkl17"]
     for _ in range(2):
@@ -410,9 +412,9 @@ def test_settings(kernbrook, flowers):
         (["new", "flowers.csv", "--recipe", "majority", "--classes", "a,b"], 1, "does not ask for"),
         (["new", "flowers.csv", "--recipe", "l1-svm", "--classes", "a,b"], 1, "all data at once"),
         (["new", "absent.csv", *NEW], 1, "absent.csv: no such file"),
-        (["new", "flowers.csv", *NEW, "--label", "b"], 1, "unknown column 'b'"),
-        (["new", "flowers.csv", *NEW, "--words", "a", "--text", "a"], 1, "shown by itself"),
-        (["new", "flowers.csv", *NEW, "--n-features", "9"], 1, "expected 9 features, found 3"),
+        (["new", "flowers.csv", *NEW, "--table", "label=b"], 1, "unknown column 'b'"),
+        (["new", "flowers.csv", *NEW, "--table", "words=a", "--text", "a"], 1, "shown by itself"),
+        (["new", "flowers.csv", *NEW, "--table", "n_features=9"], 1, "expected 9 features, f"),
         (["absent/m", "flowers.csv", *NEW], 1, "there is no folder"),
         (["flowers.csv", "flowers.csv"], 1, "flowers.csv is read by this command"),
         (["new", "flowers.csv", *NEW, "--questions", "q"], 1, "one needs the other"),
@@ -420,11 +422,11 @@ def test_settings(kernbrook, flowers):
         (["m", "flowers.csv", "--recipe", "spa"], 1, "m comes from other settings: "),
         (["m", "flowers.csv", *NEW, "--seed", "1"], 1, "random_state was 0 and is 1"),
         (["m", "flowers.csv", "--classes", "a,b"], 1, "classes were no, yes and are a, b"),
-        (["m", "flowers.csv", "--n-features", "9"], 1, "the model has 3, got 9"),
+        (["m", "flowers.csv", "--table", "n_features=9"], 1, "the model has 3, got 9"),
         (["m", "wdbc"], 1, "wdbc: expected 3 features, found 30"),
         (["m", "flowers.csv", *NEW, "--set", "discount=0.5"], 1, "and is Hedge(discount=0.5)"),
         (["m", "flowers.csv", "--set", "discount=0.5"], 1, "expected a --recipe too, or --classes"),
-        (["new", "flowers.csv", *NEW, "--budget", "9"], 1, "no parameter 'budget'; it has"),
+        (["new", "flowers.csv", *NEW, "--set", "budget=9"], 1, "no parameter 'budget'; it has"),
         (["new", "flowers.csv", *NEW, "--set", "discount=7"], 1, "discount must be"),
         (["new", "flowers.csv", "--classes", f"1,{'9' * 400}"], 1, "words, or numbers below 2^53"),
         (["broken", "flowers.csv"], 1, "broken: empty, damaged or not a saved model"),

@@ -22,14 +22,14 @@ def test_compare_with_late_labels(kernbrook, tmp_path):
     stream_of(tmp_path / "walk.csv", 300)
     command = ["compare", tmp_path / "walk.csv", "--recipes", "mean,last-value", "--in-order"]
     found = {}
-    for name, late in (("now", []), ("late", ["--labels-every", "48", "--delay", "5"])):
+    for name, late in (("now", []), ("late", ["--every", "48", "--delay", "5"])):
         done = kernbrook(*command, *late, "--json", tmp_path / name)
         assert done[0] == 0, done[2]
         found[name] = json.loads((tmp_path / name).read_text())
     assert "horizons" not in json.dumps(found["now"])
     assert '"every": 48' in json.dumps(found["late"])
     assert "horizons" in json.dumps(found["late"])
-    for wrong in (["--delay", "-1"], ["--labels-every", "0"]):
+    for wrong in (["--delay", "-1"], ["--every", "0"]):
         assert kernbrook(*command, *wrong)[0] == 2
 
 

@@ -1,12 +1,15 @@
 """Each option of each command: obeyed, or refused by its name.
 
-The tables have a row for each parameter that a command has for click: one that is new is missing.
+The tables have a row for each parameter that a command has for click, and for each name that its
+`--table` takes: one that is new is missing.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -14,48 +17,58 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
-from estimators.test_model_files import rewrite
 from pyarrow.csv import read_csv
 from scipy.sparse import csr_array
 
+import kernbrook as kb
+from kernbrook import evaluation
 from kernbrook.cli.main import app
-from kernbrook.cli.predict import _files
 from kernbrook.errors import ModelFileError
 from kernbrook.evaluation.comparing import digest_of
 from kernbrook.evaluation.sessions.predicting import predict_table
+from kernbrook.evaluation.sessions.sources import open_like
 
 BEGUN = [
     *("--recipe", "majority", "--label", "late", "--categorical", "auto", "--dates", "auto"),
-    *("--words", "note=16", "--lags", "speed=1,2", "--missing", "mean", "--seed", "3"),
+    *(
+        "--table",
+        'words={"note": 16}',
+        "--table",
+        "lags=[1, 2]",
+        "--missing",
+        "mean",
+        "--seed",
+        "3",
+    ),
 ]
+FILES = "questions", "answers"
 SAME = ""
 OTHER = "another result"  # by which it is seen that an option is obeyed
-# By option: what is given, and what is said of it: "" where it is obeyed.
+# By option, or name in --table: what is given, and what is said of it: "" where it is obeyed.
 OF_COLUMNS = {
     "categorical": ("carrier=UA", "categorical was"),
     "dates": ("when=hour", "dates was"),
-    "words": ("note=32", "words was"),
-    "lags": ("speed=1", "lags was"),
-    "delay": ("2", "--delay: goes with --lags"),
-    "labels_every": ("2", "--labels-every: goes with --lags"),
+    "words": ('{"note": 32}', "words was"),
+    "lags": ("1", "lags was"),
+    "delay": ("2", "delay was"),
+    "every": ("2", "every was"),
     "drop": ("speed", "drop was"),
     "missing": ("last", "missing was"),
 }
-WRITTEN = {"decimal": (",", SAME), "thousands": ("'", SAME), "units": ("speed=kn", SAME)}
+WRITTEN = {"decimal": (",", SAME), "thousands": ("'", SAME)}
 READ = {"max_bytes": ("1000000", SAME), "sep": (",", SAME), "n_features": ("3", "n_features")}
 TRAIN = {
     **OF_COLUMNS, **WRITTEN, **READ,
     "recipe": ("bpas", "estimator was"),
     "settings": ("strategy=last-label", "strategy"),
-    "budget": ("4", "budget"),
     "seed": ("9", "seed was"),
     "classes": ("a,b", "classes were"),
     "positive": ("yes", "positive was"),
     "label": ("late", SAME),
     "on_bad_rows": ("skip", SAME),
-    "checkpoint_every": ("5", SAME),
-    "ignore_extra": (None, SAME),
-    "rounds": ("2", "--rounds: goes with --scheduler"),
+    "ignore_extra": ("true", SAME),
+    "table": ("decimals=,", "unknown name in --table 'decimals'"),
+    "table_out": ("table.toml", SAME),
     "json": ("said.json", SAME),
 }  # fmt: skip
 # Of a model that is there, what is given in vain: what nobody named before, and what is usual.
@@ -67,58 +80,57 @@ MODES = {"data", "model", "go_on", "resume", "overwrite", "anyway", "scheduler"}
 NEW = {
     "recipe": ("rbp", OTHER),
     "settings": ("aggressiveness=0.5", OTHER),
-    "budget": ("4", OTHER),
     "seed": ("9", OTHER),
     "classes": ("no,yes", OTHER),
     "positive": ("yes", OTHER),
     "label": ("carrier", OTHER),
     "categorical": ("carrier=UA", OTHER),
     "dates": ("when=days", OTHER),
-    "words": ("carrier=16", OTHER),
+    "words": ('{"speed": 16}', OTHER),
     "lags": ("1", OTHER),
-    "delay": ("2", "--delay: goes with --lags"),
-    "labels_every": ("2", "--labels-every: goes with --lags"),
+    "delay": ("2", "delay: goes with lags"),
+    "every": ("2", "every: goes with lags"),
     "drop": ("speed", OTHER),
     "missing": ("mean", OTHER),
     "decimal": (",", OTHER),
     "thousands": ("'", OTHER),
-    "units": ("speed=kn", OTHER),
     "sep": (";", "parted by semicolons"),
     "n_features": ("3", "expected 3 features"),
-    "max_bytes": ("100", "--max-bytes"),
+    "max_bytes": ("100", "max_bytes"),
     "on_bad_rows": ("leave", "on_bad_rows: expected"),
-    "checkpoint_every": ("0", SAME),
+    "table": ("absent.toml", "absent.toml: No such file"),
+    "table_out": ("table.toml", SAME),
     "go_on": (None, "--go-on"),
     "resume": (None, SAME),
     "overwrite": (None, SAME),
-    "ignore_extra": (None, "--ignore-extra: goes with --go-on"),
+    "ignore_extra": ("true", "ignore_extra: goes with --go-on"),
     "anyway": (None, "--anyway: goes with --go-on"),
     "scheduler": ("local:1", "expected a folder of Parquet files"),
-    "rounds": ("2", "--rounds: goes with --scheduler"),
     "json": ("said.json", SAME),
-}  # fmt: skip
+}
 # Data that are no table have no columns.
 NO_TABLE = {
     "label": ("late", "label="), "categorical": ("late", "categorical"),
     "dates": ("late", "dates"), "words": ("late", "words"), "lags": ("1", "lags"),
     "drop": ("late", "drop"), "missing": ("mean", "missing"), "decimal": (",", "decimal"),
-    "thousands": ("'", "thousands"), "units": ("late=kn", "units"), "sep": (",", "sep="),
-    "on_bad_rows": ("skip", "on_bad_rows"),
+    "thousands": ("'", "thousands"), "sep": (",", "sep="), "on_bad_rows": ("skip", "on_bad_rows"),
 }  # fmt: skip
 COMPARE = {
     **{
         name: NEW[name]
         for name in (
-            "settings", "budget", "label", "categorical", "dates", "words",
-            "drop", "missing", "sep", "n_features", "max_bytes",
+            "settings", "label", "drop", "sep", "n_features", "max_bytes", "table",
+            "on_bad_rows",
         )
     },
+    "categorical": ('{"carrier": ["UA"]}', "'carrier' is declared twice"),
+    "dates": ('{"when": ["days"]}', OTHER),
+    "words": ('{"speed": 16}', OTHER),
     "missing": ("later", "missing must be"),
     "positive": ("later", "later"),
     "seed": ("9", OTHER),
     "decimal": (";", "decimal must be"),
     "thousands": ("x", "thousands"),
-    "units": ("late=kn", "late"),
     "lags": ("1", "lags"),
     "recipes": ("bpas,majority", OTHER),
     "baselines": ("sklearn", OTHER),
@@ -126,21 +138,27 @@ COMPARE = {
     "orders": ("orders.npz", OTHER),
     "in_order": (None, OTHER),
     "delay": ("2", OTHER),
-    "labels_every": ("4", OTHER),
+    "every": ("4", OTHER),
     "measure": ("auc", OTHER),
     "json": ("said.json", SAME),
     "report": ("page.html", SAME),
     "jobs": ("2", SAME),
-    "scheduler": ("local:1", "--jobs, --scheduler: expected one of them"),
 }  # fmt: skip
 OF_NEW_DATA = {
+    **{name: row for name, row in OF_COLUMNS.items() if name not in ("categorical", "dates")},
+    "missing": ("mean", "missing was"),
     "label": ("carrier", "missing 'carrier'"),
-    "dates": ("when=%d.%m.%Y", "when"),
+    "positive": ("yes", "positive was"),
+    "classes": ("a,b", "classes were"),
+    "categorical": ('{"carrier": 8}', "categorical was"),
+    "dates": ('{"when": "%d.%m.%Y"}', "when"),
     "decimal": (";", "decimal must be"),
     "thousands": ("x", "thousands"),
-    "units": ("late=kn", "late"),
     "sep": (";", "semicolons"),
-    "max_bytes": ("100", "--max-bytes"),
+    "n_features": ("3", "n_features was"),
+    "max_bytes": ("100", "max_bytes"),
+    "ignore_extra": ("true", SAME),
+    "table": ("x", "x: No such file"),
     "json": ("said.json", SAME),
 }
 PREDICT = {
@@ -153,8 +171,6 @@ PREDICT = {
     "keep": ("when", OTHER),
     "seed": ("9", SAME),
     "on_bad_rows": ("leave", "on_bad_rows: expected"),
-    "ignore_extra": (None, SAME),
-    "scheduler": ("local:1", "--scheduler: expected a folder"),
 }
 EXPLAIN = {
     **OF_NEW_DATA,
@@ -162,21 +178,21 @@ EXPLAIN = {
     "of_class": ("no", "--class: goes with --row"),
     "measure": ("error", OTHER),
     "seed": ("9", OTHER),
-    "ignore_extra": (None, SAME),
     "report": ("page.html", SAME),
 }
 LABEL = {
     **OF_COLUMNS, **READ,
-    "n_features": ("3", "--n-features: the model has"),
+    "categorical": ('{"carrier": ["UA"]}', "categorical was"),
+    "dates": ('{"when": ["hour"]}', "dates was"),
     "decimal": (",", "decimal was"),
     "thousands": ("'", "thousands was"),
-    "units": ("speed=kn", "units was"),
+    "n_features": ("3", "n-features: the model has"),
     "recipe": ("rbp", "learner was"),
-    "settings": ("learner=RBP()", "--set, --budget: expected a --recipe"),
-    "budget": ("4", "--set, --budget: expected a --recipe"),
+    "settings": ("learner=RBP()", "--set: expected a --recipe"),
     "seed": ("9", "seed was"),
     "classes": ("a,b", "classes were"),
     "label": ("late", SAME),
+    "table": ("x", "x: No such file"),
     "questions": ("asked.jsonl", "--questions, --answers: one needs the other"),
     "answers": ("told.jsonl", "--questions, --answers: one needs the other"),
     "text": ("when", "when"),
@@ -184,21 +200,20 @@ LABEL = {
     "port": ("1", "--port: expected --web too"),
     "export": ("labels.csv", SAME),
 }  # fmt: skip
-del LABEL["lags"], LABEL["delay"], LABEL["labels_every"]
 SIT = {
-    **{
-        name: NEW[name]
-        for name in (
-            "recipe", "settings", "budget", "seed", "categorical", "dates", "words", "drop",
-            "missing", "decimal", "thousands", "units", "sep", "n_features", "max_bytes",
-        )
-    },
+    **{name: NEW[name] for name in ("recipe", "settings", "seed", "words", "drop", "missing")},
+    **{name: NEW[name] for name in ("decimal", "thousands", "sep", "n_features", "max_bytes")},
+    **{name: LABEL[name] for name in ("table", "questions", "answers", "port", "export")},
+    **{name: (value, "goes with lags") for name, (value, _) in NEW.items() if name == "delay"},
+    "every": ("2", "goes with lags"),
+    "lags": ("1", "lags"),
+    "categorical": ('{"carrier": ["UA"]}', "'carrier' is declared twice"),
+    "dates": ('{"when": ["days"]}', OTHER),
     "classes": ("no,yes,later", OTHER),
-    "label": ("carrier", OTHER),
-    **{name: LABEL[name] for name in ("questions", "answers", "port", "export")},
+    "label": ("carrier", "label is declared twice"),
     "text": ("when", OTHER),
     "image": ("when", OTHER),
-}  # fmt: skip
+}
 
 
 def rows(first, more=""):
@@ -210,16 +225,25 @@ def rows(first, more=""):
 
 
 def parameters_of(command):
-    return {one.name for one in typer.main.get_command(app).commands[command].params}
+    params = typer.main.get_command(app).commands[command].params
+    return {one.name for one in params if not one.hidden}
 
 
-def flag(name):
-    return {"settings": "--set", "of_class": "--class"}.get(name, "--" + name.replace("_", "-"))
+def names_of(command):
+    """What is given in --table, or by an option of the same name."""
+    module = import_module(f"kernbrook.cli.{command}")
+    return {*kb.TableEncoder.parameter_ranges, *module.NAMES}
+
+
+def given(command, name, value):
+    if name not in parameters_of(command):
+        return "--table", f"{name}={value}"
+    flag = {"settings": "--set", "of_class": "--class"}.get(name, "--" + name.replace("_", "-"))
+    return (flag,) if value is None else (flag, value)
 
 
 def outcome(kernbrook, command, name, value, said, where, typed=()):
-    call = *command, flag(name), *(() if value is None else (value,))
-    code, out, err = kernbrook(*call, typed=typed)
+    code, out, err = kernbrook(*command, *given(command[0], name, value), typed=typed)
     obeyed = said in (SAME, OTHER)
     assert (code == 0, obeyed or said in err) == (obeyed, True), (where, name, code, err)
     return out
@@ -238,7 +262,37 @@ def outcome(kernbrook, command, name, value, said, where, typed=()):
     ],
 )
 def test_options_are_classified(command, table, others):
-    assert parameters_of(command) == {*table, *others}
+    found = {*parameters_of(command), *names_of(command)} - {"units"}
+    assert found == {*table, *others}
+
+
+@pytest.mark.parametrize(
+    ("command", "calls", "beside", "most"),
+    [
+        ("train", [evaluation.train, evaluation.go_on], {"recipe", "settings", "scheduler"}, 16),
+        ("predict", [evaluation.predict_stream], {"threshold", "output", "keep"}, 10),
+        ("compare", [evaluation.compare], {"settings", "baselines", "report"}, 14),
+        (
+            "label", [evaluation.label],
+            {*("recipe", "settings", "text", "image", "export", "web", "port"), *FILES},
+            12,
+        ),
+    ],
+)  # fmt: skip
+def test_options_are_parameters_of_python(command, calls, beside, most):
+    """Of the same names and defaults; or what a table has, or files and a terminal alone."""
+    options = {
+        one.name: one.default
+        for one in typer.main.get_command(app).commands[command].params
+        if one.param_type_name == "option" and not one.hidden
+    }
+    assert len(options) <= most
+    known = [signature(call).parameters for call in (*calls, kb.open_stream, open_like)]
+    own = options.keys() - beside - {"model", "json", "table", "table_out", "go_on", "seed"}
+    for name in own - {"categorical", "dates", "missing"}:
+        defaults = [one[name].default for one in known if name in one]
+        assert options[name] in defaults or (options[name] is None and defaults), name
+    assert own & {"categorical", "dates", "missing"} <= signature(kb.TableEncoder).parameters.keys()
 
 
 def without_times(text):
@@ -251,7 +305,7 @@ def without_times(text):
 def test_a_new_model(kernbrook):
     Path("day0.csv").write_text(rows(0))
     Path("plain.svm").write_text("".join(f"{(-1) ** i} 1:{i} 2:{i % 5}\n" for i in range(40)))
-    base = "--recipe", "bpas", "--label", "late", "--categorical", "auto", "--drop", "note"
+    base = "--recipe", "bpas", "--label", "late", "--categorical", "auto", "--table", "drop=note"
     command = "train", "day0.csv", "--model", "m", *base, "--dates", "auto"
     assert kernbrook(*command)[0] == 0
     usual = Path("m").read_bytes()
@@ -263,11 +317,11 @@ def test_a_new_model(kernbrook):
     for name, (value, said) in NO_TABLE.items():
         outcome(kernbrook, ("train", "plain.svm", "--model", "n"), name, value, said, "no table")
     assert not Path("n").exists()
-    assert kernbrook("train", "plain.svm", "--model", "n", "--recipe", "majority")[0] == 0
-    table = {name: NO_TABLE[name] for name in ("label", "decimal", "thousands", "units", "sep")}
+    assert kernbrook("train", "plain.svm", "--model", "n", "--recipe", "bpas")[0] == 0
+    table = {name: NO_TABLE[name] for name in ("label", "decimal", "thousands", "sep")}
     for command in ("predict", "explain"):
         call = command, "n", "plain.svm"
-        for name, row in {**table, "ignore_extra": (None, "ignore_extra")}.items():
+        for name, row in {**table, "ignore_extra": ("true", "ignore_extra")}.items():
             outcome(kernbrook, call, name, *row, "no table")
 
 
@@ -275,14 +329,18 @@ def test_compare(kernbrook):
     Path("day0.csv").write_text(rows(0))
     np.savez("orders.npz", day0=[range(40)] * 2)
     command = [
-        *("compare", "day0.csv", "--recipes", "bpas", "--label", "late", "--categorical", "auto"),
-        *("--drop", "note", "--dates", "auto", "--permutations", "2", "--jobs", "1"),
+        *("compare", "day0.csv", "--recipes", "bpas", "--permutations", "2", "--jobs", "1"),
+        *("--table", "columns.toml"),
     ]
+    columns = 'label = "late"\ndrop = ["note"]\ndates = "auto"\n[categorical]\ncarrier = 16\n'
+    Path("columns.toml").write_text(columns)
     asked = [*command, "--json", "-"]
     usual = without_times(kernbrook(*asked)[1])
     for name, (value, said) in COMPARE.items():
         if name in ("orders", "in_order"):
             call = [one for one in asked if one not in ("--permutations", "2")]
+        elif name == "label":
+            continue  # is said already
         else:
             call = command if name == "json" else asked
         out = outcome(kernbrook, call, name, value, said, "compare")
@@ -296,7 +354,7 @@ def test_of_a_model(kernbrook, command, table):
     for day in (0, 1):
         Path(f"day{day}.csv").write_text(rows(40 * day))
     base = "--recipe", "bpas", "--label", "late", "--categorical", "auto", "--dates", "auto"
-    assert kernbrook("train", "day0.csv", "--model", "m", *base, "--drop", "note")[0] == 0
+    assert kernbrook("train", "day0.csv", "--model", "m", *base, "--table", "drop=note")[0] == 0
     call = command, "m", "day1.csv"
     usual = kernbrook(*call)[1]
     for name, (value, said) in table.items():
@@ -311,8 +369,15 @@ def test_of_a_model(kernbrook, command, table):
 
 def test_a_first_sitting(kernbrook):
     Path("day0.csv").write_text(rows(0))
-    base = "--classes", "no,yes", "--categorical", "auto", "--dates", "auto", "--recipe", "bpas"
-    command = "label", "m", "day0.csv", "--label", "late", "--drop", "note", *base
+    words = ("label=late", "dates=auto", "drop=note", 'categorical={"carrier": 16}')
+    base = (
+        "--recipe",
+        "bpas",
+        "--classes",
+        "no,yes",
+        *(word for one in words for word in ("--table", one)),
+    )
+    command = "label", "m", "day0.csv", *base
     typed, answers = ["yes", "no", "q"], Path("m.labels.jsonl")
     assert kernbrook(*command, typed=typed)[0] == 0
     usual = Path("m").read_bytes()
@@ -340,23 +405,18 @@ def test_train(kernbrook, mode):
     said = "wrote m\n" if mode == "--go-on" else "m was complete, nothing new\n"
     assert kernbrook(*command, *BEGUN)[::2] == (0, said)
     Path("m").write_bytes(model)
-    given = "--lags", "speed=1,2", "--delay", "3"
-    assert "delay was 0 and is 3" in kernbrook(*command, *given)[2]
-    plain = ["--label", "late", "--drop", "when,carrier,note", "--recipe", "bpas", "--overwrite"]
+    drop = "--table", 'drop=["when", "carrier", "note"]'
+    plain = ["--label", "late", *drop, "--recipe", "bpas", "--overwrite"]
     assert kernbrook("train", "day0.csv", "--model", "m", *plain, *BEGUN[-4:])[0] == 0
     for name, (value, said) in USUAL.items():
         outcome(kernbrook, command, name, value, said, mode)
-    rewrite("m", lambda model, tensors, header: header["training"]["source"].pop("auto") and None)
-    model = Path("m").read_bytes()  # as older ones are, which do not know
-    for given in (["--categorical", "auto"], ["--recipe", "bpas"]):
-        Path("m").write_bytes(model)
-        assert kernbrook(*command, *given)[0] == 0
 
 
 def test_a_second_sitting(kernbrook):
     Path("day0.csv").write_text(rows(0))
-    command = "label", "m", "day0.csv", "--label", "late"
-    begun = [*BEGUN[4:8], "--missing", "mean", "--words", "note=16", "--recipe", "bpas"]
+    command = "label", "m", "day0.csv", "--table", "label=late"
+    words = ("categorical=auto", "dates=auto", "missing=mean", 'words={"note": 16}')
+    begun = ["--recipe", "bpas", *(word for one in words for word in ("--table", one))]
     call = *command, *begun, "--classes", "no,yes"
     assert kernbrook(*call, typed=["yes", "q"])[0] == 0
     model = Path("m").read_bytes()
@@ -366,63 +426,89 @@ def test_a_second_sitting(kernbrook):
     assert kernbrook(*call, typed=["q"])[0] == 0
 
 
-TWICE = {
-    "--categorical": ("carrier=UA", "carrier=AA", "--categorical: 'carrier' is declared twice"),
-    "--words": ("note=16", "note", "--words: 'note' is declared twice"),
-    "--units": ("speed=kn", "speed=m", "--units: 'speed' is declared twice"),
-    "--set": ("budget=3", "budget=4", "--set budget: it is given as 3, too"),
-    "--budget": ("5", None, "--set budget: it is given as 5, too"),
-}
-
-
-@pytest.mark.parametrize("option", TWICE)
-def test_options_that_say_two_things(kernbrook, option):
-    one, other, said = TWICE[option]
-    more = ("--set", "budget=6") if other is None else (option, other)
+def test_a_table_in_a_file(kernbrook):
+    """--table-out writes what --table takes, of every command; and is the same said in words."""
     Path("day0.csv").write_text(rows(0))
-    call = "train", "day0.csv", "--model", "m", "--recipe", "bpas", option, one, *more
-    code, _, err = kernbrook(*call)
-    assert (code, said in err) == (1, True), err
+    Path("day1.csv").write_text(rows(40))
+    words = *BEGUN, "--table-out", "table.toml"
+    assert kernbrook("train", "day0.csv", "--model", "m", *words)[0] == 0
+    text = Path("table.toml").read_text()
+    assert 'label = "late"\n' in text
+    assert 'words = {"note" = 16}\n' in text
+    again = "--recipe", "majority", "--seed", "3", "--table", "table.toml"
+    code, _, err = kernbrook("train", "day0.csv", "--model", "n", *again, "--table-out", "n.toml")
+    assert (code, Path("n.toml").read_text()) == (0, text), err
+    one, other = (kernbrook("predict", name, "day1.csv", "--proba")[1] for name in "mn")
+    assert one == other
+    for command in (
+        ("predict", "n", "day1.csv"), ("explain", "n", "day1.csv"),
+        ("train", "day1.csv", "--model", "n", "--go-on"),
+    ):  # fmt: skip
+        code, _, err = kernbrook(*command, "--table", "table.toml")
+        assert code == 0, err
+    Path("table.toml").write_text(text.replace("16", "8"))
+    assert "words was" in kernbrook("predict", "n", "day1.csv", "--table", "table.toml")[2]
 
 
-# Of several workers: what they cannot obey, and what they are told; test_cluster.py has them work.
-ALONE = {
-    "train": {
-        "positive": "yes", "n_features": "3", "sep": ";", "max_bytes": "1000", "lags": "1",
-        "on_bad_rows": "skip", "checkpoint_every": "5", "go_on": None, "resume": None,
-        "ignore_extra": None, "anyway": None, "delay": "2", "labels_every": "2",
-    },
-    "predict": {"keep": "when", "on_bad_rows": "skip"},
-}  # fmt: skip
-TOLD = {
-    "train": {
-        "recipe", "settings", "budget", "seed", "classes", "label", "categorical", "dates", "words",
-        "drop", "missing", "decimal", "thousands", "units", "overwrite", "rounds", "json",
-    },
-    "predict": {*PREDICT} - {*ALONE["predict"], "scheduler"},
-}  # fmt: skip
+def test_options_of_before(kernbrook):
+    """Are taken for one release: most of them as names of --table."""
+    Path("day0.csv").write_text(rows(0))
+    base = "train", "day0.csv", "--recipe", "bpas", "--label", "late", "--seed", "1", "--model"
+    before = (
+        "--budget 5 --words note=16 --drop when --lags 2,3 --delay 1 --labels-every=2 --decimal . "
+        "--classes no,yes --on-bad-rows skip --categorical carrier --categorical late=no,yes"
+    )
+    now = ["--set", "budget=5"]
+    for line in (
+        'words={"note": 16}', "drop=when", "lags=[2, 3]", "delay=1", "every=2", "decimal=.",
+        "classes=no,yes", "on_bad_rows=skip",
+        'categorical={"carrier": 16, "late": ["no", "yes"]}',
+    ):  # fmt: skip
+        now += ["--table", line]
+    assert kernbrook(*base, "m", *before.split())[0] == kernbrook(*base, "n", *now)[0] == 0
+    assert Path("m").read_bytes() == Path("n").read_bytes()
+    one, other = (["predict", "m", "day0.csv", *own] for own in ([], ["--ignore-extra"]))
+    assert kernbrook(*one)[:2] == kernbrook(*other)[:2]
 
 
-@pytest.mark.parametrize("command", ALONE)
-def test_workers(kernbrook, command):
-    """What workers cannot obey is refused before there are any."""
-    assert parameters_of(command) == {*ALONE[command], *TOLD[command], "data", "model", "scheduler"}
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--categorical", "a=1", "--categorical", "a=2"], "'a' is declared twice"),
+        (["--categorical", "a=1", "--table", 'categorical={"a": ["2"]}'], "'a' is declared twice"),
+        (["--missing", "mean", "--table", "missing=last"], "missing is declared twice"),
+        (["--set", "budget=3", "--set", "budget=4"], "--set budget: it is given as 3, too"),
+        (["--table", "bad.toml"], "--table bad.toml: expected TOML: "),
+        (["--table", "n_features=x"], "n_features: expected a whole number, got 'x'"),
+        (["--table", "ignore_extra=yes"], "ignore_extra: expected true or false, got 'yes'"),
+        (["--table", "seed=3"], "seed: does not go with `kernbrook train`"),
+        (["--rounds", "2"], "--rounds is gone: kb.distributed.fit(rounds=) in Python"),
+    ],
+)
+def test_what_cannot_be_meant(kernbrook, words, said):
+    Path("day0.csv").write_text(rows(0))
+    Path("bad.toml").write_text("drop = [")
+    code, out, err = kernbrook("train", "day0.csv", "--model", "m", *words)
+    assert (code, out, said in err) == (1, "", True), err
+
+
+def test_workers(kernbrook):
+    """What workers cannot obey is refused before there are any; test_cluster.py has them work."""
     Path("parts").mkdir()
     Path("day0.csv").write_text(rows(0))
     table = read_csv("day0.csv").drop(["when", "carrier", "note"])
     pq.write_table(table, "parts/0.parquet")
     assert kernbrook("train", "parts", "--model", "m", "--recipe", "majority")[0] == 0
-    call = ("predict", "m", "parts") if command == "predict" else ("train", "parts", "--model", "n")
-    for name, value in ALONE[command].items():
-        told = "n does not exist" if name == "go_on" else "lags" if name == "lags" else flag(name)
-        outcome(kernbrook, (*call, "--scheduler", "local:1"), name, value, told, "workers")
-
-
-def test_empty_parts_are_not_for_workers(tmp_path):
-    table = pa.table({"a": [1.0, 2.0]})
-    for name, rows in (("a", 0), ("b", 2)):
-        pq.write_table(table[:rows], tmp_path / f"{name}.parquet")
-    assert [path.name for path in _files(str(tmp_path))] == ["b.parquet"]
+    call = "train", "parts", "--model", "n", "--scheduler", "local:1"
+    for name, value in (
+        ("positive", "yes"), ("n_features", "3"), ("sep", ";"), ("max_bytes", "1000"),
+        ("lags", "1"), ("on_bad_rows", "skip"), ("go_on", None), ("resume", None),
+        ("anyway", None), ("ignore_extra", "true"), ("delay", "2"), ("every", "2"),
+    ):  # fmt: skip
+        told = {"go_on": "n does not exist"}.get(
+            name, name.replace("_", "-") if value is None else name
+        )
+        outcome(kernbrook, call, name, value, told, "workers")
 
 
 def test_no_model_file(tmp_path):

@@ -117,7 +117,7 @@ def test_how_much_may_come(kernbrook, folder):
     text = (folder / "rows.csv").read_text()
     assert kernbrook("train", "wdbc", "--recipe", "majority", "--model", "trivial")[0] == 0
     for command in (["train", "-", "--model", "m"], ["compare", "-"], ["predict", "trivial", "-"]):
-        code, out, err = kernbrook(*command, "--max-bytes", "1000", text=text)
+        code, out, err = kernbrook(*command, "--table", "max_bytes=1000", text=text)
         said = "kernbrook: standard input: over 1,000 bytes came through it; give max_bytes "
         assert (code, out, err) == (1, "", f"{said}(--max-bytes) to read more\n")
 
@@ -132,7 +132,7 @@ def test_rows_to_label(kernbrook, folder):
     """Where questions go through files, standard input is read for rows, within its limit."""
     text = "a,b\n1,2\n3,4\n"
     options = ["--questions", "questions", "--answers", "answers", "--classes", "yes,no"]
-    code, _, err = kernbrook("label", "l.kb", "-", *options, "--max-bytes", "5", text=text)
+    code, _, err = kernbrook("label", "l.kb", "-", *options, "--table", "max_bytes=5", text=text)
     assert (code, "standard input: over 5 bytes came through it" in err) == (1, True)
 
 

@@ -245,7 +245,7 @@ def test_rows_that_the_model_has_learned(kernbrook, tmp_path):
     write(tmp_path / "other.csv", table[1:], y[1:])
     write(tmp_path / "bare.csv", table[:200])
     options = ["--recipe", "bpas", "--missing", "mean"]
-    for more in ([], ["--positive", "late"]):
+    for more in ([], ["--table", "positive=late"]):
         assert kernbrook("train", "one.csv", "--model", "m", "--overwrite", *options, *more)[0] == 0
         said = "rows are those of 'one', which m has learned: of new rows it knows less"
         for name, first in (("one", "its 200 "), ("all", "its first 200 ")):
@@ -383,7 +383,7 @@ def test_columns_that_are_kept(kernbrook, tmp_path, kind):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, -1.0] * 20, "id": [f"00{i}" for i in range(40)]})
     frame.assign(late=["yes", "no"] * 20).to_csv("old.csv", index=False)
-    options = ["--label", "late", "--drop", "id", "--recipe", "bpas"]
+    options = ["--label", "late", "--table", "drop=id", "--recipe", "bpas"]
     assert kernbrook("train", "old.csv", "--model", "m", *options)[0] == 0
     getattr(frame, f"to_{kind}")(f"new.{kind}", index=False)
     command = ["predict", "m", f"new.{kind}", "--keep", "id", "--keep", "a"]

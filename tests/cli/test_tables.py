@@ -21,7 +21,7 @@ from kernbrook.evaluation.sessions.training import train
 from kernbrook.persistence.saving import read, write
 
 pandas = pytest.importorskip("pandas")
-BPAS = ["--recipe", "bpas", "--budget", "10"]
+BPAS = ["--recipe", "bpas", "--set", "budget=10"]
 
 
 def titanic(n=2500, seed=0):
@@ -45,7 +45,7 @@ def titanic(n=2500, seed=0):
 
 OPTIONS = [
     *("--label", "Survived", "--categorical", "Sex=male,female", "--categorical", "Embarked"),
-    *("--dates", "Boarded", "--drop", "PassengerId,Name", "--missing", "mean"),
+    *("--dates", "Boarded", "--table", 'drop=["PassengerId", "Name"]', "--missing", "mean"),
 ]
 ENCODER = kb.TableEncoder(
     {"Sex": ["male", "female"], "Embarked": 16}, ["Boarded"], ["PassengerId", "Name"], "mean"
@@ -64,7 +64,7 @@ def test_titanic_step_by_step(kernbrook):
         ([], "3 columns to declare:", "\nthe label is 'Embarked', the last column; label (--label"),
         (["--label", "Survived"], "4 columns to declare:",
          "  'Sex'       2 levels: 'female', 'male'"),
-        (["--drop", "Name", "--drop", "PassengerId"], "  'Embarked'  3 levels: 'C', 'Q', 'S'\n",
+        (["--table", 'drop=["Name", "PassengerId"]'], "  'Embarked'  3 levels: 'C', 'Q', 'S'\n",
          f"values are missing in 'Age' ({int(holes[:, 0].sum()):,} rows)"),
         (["--categorical", "Sex=male,female", "--categorical", "Embarked"],
          "1 column to declare:\n  'Boarded'  dates, such as '1912-04-10 00:00:00', ",
@@ -115,8 +115,8 @@ def test_decimal_commas(kernbrook):
     frame.to_csv("semi.csv", index=False, sep=";", decimal=",")
     given = ["train", "semi.csv", "--model", "m", *BPAS]
     code, _, err = kernbrook(*given)
-    assert (code, err.endswith(" --recipe bpas --budget 10 --decimal ,\n")) == (1, True), err
-    assert kernbrook(*given, "--decimal", ",")[0] == 0
+    assert (code, err.endswith(" --set budget=10 --table decimal=,\n")) == (1, True), err
+    assert kernbrook(*given, "--table", "decimal=,")[0] == 0
     frame.to_csv("plain.csv", index=False)
     assert kernbrook("train", "plain.csv", "--model", "n", *BPAS)[0] == 0
     np.testing.assert_array_equal(
@@ -177,8 +177,8 @@ def test_other_options_are_not_the_same_training(kernbrook):
         (["--categorical", "sex"], "unknown column 'sex': did you mean Sex?"),
         (["--dates", "Boarded=century"], "expected some of days, hour, weekday, yearday"),
         (["--missing", "median"], "missing must be one of error, mean, last, indicator"),
-        (["--decimal", ";"], "decimal must be '.' or ','"),
-        (["--sep", "::"], "sep: expected one character, got '::'"),
+        (["--table", "decimal=;"], "decimal must be '.' or ','"),
+        (["--table", "sep=::"], "sep: expected one character, got '::'"),
     ],
 )
 def test_options_that_do_not_fit(kernbrook, given, problem):
@@ -249,7 +249,9 @@ def test_optional_names_in_json_lines(kernbrook, tmp_path):
     (tmp_path / "more.jsonl").write_text('{"Age": 3, "more": 4}\n')
     said = kernbrook("predict", "m", "more.jsonl")[2]
     assert "are not the columns here: unknown 'more'" in said
-    assert kernbrook(*given, "--drop", "Age", "--overwrite", "--model", "strict")[0] == 1  # gaps
+    assert (
+        kernbrook(*given, "--table", "drop=Age", "--overwrite", "--model", "strict")[0] == 1
+    )  # gaps
     frame.dropna().to_json("t.jsonl", orient="records", lines=True)
     assert kernbrook(*given, "--overwrite")[0] == 0
     said = kernbrook("predict", "m", "new.jsonl")[2]

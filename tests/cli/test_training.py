@@ -25,7 +25,7 @@ from kernbrook.evaluation.sessions.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-BPAS = ["--recipe", "bpas", "--budget", "10"]
+BPAS = ["--recipe", "bpas", "--set", "budget=10"]
 
 
 def process(*arguments, **options):
@@ -139,13 +139,13 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),
         (["wdbc", "--model", "m", "--set", "discount=much"], 1, "discount"),
         (["wdbc", "--model", "m", "--set", "random_state=1"], 1, "use --seed"),
-        (["wdbc", "--model", "m", "--recipe", "om2", "--budget", "9"], 1, "no parameter 'budget'"),
-        (["wdbc", "--model", "m", "--classes", "1,2"], 1, "row 20: expected one of the labels"),
-        (["wdbc", "--model", "m", "--classes", "good,bad"], 1, "the labels are numbers, got good"),
-        (["wdbc", "--model", "m", "--positive", "5"], 1, "positive='5' is not a label of wdbc"),
+        (["wdbc", "--model", "m", "--recipe", "om2", "--set", "budget=9"], 1, "no parameter"),
+        (["wdbc", "--model", "m", "--table", "classes=1,2"], 1, "row 20: expected one of"),
+        (["wdbc", "--model", "m", "--table", "classes=a,b"], 1, "the labels are numbers, got a"),
+        (["wdbc", "--model", "m", "--table", "positive=5"], 1, "positive='5' is not a label"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
         (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "for regression: kernbrook-reg"),
-        (["friedman", "--model", "m", "--recipe", "mean", "--classes", "1"], 1, "--classes: mean"),
+        (["friedman", "--model", "m", "--recipe", "mean", "--table", "classes=1"], 1, "classes: m"),
         (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
         (["wdbc", "--model", "m", "--set", "kernels=[1]"], 1, "kernels"),
     ],
@@ -252,7 +252,7 @@ def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
     X, y = drawn(60)
     write_csv(tmp_path / "data.csv", X, y, words=('"x,y"', "z"))
     code, _, err = kernbrook(
-        "train", "data.csv", "--model", "m", "--recipe", "bpas", "--classes", '"x,y",z'
+        "train", "data.csv", "--model", "m", "--recipe", "bpas", "--table", 'classes="x,y",z'
     )
     assert (code, err) == (0, "wrote m\n")
     assert kb.load("m").classes_.tolist() == ["x,y", "z"]
@@ -261,7 +261,14 @@ def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
         ("", "classes: expected all labels, got none"),
     ):
         code, _, err = kernbrook(
-            "train", "data.csv", "--model", "m2", "--recipe", "bpas", "--classes", classes
+            "train",
+            "data.csv",
+            "--model",
+            "m2",
+            "--recipe",
+            "bpas",
+            "--table",
+            f"classes={classes}",
         )
         assert code == 1
         assert said in err
@@ -270,7 +277,9 @@ def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
 def test_one_class_of_a_table_against_the_rest_keeps_the_names(kernbrook, tmp_path):
     X, y = drawn(60)
     write_csv(tmp_path / "data.csv", X, y)
-    kernbrook("train", "data.csv", "--positive", "yes", "--model", "m", "--recipe", "majority")
+    kernbrook(
+        "train", "data.csv", "--table", "positive=yes", "--model", "m", "--recipe", "majority"
+    )
     source = load_checkpoint("m")[1].source
     assert (source.features, source.label) == (["a", "b", "c"], "kind")
     write_csv(tmp_path / "other.csv", X, columns="a,b,d")
@@ -300,7 +309,7 @@ def test_progress_on_a_terminal(tmp_path):
     import pty
 
     ours, theirs = pty.openpty()
-    command = ["train", "waveform:20000", "--positive", "0", "--model", "m", *BPAS]
+    command = ["train", "waveform:20000", "--table", "positive=0", "--model", "m", *BPAS]
     with process(*command, cwd=tmp_path, stderr=theirs) as done:
         os.close(theirs)
         shown = b""
@@ -411,9 +420,9 @@ def test_other_data_or_settings_are_noticed(kernbrook, tmp_path):
         (["--recipe", "majority"], "'OnlineMKClassifier' and is 'TrivialClassifier'"),
         ([*BPAS, "--seed", "1"], "m comes from other settings: random_state was 0 and is 1"),
         ([*BPAS, "--set", "kernels=amkl17"], "kernels was 'omkc16' and is 'amkl17'"),
-        ([*BPAS, "--positive", "1"], "positive was None and is '1'"),
+        ([*BPAS, "--table", "positive=1"], "positive was None and is '1'"),
         ([*BPAS, "--label", "c"], "label was 'kind' and is 'c'"),
-        ([*BPAS, "--classes", "1,2"], "classes were 0, 1 and are 1, 2"),
+        ([*BPAS, "--table", "classes=1,2"], "classes were 0, 1 and are 1, 2"),
     ):
         assert said in refused(settings=settings)
     other = X.copy()
@@ -518,7 +527,7 @@ assert start("m") == 0
 @pytest.mark.long
 def test_killed_at_eight_moments(kernbrook, tmp_path):
     """Each time it goes on from its last checkpoint; the last file is that of one quiet run."""
-    command = ["train", "waveform:30000", "--positive", "0", "--recipe", "spa"]
+    command = ["train", "waveform:30000", "--table", "positive=0", "--recipe", "spa"]
     (tmp_path / "kills.py").write_text(KILLS)
     done = subprocess.run(
         [sys.executable, "kills.py", *command],
@@ -535,7 +544,7 @@ def test_killed_at_eight_moments(kernbrook, tmp_path):
 @POSIX
 def test_stopped_by_a_signal(kernbrook, tmp_path):
     """A polite kill, whenever it comes; Ctrl-C is in `test_going_on.py`."""
-    command = ["train", "waveform:9000", "--positive", "0", "--recipe", "bpas", "--seed", "3"]
+    command = ["train", "waveform:9000", "--table", "positive=0", "--recipe", "bpas", "--seed", "3"]
     command += ["--checkpoint-every", "0"]
     with process(*command, "--model", "m", cwd=tmp_path) as stopped:
         deadline = time.monotonic() + 100
@@ -565,7 +574,7 @@ def limited(size):
 @pytest.mark.long
 @POSIX
 def test_a_full_disk_keeps_the_last_checkpoint(kernbrook, tmp_path):
-    command = ["train", "waveform:9000", "--positive", "0", "--recipe", "spa", "--model", "m"]
+    command = ["train", "waveform:9000", "--table", "positive=0", "--recipe", "spa", "--model", "m"]
     command += ["--checkpoint-every", "0", "--resume"]
     for _ in range(2):  # the second time it cannot go on either
         with process(*command, cwd=tmp_path, preexec_fn=lambda: limited(250_000)) as full:
@@ -598,7 +607,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
     write_svmlight(tmp_path / "block", *drawn(1000, 60))
     block = (tmp_path / "block").read_bytes()
     train = ["train", "data.svm", "--model", "m", "--overwrite", "--recipe", "bpas"]
-    train += ["--budget", "5", "--checkpoint-every", "0.5"]
+    train += ["--set", "budget=5", "--checkpoint-every", "0.5"]
     peaks = {}
     for times in (10, 60):
         with open(tmp_path / "data.svm", "wb") as file:
@@ -697,7 +706,7 @@ def test_labels_that_the_model_does_not_know_are_not_counted(kernbrook, tmp_path
 
 
 def test_one_class_against_the_rest(kernbrook):
-    kernbrook("train", "digits:1000", "--positive", "8", "--model", "m", *BPAS)
+    kernbrook("train", "digits:1000", "--table", "positive=8", "--model", "m", *BPAS)
     code, out, err = kernbrook("predict", "m", "digits")
     X, y = kb.open_stream("digits").read()
     expected = kb.load("m").predict(X)
@@ -864,7 +873,7 @@ def test_predicted_numbers(kernbrook, tmp_path):
 def test_numbers_of_one_class_against_the_rest(kernbrook, tmp_path):
     X, y = drawn(600)
     write_csv(tmp_path / "data.csv", X, y)
-    kernbrook("train", "data.csv", "--recipe", "mean", "--positive", "yes", "--model", "m")
+    kernbrook("train", "data.csv", "--recipe", "mean", "--table", "positive=yes", "--model", "m")
     sign = np.where(y > 0, 1, -1)
     assert kb.load("m").predict(X[:1]) == pytest.approx(sign.mean(), rel=1e-12)
     err = kernbrook("predict", "m", "data.csv")[2]

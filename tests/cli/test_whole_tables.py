@@ -53,8 +53,8 @@ def test_auto_says_what_it_took(kernbrook, trips, tmp_path):
         "auto",
         "--dates",
         "auto",
-        "--words",
-        "note=64",
+        "--table",
+        'words={"note": 64}',
         "--units",
         "paid=€",
     ]
@@ -78,7 +78,14 @@ BAD = ["2024-01-01,sat,many,€ 1,rain,no", "2024-01-01,sat", "soon,sat,1,€ 1,
 
 
 def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
-    options = ["--categorical", "day=sat,sun,it's", "--dates", "when", "--drop", "note,paid"]
+    options = [
+        "--categorical",
+        "day=sat,sun,it's",
+        "--dates",
+        "when",
+        "--table",
+        'drop=["note", "paid"]',
+    ]
     kernbrook(*TRAIN, *options)
     whole = (tmp_path / "m").read_bytes()
     lines(
@@ -88,7 +95,7 @@ def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
     assert code == 1
     assert (tmp_path / "m").read_bytes() == whole
     code, _, said = kernbrook(
-        *TRAIN, *options, "--overwrite", "--on-bad-rows", "skip", "--json", "j"
+        *TRAIN, *options, "--overwrite", "--table", "on_bad_rows=skip", "--json", "j"
     )
     assert code == 0
     assert "6 rows left out:" in said
@@ -133,10 +140,10 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
     lines(tmp_path / "all.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
     lines(tmp_path / "one.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values[:250])])
     lines(tmp_path / "two.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values) if i >= 250])
-    options = ["--recipe", "raker", "--lags", "4,24", "--delay", "3"]
-    options += ["--labels-every", "4"]
+    options = ["--recipe", "raker", "--table", "lags=[4, 24]", "--table", "delay=3"]
+    options += ["--table", "every=4"]
     code, _, err = kernbrook("train", "all.csv", "--model", "all", *options)
-    late = "compare --in-order --delay 3 --labels-every 4 says the errors"
+    late = "compare --in-order --delay 3 --every 4 says the errors"
     assert (code, late in err) == (0, True)
     assert kernbrook("train", "one.csv", "--model", "m", *options)[0] == 0
     code, _, err = kernbrook("train", "two.csv", "--model", "m", "--go-on")
@@ -149,20 +156,27 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--lags", "0"], "lags"),
-        (["--lags", "one"], "--lags: expected numbers of rows, such as 1,24, or NAME=1,24"),
-        (["--lags", "day=1"], "lags: 'day' is no column of numbers here"),
-        (["--lags", "nots=1"], "unknown column 'nots'"),
-        (["--labels-every", "3"], "--labels-every: goes with --lags"),
-        (["--words", "nots"], "unknown column 'nots'"),
-        (["--words", "paid=many"], "--words: expected paid=N with a number, got 'many'"),
-        (["--words", "note=0"], "--words: 'note' is declared twice"),
-        (["--words", "day"], "the column 'day' is in two of them"),
-        (["--on-bad-rows", "drop"], "on_bad_rows: expected error or skip, got 'drop'"),
+        (["--table", "lags=0"], "lags: expected numbers of rows from 1"),
+        (["--table", "lags=one"], "lags: expected numbers of rows from 1"),
+        (["--table", "every=3"], "every: goes with lags"),
+        (["--table", "words=nots"], "unknown column 'nots'"),
+        (["--table", 'words={"paid": "many"}'], "expected 1 to 16,777,216 columns to hash to"),
+        (["--table", 'words={"note": 16}'], "'note' is declared twice"),
+        (["--table", "words=day"], "the column 'day' is in two of them"),
+        (["--table", "on_bad_rows=drop"], "on_bad_rows: expected error or skip, got 'drop'"),
     ],
 )
 def test_options_that_do_not_fit(kernbrook, trips, tmp_path, options, problem):
-    declared = ["--categorical", "day", "--dates", "when", "--drop", "paid", "--words", "note=8"]
+    declared = [
+        "--categorical",
+        "day",
+        "--dates",
+        "when",
+        "--table",
+        "drop=paid",
+        "--table",
+        'words={"note": 8}',
+    ]
     code, out, said = kernbrook(*TRAIN, *declared, *options)
     assert (code, out) in ((1, ""), (2, ""))
     assert problem in said
@@ -198,7 +212,14 @@ def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
         rows.append(f"{'slow' if i % 3 else 'fast'} train {i % 7},{label}")
     lines(tmp_path / "one.csv", "note,kind", rows)
     lines(tmp_path / "two.csv", "note,kind", [row.replace("train", "tram") for row in rows])
-    options = ["--recipe", "perceptron", "--words", "note=256", "--positive", "bad"]
+    options = [
+        "--recipe",
+        "perceptron",
+        "--table",
+        'words={"note": 256}',
+        "--table",
+        "positive=bad",
+    ]
     code, _, said = kernbrook("train", "one.csv", "--model", "m", *options)
     assert code == 0
     assert "13 rows without a label" in said
@@ -213,7 +234,7 @@ def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
 def test_why_where_columns_are_of_rows_before(kernbrook, tmp_path):
     values = np.sin(np.arange(400) / 4).round(3).tolist()
     lines(tmp_path / "t.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
-    options = ["--recipe", "kernbrook-regression", "--lags", "1"]
+    options = ["--recipe", "kernbrook-regression", "--table", "lags=1"]
     assert kernbrook("train", "t.csv", "--model", "m", *options)[0] == 0
     code, out, _ = kernbrook("explain", "m", "t.csv", "--row", "300", "--json", "-")
     assert code == 0

@@ -29,21 +29,29 @@ RECIPES = ["perceptron", "bpas", "pegasos", "spa", "omkc-dd", "majority", "kernb
 WIDTHS = ["3", "8", "0", "-1", "2147483648", "9223372036854775808", "x"]
 SETTINGS = ["budget=5", "budget=0", "budget=1e308", "discount=none", "discount=[", "x=1", "=", ""]
 EVERYWHERE = {
-    "--seed": ["0", "-1", "4294967296", "x", "1e5", ""],
     "--label": ["label", "f0", "", "nothing"],
 }
 TRAIN_OR_COMPARE = {
     **EVERYWHERE,
-    "--n-features": WIDTHS,
-    "--positive": ["1", "x", "", "nan"],
+    "--table": [
+        *(f"n_features={width}" for width in WIDTHS),
+        *(
+            "positive=1",
+            "positive=",
+            "drop=f0",
+            "lags=[1]",
+            "missing=last",
+            "classes=a,b",
+            "=",
+            "x",
+        ),
+    ],
     "--set": SETTINGS,
     "--json": ["-", "", "/dev/full", "no/such/folder"],
 }
 OPTIONS = {
     "train": {
         **TRAIN_OR_COMPARE,
-        "--classes": ["0,1", "1,-1", "1", "", "a,b,c", "1,1"],
-        "--budget": ["5", "0", "-1", "1000000000", "9223372036854775807", "x"],
         "--checkpoint-every": ["0", "-1", "nan", "1e400"],
     },
     "compare": {**TRAIN_OR_COMPARE, "--jobs": ["0", "x"], "--orders": ["", "m", "data.svm"]},
@@ -198,7 +206,7 @@ def kills(rng: np.random.Generator, folder: Path) -> str:
     recipe = one_of(rng, RECIPES)
     words = ["train", f"waveform:{rows}", "--recipe", recipe, "--checkpoint-every", "0"]
     if recipe in ("spa", "omkc-dd", "perceptron"):
-        words += ["--positive", "0"]
+        words += ["--table", "positive=0"]
     begin = time.monotonic()
     run(folder, *words, "--model", "whole", limit=None)
     whole = time.monotonic() - begin

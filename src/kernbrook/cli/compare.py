@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kernbrook.cli.bundles import LATE_ROWS, RECIPES, takes
 from kernbrook.cli.options import (
     Jobs,
     Json,
     Orders,
     Report,
-    Scheduler,
+    Rows,
     Seed,
+    Settings,
     SeveralData,
+    Table,
     check_outputs,
+    parameters,
     workers,
 )
 from kernbrook.cli.output import progress, say, show_result
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.record import Comparison
 
 
-@takes(chosen=RECIPES, rows=LATE_ROWS)
+NAMES = "label", "positive", "sep", "n_features", "max_bytes", "on_bad_rows"
+
+
 def compare(
     data: SeveralData,
     recipes: Annotated[
@@ -47,7 +51,8 @@ def compare(
         int | None,
         typer.Option(min=1, help="Random orders of the rows; 20 by default."),
     ] = None,
-    chosen: Any = None,
+    settings: Settings = None,
+    seed: Seed = 0,
     orders: Orders = None,
     in_order: Annotated[
         bool,
@@ -60,7 +65,7 @@ def compare(
     delay: Annotated[
         int, typer.Option(min=0, help="Rows that come between a row and its label.")
     ] = 0,
-    labels_every: Annotated[
+    every: Annotated[
         int, typer.Option(min=1, help="Labels come in batches, after each so many rows.")
     ] = 1,
     measure: Annotated[
@@ -71,11 +76,10 @@ def compare(
             "intervals that are to cover 90 %.",
         ),
     ] = None,
+    table: Table = None,
     json: Json = None,
     report: Report = None,
-    rows: Any = None,
     jobs: Jobs = None,
-    scheduler: Scheduler = None,
 ) -> None:
     """Compare recipes on the same orders of the same data.
 
@@ -83,9 +87,9 @@ def compare(
     the orders. Stars mark the best. With --measure the table, the stars and the page are of another
     measure than mistakes; --json has them all. Labels asked for have a column where a recipe asks
     for fewer than all. A parameter given by --set goes to every recipe that has it and does not
-    name it itself, such as --set scaling=moments, and so does --budget.
+    name it itself, such as --set scaling=moments or --set budget=100.
 
-    With --delay or --labels-every labels come late, as most do in use: each row is predicted by
+    With --delay or --every labels come late, as most do in use: each row is predicted by
     what was learned from the labels that were known by then.
 
     Of several data sets, which take the same options, each has its table, and one more has the
@@ -103,11 +107,14 @@ def compare(
 
     read = [*data] if orders is None else [*data, str(orders)]
     check_outputs({"--json": json, "--report": report}, read)
-    crew = workers(jobs, scheduler)
-    plan = Plan(recipes, baselines, chosen.settings)
+    crew, rows = workers(jobs), Rows.of("compare", NAMES, table)
+    plan = Plan(recipes, baselines, parameters(settings))
     if measure is not None:
         measure_named(measure)
-    streams = [open_stream(name, seed=chosen.seed, **rows.reading) for name in data]
+    if "lags" in rows.columns:
+        rows.columns.update({"delay": delay, "every": every} | rows.columns)
+    encoder = rows.encoder()
+    streams = [open_stream(name, seed=seed, encoder=encoder, **rows.read) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
     results = []
     with progress() as shown:
@@ -117,12 +124,12 @@ def compare(
                     stream,
                     plan,
                     permutations=permutations,
-                    seed=chosen.seed,
+                    seed=seed,
                     orders=known,
                     jobs=crew,
                     in_order=in_order,
                     delay=delay,
-                    every=labels_every,
+                    every=every,
                     measure=measure,
                     progress=partial(shown.announce, stream.name),
                     so_far=lambda part: shown.show(
@@ -198,7 +205,6 @@ def reproduce(
     json: Json = None,
     report: Report = None,
     jobs: Jobs = None,
-    scheduler: Scheduler = None,
 ) -> None:
     """Run a published table again: printed value, our value, difference.
 
@@ -212,7 +218,7 @@ def reproduce(
 
     read = [*each_name(data or ""), *([] if orders is None else [str(orders)])]
     check_outputs({"--json": json, "--report": report}, read)
-    crew = workers(jobs, scheduler)
+    crew = workers(jobs)
     wanted = published(table)
     with progress() as shown:
         result = run(

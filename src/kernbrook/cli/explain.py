@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.bundles import NEW_ROWS, takes
 from kernbrook.cli.options import (
     Data,
-    IgnoreExtra,
     Json,
     LearnedLabel,
     Report,
+    Rows,
     Seed,
+    Table,
     check_outputs,
 )
 from kernbrook.cli.output import progress, say, show_result
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
-@takes(like=NEW_ROWS)
+NAMES = "label", "positive", "classes", "sep", "n_features", "max_bytes", "ignore_extra"
+
+
 def explain(
     model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
     data: Data,
@@ -46,10 +48,9 @@ def explain(
         typer.Option(help="log_loss or error for classes, rmse or mae for numbers."),
     ] = None,
     label: LearnedLabel = None,
-    like: Any = None,
+    table: Table = None,
     seed: Seed = 0,
     json: Json = None,
-    ignore_extra: IgnoreExtra = False,
     report: Report = None,
 ) -> None:
     """Say which columns matter to a model, or what each adds to one prediction.
@@ -77,7 +78,9 @@ def explain(
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with progress(data) as shown:
-        asked, stream = opened(model, data, seed=seed, ignore_extra=ignore_extra, **like)
+        given = Rows.of("explain", NAMES, table, label=label)
+        asked, stream = opened(model, data, seed=seed, **given.alike())
+        given.check(model, asked.source, asked.model)
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"
@@ -92,14 +95,14 @@ def explain(
             learned = told_of_learned(stream, asked.source.positive, asked.past)
     name = stream.name
     if explanation is not None:
-        table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
+        shown_table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
     else:
         assert importance is not None
-        table = importance_table(importance, f"{name}: what matters to {model.name}")
+        shown_table = importance_table(importance, f"{name}: what matters to {model.name}")
     show_result(
         json,
         lambda: why_json(str(model), name, known.n_rows, importance, explanation, row),
-        lambda width: rendered(table, width),
+        lambda width: rendered(shown_table, width),
     )
     if learned:
         say(f"{learned}, which {model} has learned: on new rows other columns may matter")

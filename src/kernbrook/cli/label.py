@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kernbrook.cli.bundles import RECIPES, UNLABELLED_ROWS, Chosen, takes
 from kernbrook.cli.options import (
+    Chosen,
     Data,
+    GivenSeed,
+    Rows,
+    Settings,
+    Table,
     check_outputs,
     labels,
 )
 from kernbrook.cli.output import say
 from kernbrook.cli.signals import Stopping
 from kernbrook.cli.sitting import Opened, face_of, sit
+from kernbrook.cli.written import check_ending, write_table
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -32,7 +37,6 @@ Recipe = Annotated[
 Classes = Annotated[
     str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
 ]
-Unread = Annotated[str | None, typer.Option(help="A table's label column, which is not looked at.")]
 Questions = Annotated[Path | None, typer.Option(help="Ask here, a JSON object a line.")]
 Answers = Annotated[Path | None, typer.Option(help="Take the answers from this file.")]
 Text = Annotated[str | None, typer.Option(help="A CSV file's column to show, not to learn.")]
@@ -51,15 +55,17 @@ Export = Annotated[
 ]
 
 
-@takes(chosen=RECIPES, rows=UNLABELLED_ROWS)
+NAMES = "label", "classes", "sep", "n_features", "max_bytes"
+
+
 def label_data(
     model: Model,
     data: Data,
     recipe: Recipe = None,
     classes: Classes = None,
-    chosen: Any = None,
-    label: Unread = None,
-    rows: Any = None,
+    settings: Settings = None,
+    seed: GivenSeed = None,
+    table: Table = None,
     questions: Questions = None,
     answers: Answers = None,
     text: Text = None,
@@ -85,19 +91,22 @@ def label_data(
     from kernbrook.evaluation.sessions.classes import named_classes
     from kernbrook.evaluation.sessions.session import check_same_columns, check_seed
 
-    if text is not None and rows.encoder is not None and text in (rows.encoder.words or ()):
-        raise InputError(f"--text: {text!r} is a column of --words, which is shown by itself")
-    begins = (recipe, classes, text, image, questions)
+    chosen = Chosen.of(recipe, settings, seed)
+    rows = Rows.of("label", NAMES, table, classes=labels(classes))
+    names, reading = rows.read.get("classes"), rows.read
+    if text is not None and text in rows.columns.get("words", {}):
+        raise InputError(f"--text: {text!r} is a column of words, which is shown by itself")
+    begins = (recipe, names, text, image, questions)
     asks = export is None or web or any(given is not None for given in begins)
     asks = asks or bool(chosen.settings)
     _check(model, data, questions, answers, web, port, export, asks)
-    if recipe is None and classes is not None and (chosen.settings or not model.exists()):
+    if recipe is None and names is not None and (chosen.settings or not model.exists()):
         recipe = OURS["classification"]
     if recipe is None and chosen.settings:
-        raise InputError("--set, --budget: expected a --recipe too, or --classes")
+        raise InputError("--set: expected a --recipe too, or --classes")
     stopping, left = Stopping(), ExitStack()
     with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
-        found, names = _model(model, recipe, chosen), labels(classes)
+        found = _model(model, recipe, chosen)
         if found[1] is not None:  # it knows how columns are encoded
             check_same_columns(model, found[1], rows.columns, {}, written=True)
         if found[2] is not None and recipe is None and chosen.seeded:
@@ -105,8 +114,8 @@ def label_data(
         known = named_classes(found[0], names) if asks else None
         opened = Opened.of(
             model, data, found, (names, known),
-            n_features=rows.n_features, label=label, seed=chosen.seed, max_bytes=rows.max_bytes,
-            sep=rows.sep, encoder=rows.encoder,
+            n_features=reading.get("n_features"), label=reading.get("label"), seed=chosen.seed,
+            max_bytes=reading.get("max_bytes"), sep=reading.get("sep"), encoder=rows.encoder(),
             aside=[name for name in (text, image) if name is not None],
         )  # fmt: skip
         if asks:
@@ -136,7 +145,6 @@ def _check(
 ) -> None:
     """InputError where the options do not go together."""
     from kernbrook.evaluation.sessions.answers import answers_beside
-    from kernbrook.evaluation.sessions.table_files import check_ending
 
     if (questions is None) != (answers is None):
         raise InputError("--questions, --answers: one needs the other")
@@ -171,7 +179,6 @@ def _check(
 def _export(opened: Opened, path: Path) -> None:
     """Write the labels that were given, and say how many."""
     from kernbrook.evaluation.sessions.answers import label_table
-    from kernbrook.evaluation.sessions.table_files import write_table
     from kernbrook.reports.words import counted
 
     found = label_table(opened.stream, opened.path, label=opened.source.label)

@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from kernbrook.cli.compare import compare, reproduce
 from kernbrook.cli.explain import explain
 from kernbrook.cli.label import label_data
-from kernbrook.cli.options import Jobs
+from kernbrook.cli.options import Command, in_table
 from kernbrook.cli.output import progress, say
 from kernbrook.cli.predict import predict
 from kernbrook.cli.show import recipes, show
@@ -78,7 +78,9 @@ def warm(
     recipes: Annotated[
         str, typer.Option(help="Recipes, separated by commas, or all, the default.")
     ] = "all",
-    jobs: Jobs = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core by default.")
+    ] = None,
 ) -> None:
     """Compile ahead what the other commands would compile when they first need it.
 
@@ -100,8 +102,8 @@ def warm(
 
 
 for _command in (compare, reproduce, data, recipes, train, predict, explain, show, warm):
-    app.command()(_command)
-app.command("label")(label_data)
+    app.command(cls=Command)(_command)
+app.command("label", cls=Command)(label_data)
 
 
 def run() -> None:
@@ -121,7 +123,7 @@ def run() -> None:
     except UndeclaredColumnsError as error:
         for line in f"kernbrook: {error.path}: {error.listing}".split("\n"):
             say(line)
-        command = shlex.join(["kernbrook", *sys.argv[1:], *error.options])
+        command = shlex.join(["kernbrook", *sys.argv[1:], *_options(error.options)])
         if error.options:
             say(f"so {'the others' if error.unread else 'they'} are read: {command}")
         sys.exit(1)
@@ -143,6 +145,19 @@ def run() -> None:
             raise
         say(f"kernbrook: not enough memory, or a fault of pyarrow: {error}")
         sys.exit(1)
+
+
+def _options(options: Sequence[str]) -> list[str]:
+    """What a command is given that declares columns: as options of its own, or in --table."""
+    commands: Any = typer.main.get_command(app)
+    params = commands.commands[sys.argv[1]].params
+    known = {option for one in params for option in one.opts}
+    found, left = list[str](), iter(options)
+    for word in left:
+        option, equals, value = word.partition("=")
+        value = value if equals else next(left)
+        found += [option, value] if option in known else in_table(option, value)
+    return found
 
 
 def _of_system(error: OSError) -> str:

@@ -1,21 +1,22 @@
-"""The options that commands share, and what is wrong with them before any work."""
+"""The options that commands share: what each means, and what is wrong with them before any work."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
-from kernbrook.cli.table_options import listed
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, UnknownNameError
 
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
-MOST_FEATURES = 2**31 - 1  # that a sparse matrix has columns for
 
 _DATA = typer.Argument(
     help="A file (CSV, Parquet, Arrow, JSON lines, ARFF, svmlight; plain, .gz, .bz2, .xz, .zst), "
@@ -23,24 +24,15 @@ _DATA = typer.Argument(
 )
 Data = Annotated[str, _DATA]
 SeveralData = Annotated[list[str], _DATA]
-MaxBytes = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        metavar="BYTES",
-        help="The most text to read; else the limits are 256 MiB unpacked, or 100 times the file, "
-        "and 16 GiB from a pipe.",
-    ),
-]
 Json = Annotated[
     Path | None, typer.Option("--json", help="Write the result as JSON; - for standard output.")
 ]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; one a core by default.")]
-Scheduler = Annotated[
+Jobs = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS",
-        help="A Dask cluster instead of processes: tcp://HOST:PORT, or local:N for one here.",
+        metavar="N|ADDRESS",
+        help="Processes, one a core by default; or a Dask cluster: tcp://HOST:PORT, or local:N for "
+        "one here.",
     ),
 ]
 Orders = Annotated[
@@ -56,56 +48,322 @@ Settings = Annotated[
         help="A parameter of the recipe, as JSON or text; repeatable.",
     ),
 ]
-Recipe = Annotated[
-    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
-]
-Budget = Annotated[
-    int | None,
-    typer.Option(min=1, help="Support vectors a kernel, for recipes with a budget."),
-]
-_SEED = "Seed of all that is drawn: orders, recipes, data{}. A model made in Python has none."
+_SEED = "Seed of all that is drawn: orders, recipes, data{}."
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help=_SEED.format(""))]
 GivenSeed = Annotated[
     int | None, typer.Option(min=0, max=MOST_SEED, help=_SEED.format("; 0 by default"))
 ]
-Positive = Annotated[
-    str | None, typer.Option(help="This label against the rest, for data of many classes.")
-]
 Label = Annotated[
     str | None, typer.Option(help="A table's label column; else 'label', else the last.")
-]
-IgnoreExtra = Annotated[
-    bool,
-    typer.Option(
-        "--ignore-extra", help="Leave out a table's columns that the model does not know."
-    ),
 ]
 LearnedLabel = Annotated[
     str | None, typer.Option(help="A table's label column; else the one that was learned.")
 ]
-Features = Annotated[
-    int | None,
-    typer.Option(min=1, max=MOST_FEATURES, help="Features of a svmlight file; else it is scanned."),
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[=A,B]",
+        help="A table's column of levels, declared or hashed (NAME=hash:16); auto: those that "
+        "seem to be some; repeatable.",
+    ),
 ]
-
-
-Sep = Annotated[
+Dates = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[=PARTS,FORMAT]",
+        help="A table's column of dates: days,hour,weekday,yearday, a format such as %d.%m.%Y; "
+        "auto: those that seem to be some; repeatable.",
+    ),
+]
+Missing = Annotated[
     str | None,
-    typer.Option(metavar="CHARACTER", help="What parts a CSV file's values; else it is found."),
+    typer.Option(metavar="HOW", help="Gaps are an error, or filled by: mean, last or indicator."),
+]
+Table = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE|NAME=VALUE",
+        help="How the data are read, and what a table's columns are: a TOML file, or one of its "
+        "lines, as JSON or text; repeatable. See docs/tables.md.",
+    ),
 ]
 OnBadRows = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="error|skip", help="Rows of a table that cannot be read: an error, or left out."
+        metavar="error|skip",
+        help="Rows of a table that cannot be read: an error, else, or left out.",
     ),
 ]
 
 
-def workers(jobs: int | None, scheduler: str | None) -> int | str | None:
+# -- what describes the data -----------------------------------------------------------------------
+
+TEXT = "label", "positive", "sep", "decimal", "thousands", "missing", "on_bad_rows"
+READ: dict[str, type] = {
+    "label": str, "positive": str, "classes": list, "sep": str, "n_features": int,
+    "max_bytes": int, "on_bad_rows": str, "ignore_extra": bool, "seed": int,
+}  # fmt: skip
+
+
+class Chosen(NamedTuple):
+    """A recipe, or None, with its parameters, and the seed of all that is drawn.
+
+    seeded : whether the seed is given
+    """
+
+    recipe: str | None
+    settings: dict[str, Any]
+    seed: int
+    seeded: bool
+
+    @classmethod
+    def of(cls, recipe: str | None, settings: list[str] | None, seed: int | None) -> Chosen:
+        return cls(recipe, parameters(settings), seed or 0, seed is not None)
+
+    def parameters(self, model: Any = None) -> dict[str, Any]:
+        """Those that are set, and the seed, which is that of a model that is there if not given."""
+        seed = self.seed if self.seeded else getattr(model, "random_state", self.seed)
+        return {**self.settings, "random_state": seed}
+
+
+class Rows(NamedTuple):
+    """How data are read.
+
+    columns : the parameters of a `TableEncoder` that are given
+    read : the others, by their names in `open_stream` and `open_like`, and `classes`
+    """
+
+    columns: dict[str, Any]
+    read: dict[str, Any]
+
+    @classmethod
+    def of(cls, command: str, names: Iterable[str], table: list[str] | None, **given: Any) -> Rows:
+        """What `--table` says, and options beside it.
+
+        command : its name
+        names : those of READ that the command takes
+        given : the values of other options, by the names in Python; None where they are not given
+        """
+        found: dict[str, Any] = {}
+        for text in table or ():
+            for name, value in _lines(text):
+                _put(found, name, value, f"--table {text}")
+        for name, value in given.items():
+            if value not in (None, []):
+                of = {"categorical": _levels, "dates": _dates}.get(name, lambda own: own)
+                _put(found, name, of(value), f"--{name}")
+        read = {name: value for name, value in found.items() if name in READ}
+        for name in read.keys() - set(names):
+            raise InputError(f"{name}: does not go with `kernbrook {command}`")
+        return cls({name: value for name, value in found.items() if name not in READ}, read)
+
+    def encoder(self) -> Any:
+        """A `TableEncoder` with these parameters, checked; None where none is given."""
+        if not self.columns:
+            return None
+        for name in ("delay", "every"):
+            if name in self.columns and "lags" not in self.columns:
+                raise InputError(f"{name}: goes with lags")
+        from kernbrook.checks import check
+        from kernbrook.streams.tables.encoder import TableEncoder
+        from kernbrook.streams.tables.written_numbers import check_marks
+
+        encoder = TableEncoder(**self.columns)
+        check(encoder)
+        check_marks(encoder.decimal, encoder.thousands)
+        return encoder
+
+    def check(self, path: Path, source: Any, model: Any) -> None:
+        """InputError where what is given is not as a model's file has it."""
+        from kernbrook.evaluation.sessions.classes import named_classes
+        from kernbrook.evaluation.sessions.session import check_same_columns
+
+        given = {name: self.read.get(name) for name in ("n_features", "positive")}
+        check_same_columns(path, source, self.columns, given)
+        if "classes" in self.read:
+            named_classes(model, self.read["classes"])
+
+    def alike(self) -> dict[str, Any]:
+        """How data are opened that are as those of a model, as `open_like` takes it."""
+        dates = {
+            name: part
+            for name, own in self.columns.get("dates", {}).items()
+            for part in own
+            if "%" in part
+        }
+        marks = {name: self.columns.get(name) for name in ("decimal", "thousands", "units")}
+        written = {**marks, "dates": dates}
+        known = "n_features", "positive", "classes"
+        own = {name: value for name, value in self.read.items() if name not in known}
+        return {**own, "written": written if any(written.values()) else None}
+
+
+def _lines(text: str) -> Iterator[tuple[str, Any]]:
+    """Names and values of a TOML file, or of NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if equals and not os.path.exists(text):
+        name = name.strip()
+        as_text = name in TEXT or (name == "classes" and not value.startswith("["))
+        yield name, value if as_text else as_value(value)
+        return
+    try:
+        with open(text, "rb") as file:
+            yield from tomllib.load(file).items()
+    except ValueError as error:
+        raise InputError(f"--table {text}: expected TOML: {error}") from None
+
+
+def _put(found: dict[str, Any], name: str, value: Any, where: str) -> None:
+    """Take in one more value of a name; lists, and what is said by column, can have several."""
+    if name not in (known := _known()):
+        raise UnknownNameError("name in --table", name, known)
+    kind: Any = READ.get(name)
+    if kind is not None:
+        value = labels(value) if kind is list and isinstance(value, str) else value
+        if type(value) is not kind:
+            raise InputError(f"{where}: {name}: expected {_KINDS[kind]}, got {value!r:.60}")
+        if kind is int and not (least := int(name != "seed")) <= value <= _MOST[name]:
+            raise InputError(f"{where}: {name}: expected {least} to {_MOST[name]}, got {value}")
+        value = [str(one) for one in value] if kind is list else value
+    else:
+        value = _by_name(name, value)
+    before = found.setdefault(name, value)
+    if isinstance(before, dict) and isinstance(value, dict):
+        twice = [repr(one) for one in value if before.get(one, value[one]) != value[one]]
+        found[name] = before | value
+    elif name == "drop":
+        twice, found[name] = [], [*dict.fromkeys([*before, *value])]
+    else:
+        twice = [name] if before != value else []
+    if twice:
+        raise InputError(f"{where}: {twice[0]} is declared twice: expected one of the two")
+
+
+def _known() -> list[str]:
+    """What --table takes."""
+    from kernbrook.streams.tables.encoder import TableEncoder
+
+    return [*TableEncoder.parameter_ranges, *READ]
+
+
+_MOST = {"n_features": 2**31 - 1, "max_bytes": 2**63 - 1, "seed": MOST_SEED}
+_KINDS = {str: "text", list: "labels", int: "a whole number", bool: "true or false"}
+
+
+def _by_name(name: str, value: Any) -> Any:
+    """What is said of columns as a dict by their names, whichever way it was said."""
+    from kernbrook.streams.tables.column_problems import CYCLES
+    from kernbrook.streams.tables.declarations import AUTO, HASHED, WORDS
+
+    usual = {"categorical": HASHED, "dates": list(CYCLES), "words": WORDS}
+    if name == "lags" and not isinstance(value, dict):
+        return {None: [value] if isinstance(value, int) else value}
+    if name in (*usual, "drop") and isinstance(value, str):
+        value = [value]
+    if name in usual and isinstance(value, list):
+        return {str(one): AUTO if one == AUTO else usual[name] for one in value}
+    if name == "dates" and isinstance(value, dict):
+        return {
+            k: [own] if isinstance(own, str) and own != AUTO else own for k, own in value.items()
+        }
+    return value
+
+
+_IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
+_LISTED = re.compile(_IN_QUOTES.format(",="))
+_LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
+
+
+def _levels(given: list[str]) -> dict[str, Any]:
+    """Levels, or numbers of columns to hash to, by column."""
+    from kernbrook.streams.tables.declarations import AUTO, HASHED
+
+    levels: dict[str, Any] = {}
+    for name, values in _declared(given):
+        own: Any = values
+        if values is None:
+            own = AUTO if name == AUTO else HASHED
+        elif len(values) == 1 and (hashed := re.fullmatch(r"hash:(.*)", values[0])):
+            if not re.fullmatch(r"[0-9]{1,8}", hashed[1]):
+                expected = f"expected {name}=hash:N with a number, got {values[0]!r}"
+                raise InputError(f"--categorical: {expected}")
+            own = int(hashed[1])
+        if levels.setdefault(name, own) != own:
+            raise InputError(f"--categorical: {name!r} is declared twice: expected one of the two")
+    return levels
+
+
+def _dates(given: list[str]) -> dict[str, Any]:
+    """Parts and formats by column; of one that is named twice together."""
+    from kernbrook.streams.tables.column_problems import CYCLES
+    from kernbrook.streams.tables.declarations import AUTO
+
+    columns: dict[str, Any] = {}
+    for name, values in _declared(given):
+        if values is None and name == AUTO:
+            columns[name] = AUTO
+        else:
+            columns.setdefault(name, []).extend(values or ())
+    return {name: values or list(CYCLES) for name, values in columns.items()}
+
+
+def _declared(given: list[str]) -> Iterator[tuple[str, list[str] | None]]:
+    """Columns with what stands after =, or None."""
+    for text in given:
+        named = _LISTED.match(text)
+        assert named is not None  # nothing at all is a name
+        if named[3] == "=":
+            yield _name(named), listed(text[named.end() :])
+        else:
+            yield from ((one, None) for one in listed(text))
+
+
+def listed(text: str) -> list[str]:
+    """What stands between commas; as it is in double quotes, where these are doubled in it."""
+    names, place, more = [], 0, True
+    while more:
+        found = _LISTED_VALUE.match(text, place)
+        assert found is not None
+        names.append(_name(found))
+        place, more = found.end(), found[3] == ","
+    return names
+
+
+def _name(found: re.Match[str]) -> str:
+    return found[2].strip() if found[1] is None else found[1].replace('""', '"')
+
+
+def as_toml(values: Mapping[str, Any]) -> str:
+    """A TOML file with these values, a line each.
+
+    Examples
+    --------
+    >>> print(as_toml({"missing": "mean", "categorical": {"day of week": ["sat", "sun"]}}), end="")
+    missing = "mean"
+    categorical = {"day of week" = ["sat", "sun"]}
+    """
+
+    def written(value: Any) -> str:
+        if isinstance(value, Mapping):
+            inner = (f"{written(str(name))} = {written(own)}" for name, own in value.items())
+            return f"{{{', '.join(inner)}}}"
+        if isinstance(value, (list, tuple)):
+            return f"[{', '.join(map(written, value))}]"
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    return "".join(f"{name} = {written(value)}\n" for name, value in values.items())
+
+
+# -- the others ------------------------------------------------------------------------------------
+
+
+def workers(jobs: str | None) -> int | str | None:
     """What the library calls `jobs`."""
-    if jobs is not None and scheduler is not None:
-        raise InputError("--jobs, --scheduler: expected one of them, got both")
-    return jobs if scheduler is None else scheduler
+    if jobs is not None and re.fullmatch(r"-?[0-9]+", jobs):
+        if int(jobs) < 1:
+            raise InputError(f"--jobs: expected 1 process or more, got {jobs}")
+        return int(jobs)
+    return jobs
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str] = ()) -> None:
@@ -145,22 +403,22 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str] = ()
 
 
 def labels(text: str | None) -> list[str] | None:
-    """Labels with commas between them, as --classes has them."""
+    """Labels with commas between them."""
     if text is None:
         return None
     names = listed(text) if text else []
     for name in names:
         if name.startswith('"') and '"' + name.replace('"', '""') + '"' not in text:
             raise InputError(
-                "--classes: expected labels with commas between them, in double quotes where one "
+                "classes: expected labels with commas between them, in double quotes where one "
                 f"has a comma in it and its own quotes doubled, got {text!r:.60}"
             )
     return names
 
 
-def parameters(given: list[str] | None, budget: int | None = None) -> dict[str, Any]:
-    """A recipe's parameters out of --set and --budget."""
-    settings: dict[str, Any] = {} if budget is None else {"budget": budget}
+def parameters(given: list[str] | None) -> dict[str, Any]:
+    """A recipe's parameters out of --set."""
+    settings: dict[str, Any] = {}
     for text in given or []:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals):
@@ -185,3 +443,75 @@ def as_value(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     return text
+
+
+# -- options of before -----------------------------------------------------------------------------
+
+_GONE = {
+    "--rounds": "kb.distributed.fit(rounds=) in Python",
+    "--scheduler": "kb.evaluation.predict_table on the workers",
+}
+
+
+class Command(TyperCommand):
+    """A command that takes options of before, too, for one release: most are names of --table."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = {option for one in self.params for option in one.opts}
+        found, left = list[str](), list(args)
+        while left:
+            word = left.pop(0)
+            option, equals, value = word.partition("=")
+            if word == "--":
+                found += [word, *left]
+                break
+            before = option.startswith("--") and option not in own
+            if not before or not (option in _GONE or in_table(option, "", own)):
+                found.append(word)
+            elif option == "--ignore-extra":
+                found += in_table(option, "true", own)
+            elif now := in_table(option, value if equals or not left else left.pop(0), own):
+                found += now
+            else:
+                raise InputError(f"{option} is gone: {_GONE[option]}")
+        return super().parse_args(ctx, found)
+
+
+def in_table(option: str, value: str, own: Container[str] = ()) -> list[str]:
+    """The words of an option that a command has no more; none where it never had it.
+
+    own : the options that the command has
+    """
+    name = option.removeprefix("--").replace("-", "_")
+    name = {"labels_every": "every"}.get(name, name)
+    if name in ("budget", "scheduler") and (now := _NOW[name]) in own:
+        return [now, f"budget={value}" if name == "budget" else value]
+    if f"--{name}" in own:
+        return [f"--{name}", value]
+    if name not in _known() or (own and "--table" not in own):
+        return []
+    read: dict[str, Callable[[str], Any]] = {
+        "categorical": lambda text: _levels([text]), "dates": lambda text: _dates([text]),
+        "words": _with_number, "lags": _with_numbers, "drop": listed,
+        "units": lambda text: {name: own[0] for name, own in _declared([text]) if own},
+    }  # fmt: skip
+    if name in ("categorical", "dates") and "=" not in value:
+        read[name] = listed
+    if name in read:
+        value = json.dumps(read[name](value), ensure_ascii=False)
+    return ["--table", f"{name}={value}"]
+
+
+_NOW = {"budget": "--set", "scheduler": "--jobs"}
+
+
+def _with_number(text: str) -> Any:
+    """Names of columns, or numbers by them."""
+    found = {name: own and as_value(own[0]) for name, own in _declared([text])}
+    return found if all(found.values()) else [*found]
+
+
+def _with_numbers(text: str) -> Any:
+    name, equals, rows = text.rpartition("=")
+    numbers = [as_value(one) for one in rows.split(",")]
+    return {name: numbers} if equals else numbers

@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kernbrook.cli.bundles import RECIPE, ROWS, Chosen, Rows, takes
 from kernbrook.cli.options import (
+    Categorical,
+    Chosen,
     Data,
-    IgnoreExtra,
+    Dates,
+    GivenSeed,
     Json,
-    OnBadRows,
-    Scheduler,
+    Label,
+    Missing,
+    Rows,
+    Settings,
+    Table,
+    as_toml,
     check_outputs,
-    labels,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, show_result
 from kernbrook.cli.signals import Stopping
-from kernbrook.cli.table_options import as_written
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,15 +33,12 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.sessions.training import Training
 
 
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        help="All labels, with commas; one with a comma in it in double quotes. Others are "
-        "refused, with --go-on too. Else the data are read for them."
-    ),
+Recipe = Annotated[
+    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
 ]
-Every = Annotated[
-    float, typer.Option(min=0, metavar="SECONDS", help="Time from checkpoint to checkpoint.")
+TableOut = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write what the table's columns are, for --table."),
 ]
 GoOn = Annotated[
     bool,
@@ -63,38 +64,46 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
 ]
 
-Rounds = Annotated[
-    int | None,
-    typer.Option(min=1, help="How often models are merged; once by default. With --scheduler."),
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Learn by a Dask cluster: tcp://HOST:PORT, or local:N for one here.",
+    ),
 ]
-
-EVERY = 60.0
+NAMES = (
+    "label", "positive", "classes", "sep", "n_features", "max_bytes", "on_bad_rows", "ignore_extra",
+)  # fmt: skip
 AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 
 
-@takes(chosen=RECIPE, rows=ROWS)
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
-    chosen: Any = None,
-    classes: Classes = None,
-    rows: Any = None,
-    on_bad_rows: OnBadRows = "error",
-    checkpoint_every: Every = EVERY,
+    recipe: Recipe = None,
+    settings: Settings = None,
+    seed: GivenSeed = None,
+    label: Label = None,
+    categorical: Categorical = None,
+    dates: Dates = None,
+    missing: Missing = None,
+    table: Table = None,
+    table_out: TableOut = None,
     go_on: GoOn = False,
     resume: Resume = False,
     overwrite: Overwrite = False,
-    ignore_extra: IgnoreExtra = False,
     anyway: Anyway = False,
     scheduler: Scheduler = None,
-    rounds: Rounds = None,
     json: Json = None,
+    every: Annotated[float, typer.Option("--checkpoint-every", min=0, hidden=True)] = 60.0,
 ) -> None:
     """Learn from data of any size in one pass, and save the model.
 
     The data are read in chunks, in their own order. Each row is predicted before it is learned:
     the mistakes made, or the mean squared error of numbers, are the online error. Recipes that ask
     for few labels look at no others.
+
+    What describes a table can stand in a file: --table table.toml. --table-out writes it.
 
     --go-on learns another file with the same model: tomorrow's. The model's file knows the recipe,
     the columns, which come in any order, and how they are encoded. Data that it has learned before
@@ -111,54 +120,45 @@ def train(
     """
     from kernbrook.evaluation.sessions.going_on import go_on as run_on
 
-    check_outputs({"--model": model, "--json": json}, [data])
+    check_outputs({"--model": model, "--json": json, "--table-out": table_out}, [data])
     _check(model, go_on, resume, overwrite, anyway)
-    if ignore_extra and not (go_on or (resume and model.exists())):
-        raise InputError("--ignore-extra: goes with --go-on, or --resume of a model that is there")
-    given = Given(chosen, labels(classes), rows)
+    told = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
+    given = Given(Chosen.of(recipe, settings, seed), Rows.of("train", NAMES, table, **told))
+    learned = go_on or (resume and model.exists())
+    reading = {"seed": given.chosen.seed, **given.rows.read}
+    reading.pop("classes", None)
+    if "ignore_extra" in reading and not learned:
+        raise InputError("ignore_extra: goes with --go-on, or --resume of a model that is there")
     if scheduler is not None:
-        alone = {
-            "--go-on": go_on, "--resume": resume, "--positive": rows.positive,
-            "--n-features": rows.n_features, "--sep": rows.sep, "--max-bytes": rows.max_bytes,
-            "--on-bad-rows": on_bad_rows != "error",
-            "--checkpoint-every": checkpoint_every != EVERY,
-        }  # fmt: skip
+        alone = {"--go-on": go_on, "--resume": resume, **reading, "seed": None, "label": None}
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, given, scheduler, rounds, overwrite)
-        _show(result, recipe, model, json)
+        result, recipe = _by_workers(data, model, given, scheduler, overwrite)
+        _show(result, recipe, model, json, table_out)
         return
-    if rounds is not None:
-        raise InputError("--rounds: goes with --scheduler")
-    reading: dict[str, Any] = {
-        "label": rows.label, "seed": chosen.seed, "max_bytes": rows.max_bytes, "sep": rows.sep,
-        "on_bad_rows": on_bad_rows,
-    }  # fmt: skip
     stopping = Stopping()
     with stopping.on_signals(AT_ONCE), progress(data) as shown:
         watched: dict[str, Any] = {
-            "every": checkpoint_every, "stop": stopping.wanted, "compiling": shown.compiling,
+            "every": every, "stop": stopping.wanted, "compiling": shown.compiling,
             "progress": lambda state: shown.reading(
                 partial(_so_far, state), state.rows_read, state.n_rows
             ),
         }  # fmt: skip
-        if go_on or (resume and model.exists()):
-            reading |= {"ignore_extra": True} if ignore_extra else {}
-            recipe, drawn = chosen.recipe, data != "-" and not Path(data).exists()
+        if learned:
+            drawn = data != "-" and not Path(data).exists()
             result = run_on(
                 data, model, resume=resume, anyway=anyway, classes=given.classes,
-                written=as_written(rows.columns),
-                check=partial(given.check, model, rows.label if resume else None, drawn),
-                **watched, **reading,
+                check=partial(given.check, model, reading.get("label") if resume else None, drawn),
+                seed=given.chosen.seed, **given.rows.alike(), **watched,
             )  # fmt: skip
         else:
             result, recipe = _anew(data, model, given, reading, overwrite, watched)
     if not result.finished:
-        learned = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
-        say(f"kernbrook: stopped; {model} has learned {learned}.")
+        rows = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {rows}.")
         say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
-    _show(result, recipe, model, json)
+    _show(result, recipe, model, json, table_out)
 
 
 def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
@@ -183,13 +183,17 @@ class Given(NamedTuple):
     Attributes
     ----------
     chosen : the recipe, and its parameters
-    classes : labels, or None
     rows : how the data are read
     """
 
     chosen: Chosen
-    classes: list[str] | None
     rows: Rows
+
+    @property
+    def classes(self) -> list[str] | None:
+        """All labels, where they are named."""
+        found: list[str] | None = self.rows.read.get("classes")
+        return found
 
     def new_model(self) -> NewModel:
         """What is trained."""
@@ -199,7 +203,7 @@ class Given(NamedTuple):
         recipe = self.chosen.recipe
         new = NewModel(recipe, self.classes, self.chosen.parameters())
         if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
-            raise InputError(f"--classes: {recipe} predicts numbers")
+            raise InputError(f"classes: {recipe} predicts numbers")
         return new
 
     def check(self, path: Path, label: str | None, drawn: bool, model: Any, source: Source) -> None:
@@ -223,7 +227,8 @@ class Given(NamedTuple):
             check_same_settings(path, (model, None), (made, None))
         elif chosen.seeded and not drawn:
             check_seed(path, model, chosen.seed)
-        given = {"n_features": rows.n_features, "positive": rows.positive, "label": label}
+        given = {name: rows.read.get(name) for name in ("n_features", "positive")}
+        given["label"] = label
         check_same_columns(path, source, rows.columns, given)
 
 
@@ -240,17 +245,18 @@ def _anew(
     from kernbrook.evaluation.sessions.training import train as run
 
     new, rows = given.new_model(), given.rows  # the model before anything is read
-    stream, source = open_source(
-        data, n_features=rows.n_features, positive=rows.positive, encoder=rows.encoder, **reading
-    )
+    stream, source = open_source(data, encoder=rows.encoder(), **reading)
     result = run(
         stream, new, model, source=source, classes=given.classes, overwrite=overwrite, **watched
     )
     return result, new.recipe
 
 
-def _show(result: Training, recipe: str | None, model: Path, json: Path | None) -> None:
+def _show(
+    result: Training, recipe: str | None, model: Path, json: Path | None, table_out: Path | None
+) -> None:
     from kernbrook import recipes as book
+    from kernbrook.atomic import write_text
     from kernbrook.reports.trained import training_json, training_table
     from kernbrook.streams.tables.levels import told_of
     from kernbrook.streams.tables.new_labels import told_of_new
@@ -267,6 +273,26 @@ def _show(result: Training, recipe: str | None, model: Path, json: Path | None) 
         say(line)
     say_of_rows(result.n_unlabelled, result.bad_rows)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")
+    if table_out is not None:
+        write_text(table_out, as_toml(_described(model)))
+        say(f"wrote {table_out}")
+
+
+def _described(model: Path) -> dict[str, Any]:
+    """What the file of a model says of its data, as --table takes it."""
+    from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+    from kernbrook.streams.tables.encoder import TableEncoder
+
+    known = load_checkpoint(model)[1]
+    assert known is not None
+    settings, usual = known.source.settings(), TableEncoder().get_params()
+    found = {name: settings[name] for name in ("label", "positive")}
+    found |= {name: settings[name] for name in usual if settings[name] != usual[name]}
+    if settings["features"] is None:
+        found["n_features"] = settings["n_features"]
+    if lags := found.get("lags"):  # pairs of columns and rows; None stands for the label
+        found["lags"] = {settings["label"] if name is None else name: own for name, own in lags}
+    return {name: value for name, value in found.items() if value not in (None, [], {})}
 
 
 def _by_workers(
@@ -274,21 +300,18 @@ def _by_workers(
     model: Path,
     given: Given,
     scheduler: str,
-    rounds: int | None,
     overwrite: bool,
 ) -> tuple[Training, str | None]:
     """Train a new model by the workers of a cluster: the result, and the recipe."""
     from kernbrook.distributed.cluster_training import train_parts
     from kernbrook.distributed.parts import parts_of
 
-    new, total = given.new_model(), rounds or 1
+    new = given.new_model()
     with progress(data) as shown:
-        parts = parts_of(data, 0, given.rows.label, given.rows.encoder)
+        parts = parts_of(data, 0, given.rows.read.get("label"), given.rows.encoder())
         result = train_parts(
-            parts, new, model, scheduler, rounds=total, classes=given.classes, overwrite=overwrite,
-            progress=lambda state: shown.reading(
-                f"{parts.name}: {state.rows:,} rows", state.rounds, total
-            ),
+            parts, new, model, scheduler, classes=given.classes, overwrite=overwrite,
+            progress=lambda state: shown.reading(f"{parts.name}: {state.rows:,} rows", 1, 1),
         )  # fmt: skip
     return result, new.recipe
 

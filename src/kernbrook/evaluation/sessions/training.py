@@ -304,7 +304,7 @@ def _told_of_late(encoder: TableEncoder | None) -> list[str]:
     if encoder is None or not encoder.lags_of_label or (encoder.delay, encoder.every) == (0, 1):
         return []
     late = [f"--delay {encoder.delay}"] if encoder.delay else []
-    late += [f"--labels-every {encoder.every}"] if encoder.every > 1 else []
+    late += [f"--every {encoder.every}"] if encoder.every > 1 else []
     return [
         "each row was predicted with the labels of all rows before; kernbrook compare --in-order "
         f"{' '.join(late)} says the errors where labels come so late"

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kernbrook.cli.written import check_ending, write_table
 from kernbrook.errors import InputError
-from kernbrook.evaluation.sessions.table_files import check_ending, write_table
 
 TEXT = ["plain", 'a "quoted", one', "two\nlines", "", " é ☃ ", "=1+1", None]
 TABLE = pa.table(
