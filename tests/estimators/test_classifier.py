@@ -4,7 +4,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
@@ -93,21 +92,6 @@ def test_a_support_vector_is_there_because_it_is_used():
         model.learn(X, y)
         assert model.dual_coef_.any(axis=1).all()
         assert set(np.unique(model.dual_coef_)) <= {-1.0, 0.0, 1.0}
-
-
-def test_sparse_after_dense_and_dense_after_sparse():
-    X, y = hard_streams.sparse_counts(200)
-    whole = kb.recipes.make("omkc-dd")
-    whole.learn(X, y)
-    for forms in ((np.asarray, sp.csr_matrix), (sp.csr_matrix, np.asarray)):
-        model = kb.recipes.make("omkc-dd")
-        for i, start in enumerate(range(0, 200, 20)):
-            part = slice(start, start + 20)
-            model.learn(forms[i % 2](X[part]), y[part], classes=[-1, 1])
-        np.testing.assert_array_equal(model.dual_coef_, whole.dual_coef_)
-        np.testing.assert_array_equal(model.support_vectors_, whole.support_vectors_)
-        for form in forms:
-            np.testing.assert_array_equal(model.predict(form(X)), whole.predict(X))
 
 
 def test_what_is_shown_is_not_the_state():

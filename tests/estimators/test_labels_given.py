@@ -105,18 +105,6 @@ def test_a_missing_label_is_an_answer_that_cannot_be_had(name, missing, size, tm
     assert state_of(model, tmp_path) == state_of(silent, tmp_path)
 
 
-@pytest.mark.sampled
-@each
-def test_no_labels_at_all(name, tmp_path):
-    model, silent = VARIANTS[name](), VARIANTS[name]()
-    for one in (model, silent):
-        one.learn(X[:60], labels_of(name)[:60], **named(name))
-    said, asked = model.learn(X[60:], None)
-    np.testing.assert_array_equal(said, silent.learn(X[60:], lambda row: None)[0])
-    assert not asked.any()
-    assert state_of(model, tmp_path) == state_of(silent, tmp_path)
-
-
 def test_classes_come_from_the_labels_that_are_there():
     for given in (
         ["a", None, "b", "a"],

@@ -387,14 +387,11 @@ def put(name, value):
 DISHONEST = [
     (put("keys", [1, 1, 2, 3]), "keys: 1 comes 2 times"),
     (put("keys", [1, 2, 3]), "scores_lengths: expected int64 of shape .3,."),
-    (put("keys", [1, 2, 3, None]), "keys: expected numbers or text, got None"),
     (put("names", ["a"]), "expected names where the model has named columns"),
-    (put("names", 1e100), "expected names where the model has named columns"),
     (put("waiting.X", np.zeros((3, 4))), "waiting.X: expected float64 of shape .4, 4."),
     (put("waiting.X", np.zeros((4, 3))), "rows of 3 features, which the model does not have"),
     (put("waiting.X", np.full((4, 4), np.nan)), "waiting: NaN or infinity"),
     (put("waiting.scores_lengths", np.array([5, -1, -1, 1])), "expected numbers from 0 to 4"),
-    (put("waiting.scores_lengths", np.array([9, 0, 0, 0])), "expected numbers from 0 to 4"),
     (put("waiting.scores", np.zeros(3)), "scores: expected float64 of shape .4,."),
     (put("waiting.scores", np.full(4, np.nan)), "waiting.scores: NaN or infinity"),
     (
@@ -403,11 +400,8 @@ DISHONEST = [
         ),
         "waiting.predictions: expected labels, got .1.",
     ),
-    (lambda model, *_: model["waiting"].update(keys={"dict": {"a": 1}}), "keys: expected a list"),
     (lambda model, *_: model["waiting"].update(keys=[]), "keys: expected one or more"),
     (lambda model, *_: model["fitted"].update(n_dropped_=2**63 - 1), "n_dropped_: expected an int"),
-    (lambda model, *_: model["fitted"].update(n_dropped_=-1), "n_dropped_: expected an integer"),
-    (lambda model, *_: model["waiting"].update(predictions=[1]), "predictions: expected 4 of them"),
     (lambda model, *_: model.pop("inner"), "inner"),
     (lambda model, *_: model["inner"].update(waiting={}), "waiting: OnlineMKClassifier has none"),
 ]

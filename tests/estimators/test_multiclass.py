@@ -35,7 +35,6 @@ MODELS = {
     "pegasos, mixed": lambda: plain.classifier(POOL, kb.Pegasos(15), selection=DRAWN),
 }
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
-CUTS = [(0, 1), (1, 40), (40, 69), (69, 70), (70, 71), (71, 200)]
 
 
 def state(model):
@@ -86,29 +85,6 @@ def test_a_file_of_another_number_of_classes(tmp_path):
         path = tmp_path / "model"
         with pytest.raises((InputError, ModelFileError), match=r"expected|parameters were changed"):
             kb.load(kb.save(model, path) or path)
-
-
-@pytest.mark.parametrize("name", ["default", "RBP", "pegasos, merge", "GroupNorm"])
-def test_models_of_different_numbers_of_classes(name):
-    """Taking turns in one process they learn what each learns alone."""
-    counts = (2, 3, 10)
-
-    def learned(models, a, b):
-        for C, model in models.items():
-            model.learn(X[a:b], Y[a:b] % C, np.arange(C))
-
-    together = {C: MODELS[name]() for C in counts}
-    for model in together.values():
-        model.set_params(random_state=1)
-    for a, b in CUTS:
-        learned(together, a, b)
-    for C in counts:
-        alone = {C: MODELS[name]().set_params(random_state=1)}
-        for a, b in CUTS:
-            learned(alone, a, b)
-        assert state(together[C]) == state(alone[C])
-        shape = together[C].decision_function(X).shape
-        assert shape == ((200,) if C == 2 else (200, C))
 
 
 def test_classes_that_have_not_come_yet():

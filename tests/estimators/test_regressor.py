@@ -22,7 +22,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge as SkRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
@@ -170,25 +170,6 @@ def test_rows_are_scaled_by_what_has_come(method, tmp_path):
     # The future does not matter.
     other = make(combiner=kb.Uniform(), scaling=method)
     np.testing.assert_array_equal(other.learn(A[:75], b[:75])[0], np.concatenate(said)[:75])
-
-
-@pytest.mark.parametrize("method", SCALES)
-@pytest.mark.parametrize("verb", ["learn", "partial_fit"])
-def test_the_classifier_scales_too(method, verb):
-    A, _ = rugged()
-    y = (A[:, 0] + A[:, 4] > 0).astype(int)
-    usual, model = (
-        plain.classifier(POOL, kb.Perceptron(), random_state=0, scaling=each)
-        for each in (None, method)
-    )
-    scaled = SCALES[method](A)
-    if verb == "learn":
-        np.testing.assert_array_equal(model.learn(A, y)[0], usual.learn(scaled, y)[0])
-    else:
-        model.partial_fit(A, y, classes=[0, 1])
-        usual.partial_fit(scaled, y, classes=[0, 1])
-    np.testing.assert_allclose(model.dual_coef_, usual.dual_coef_)
-    np.testing.assert_allclose(model.support_vectors_, usual.support_vectors_, atol=1e-8)
 
 
 @pytest.mark.parametrize("scaling_", [None, "maximum", "moments"])
@@ -459,20 +440,6 @@ def test_targets(target, message, tmp_path):
     assert file_of(model, tmp_path) == state
 
 
-def test_numbers_of_any_kind():
-    """int, bool, float32, lists, read-only arrays and objects are numbers."""
-    whole = np.round(10 * Y)
-    expected = learn(make(), X, whole)[0]
-    frozen = whole.copy()
-    frozen.setflags(write=False)
-    kinds = (whole.astype(kind) for kind in (int, "i1", "f4", object))
-    for target in (*kinds, frozen, list(whole)):
-        np.testing.assert_array_equal(make().learn(X, target)[0], expected)
-    np.testing.assert_array_equal(
-        make().learn(X, whole > 0)[0], make().learn(X, (whole > 0).astype(float))[0]
-    )
-
-
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(1.0)], ids=["alone", "together"])
 @pytest.mark.parametrize("size", [1, 20])
 def test_a_learner_that_diverges(size, labels, tmp_path):
@@ -613,27 +580,6 @@ def test_a_kernel_without_a_constant_is_learned_with_one(name, learner):
     np.testing.assert_allclose(sparse.predict(sp.csr_matrix(X)), expected.predict(X), rtol=1e-7)
     plain = clone(model).set_params(center=False).fit(X, y)
     assert [str(one) for one in plain.kernels_] == [str(kernel)]
-
-
-@pytest.mark.parametrize("scaling", ["moments", "maximum", None])
-@pytest.mark.parametrize("features", ["monomials", "sketch", "landmarks"])
-def test_a_kernel_without_a_constant_is_as_good_as_ridge_of_scikit_learn(features, scaling):
-    X, y = far_from_zero(1500)
-    given = {
-        "monomials": "auto", "sketch": kb.TensorSketch(32),
-        "landmarks": kb.Nystroem(landmarks=X[:30]),
-    }[features]  # fmt: skip
-    kernel = kb.Polynomial(2)
-    model = kb.OnlineMKRegressor(
-        [kernel], kb.Ridge(features=given), scaling=scaling, random_state=0
-    )
-    model.fit(X[:1000], y[:1000])
-    scaled = model._model.scaler.transform(X)[0]
-    scaled = X if scaled is None else scaled
-    Z = PolynomialFeatures((2, 2), include_bias=False).fit_transform(scaled)
-    theirs = SkRidge().fit(Z[:1000], y[:1000]).predict(Z[1000:])
-    error = np.abs(model.predict(X[1000:]) - y[1000:]).mean()
-    assert error < 1.15 * np.abs(theirs - y[1000:]).mean()  # theirs is not held to 0: the constant
 
 
 def test_kernels_with_a_constant_or_unknown_are_taken_as_they_are():

@@ -116,19 +116,6 @@ def test_smoothing_spread_or_not():
 # -- under other combiners and selections -----------------------------------------------------
 
 
-def test_best_of_prefix():
-    """The chosen kernel's column is that of a run with this kernel alone."""
-    model = plain.classifier(
-        "omkc16", PassiveAggressive(), kb.Uniform(), kb.BestOfPrefix(rounds=50)
-    ).fit(X, Y)
-    best = int(model.kernel_weights_.argmax())
-    alone = plain.classifier([model.kernels_[best]], PassiveAggressive(), kb.Uniform())
-    alone.fit(X, Y)
-    np.testing.assert_array_equal(model.support_vectors_, alone.support_vectors_)
-    np.testing.assert_array_equal(model.dual_coef_[:, best], alone.dual_coef_[:, 0])
-    assert model.n_support_stored_ == alone.n_support_stored_ > 10
-
-
 @pytest.mark.parametrize("learner", [PassiveAggressive("PA"), SparsePA()], ids=repr)
 def test_a_uniform_vote_leaves_weights_alone(learner):
     model = plain.classifier(learner=learner, combiner=kb.Uniform(), random_state=0).fit(X, Y)

@@ -70,32 +70,6 @@ def test_landmarks_drawn_from_the_data():
     assert (two[:, :12] != two[:, 12:]).any()
 
 
-def test_sparse_and_dense_are_one():
-    A = np.where(rng.random((40, 5)) < 0.6, 0.0, rng.normal(size=(40, 5)))
-    pool = [kb.Gaussian(sigma=1), kb.Laplacian(sigma=1)]
-    expected = kb.KernelFeatures(pool, random_state=0).fit_transform(A)
-    coo = sp.coo_array(A)
-    doubled = sp.csr_array(
-        (
-            np.concatenate([coo.data / 2] * 2),
-            (np.concatenate([coo.coords[0]] * 2), np.concatenate([coo.coords[1]] * 2)),
-        ),
-        shape=A.shape,
-    )
-    raw = sp.csr_matrix(A)
-    raw.indices, raw.data = raw.indices.copy(), raw.data.copy()
-    for i in range(40):
-        row = slice(raw.indptr[i], raw.indptr[i + 1])
-        raw.indices[row], raw.data[row] = raw.indices[row][::-1].copy(), raw.data[row][::-1].copy()
-    raw.has_sorted_indices = raw.has_canonical_format = False
-    for form in (sp.csr_matrix(A), sp.csc_array(A), doubled, raw):
-        before = form.copy()
-        model = kb.KernelFeatures(pool, random_state=0).fit(form)
-        np.testing.assert_array_equal(model.transform(form), expected)
-        np.testing.assert_array_equal(model.transform(A), expected)
-        assert abs(form - before).sum() == 0
-
-
 def test_frames_and_pipelines():
     frame = pd.DataFrame(X, columns=list("abcde"))
     model = kb.KernelFeatures(random_state=0).fit(frame)

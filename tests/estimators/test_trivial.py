@@ -42,16 +42,6 @@ def test_verbs(name):
 
 
 @each
-def test_no_rows(name):
-    kind, y, _ = KINDS[name]
-    model = kind(name).fit(X, y)
-    before = {key: np.copy(value) for key, value in vars(model).items()}
-    predictions, asked = model.learn(X[:0], y[:0])
-    assert (len(predictions), len(asked)) == (0, 0)
-    assert all((vars(model)[key] == value).all() for key, value in before.items())
-
-
-@each
 def test_rows_without_a_label(name, tmp_path):
     """They are rounds without one, wherever chunks are cut."""
     kind, y, _ = KINDS[name]

@@ -34,26 +34,6 @@ def test_progressive_validation_is_prequential():
     assert metric.get() > 0.85
 
 
-def test_text_grows_word_by_word():
-    """One column for each word: a machine under a budget, behind bags of words."""
-    from river import feature_extraction
-
-    spam = ["win money now", "free money offer", "win a free prize now", "cheap offer for you"]
-    ham = ["see you at lunch", "the meeting is at noon", "lunch at home", "home by noon then"]
-    rng = np.random.default_rng(0)
-    model = feature_extraction.BagOfWords() | kb.river.MKClassifier(
-        kernels=[kb.Linear(), kb.Gaussian(sigma=2)], learner=kb.BPAS(20), scaling=None, seed=0
-    )
-    right = []
-    for _ in range(120):
-        kind, texts = [("spam", spam), ("ham", ham)][int(rng.integers(2))]
-        words = f"{texts[int(rng.integers(4))]} {rng.integers(1000)}"
-        right.append(model.predict_one(words) == kind)
-        model.learn_one(words, kind)
-    assert np.mean(right[20:]) > 0.95
-    assert model["MKClassifier"].estimator.n_features_in_ > 120
-
-
 def test_active_learning_in_the_documented_loop():
     machine = pipeline(labels=kb.LabelBudget(0.2))
     model, metric, used = kb.river.PolicySampler(machine), metrics.Accuracy(), 0
