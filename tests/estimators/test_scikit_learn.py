@@ -1,6 +1,8 @@
 """The classifier as scikit-learn expects one."""
 
+import inspect
 import pickle
+import re
 
 import hard_streams
 import numpy as np
@@ -42,6 +44,16 @@ def test_every_recipe_clones_and_fits(name):
         assert set(model.predict(X)) <= {-1.0, 1.0}
     assert np.isfinite(model.predict(X)).all()
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
+def test_every_parameter_has_its_words(kind):
+    """Also those that both kinds share, and in a subclass that has no words of its own."""
+    for name in inspect.signature(kind).parameters:
+        assert re.search(rf"^    {name} : \S", kind.__doc__, re.MULTILINE), name
+    for verb in (kind.learn, kind.partial_fit):
+        assert ("classes : " in verb.__doc__) == ("classes" in inspect.signature(verb).parameters)
+    assert inspect.getdoc(type("Mine", (kind,), {})) == inspect.getdoc(kind)
 
 
 def test_nested_parameters():

@@ -262,7 +262,8 @@ def inherit_docstrings(kind: type, source: type) -> None:
         own = "".join(found[name] for name in line[2].split(", ")).rstrip()
         return line[1] + own.replace("\n", "\n" + line[1])
 
-    kind.__doc__ = re.sub(r"^( +)\{(\w+(?:, \w+)*)\}$", inserted, kind.__doc__ or "", flags=re.M)
+    if kind.__doc__:
+        kind.__doc__ = re.sub(r"^( +)\{(\w+(?:, \w+)*)\}$", inserted, kind.__doc__, flags=re.M)
     for name, own in vars(kind).items():
         if inspect.isfunction(own) and not own.__doc__ and hasattr(source, name):
             _inherit_docstring(own, getattr(source, name))
