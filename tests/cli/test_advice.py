@@ -40,9 +40,10 @@ def followed(given, way):
     gone |= {"thousands"} if no_thousands else set()
     gone |= {*in_place_of, *({"dates"} & dict(options).keys())}
     for name in gone:
-        while f"--{name}" in given:
-            at = given.index(f"--{name}")
-            del given[at : at + 2]
+        pairs = range(len(given) - 1, 0, -1)
+        said = [at for at in pairs if f"--{name}" == given[at - 1] or f"{name}=" in given[at]]
+        for at in said:
+            del given[at - 1 : at + 1]
     for name, value in options:
         given += [f"--{name}", value]
     return given
@@ -174,7 +175,7 @@ def test_points_and_commas(kernbrook, tmp_path):
     said = {
         "point.csv": ["--table", "decimal=."], "comma.csv": ["--table", "decimal=,"],
         "us.csv": ["--table", "thousands=,"],
-        "german.csv": ["--table", "decimal=,", "--table", "thousands=."],
+        "german.csv": ["--decimal", ",", "--thousands", ".", "--units", "a=€", "--units", "b=€"],
     }  # fmt: skip
     recipe = ["--recipe", "bpas", "--set", "budget=10", "--overwrite"]
     answers = set()
