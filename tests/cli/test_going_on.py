@@ -75,7 +75,7 @@ def test_day_after_day(trained):
     pandas.concat(frames).to_csv("all.csv", index=False)
     trained("train", "all.csv", "--model", "whole", *BPAS, *COLUMNS)
     for name in ("m", "whole"):
-        kb.save(kb.load(name), name)
+        kb.save(kb.load(name).model, name)
     assert Path("m").read_bytes() == Path("whole").read_bytes()
 
 
@@ -240,7 +240,7 @@ def test_labels_in_other_writing_are_asked_about(trained, labels, said, named):
         "train", "day1.csv", "--model", "m", "--go-on", "--table", "classes=" + named.strip("'")
     )
     assert (code, "new labels, and the first row of each" in err) == (0, True), err
-    assert load_checkpoint("m")[1].source.classes == sorted(named.strip("'").split(","))
+    assert load_checkpoint("m")[0].named_classes_.tolist() == sorted(named.strip("'").split(","))
 
 
 def test_classes_that_were_named_are_all_there_are(trained):

@@ -56,7 +56,7 @@ def test_answers_from_a_pipe(kernbrook, flowers):
     command = ["label", "m", "flowers.csv", *NEW]
     code, out, err = kernbrook(*command, typed=[truth[row - 1] for row in rows])
     assert code == 0
-    found = kb.load("m")
+    found = kb.load("m").model
     np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
     assert [line["row"] for line in logged()] == rows.tolist()
     assert err.count(PROMPT) == len(rows)
@@ -282,7 +282,7 @@ def test_numbers(kernbrook, flowers):
     shown = re.findall(r"the model expects (\S+); off by (\S+) on (\d+) so far", err)
     errors = [line["predicted"] - line["label"] for line in logged()[1:] if line["label"]]
     off = np.sqrt(np.mean(np.square(errors)))
-    assert shown[-1] == (f"{kb.load('m').predict(X[[5]])[0]:.4g}", f"{off:.3g}", "3")
+    assert shown[-1] == (f"{kb.load('m').model.predict(X[[5]])[0]:.4g}", f"{off:.3g}", "3")
     assert f"\nrms error     {off:.4g} on 3 labels that it asked for\n" in out
     labels = [line["label"] for line in logged() if line["label"]]
     mean = np.mean(labels)
@@ -348,9 +348,9 @@ def test_labels_in_the_data_are_not_looked_at(kernbrook, flowers, tmp_path):
     _, _, err = kernbrook("label", "full", "other.csv", *NEW, typed=typed)
     assert "secret" not in err
     assert logged("bare") == logged("full")
-    bare, full = kb.load("bare"), kb.load("full")
+    bare, full = kb.load("bare").model, kb.load("full").model
     np.testing.assert_array_equal(bare.dual_coef_, full.dual_coef_)
-    assert load_checkpoint("full")[1].source.label == "label"
+    assert load_checkpoint("full")[0].label_ == "label"
     code, _, err = kernbrook("label", "bare", "other.csv", *NEW)
     assert code == 1
     assert "the model's features are not the columns here: unknown 'label'" in err
@@ -371,7 +371,9 @@ def test_a_trained_model(kernbrook, flowers):
     assert code == 0
     assert "labels given  40\n" in out  # it asks for all
     expected = kb.recipes.make("bpas", budget=9, random_state=0).fit(X, truth)
-    np.testing.assert_array_equal(kb.load("m").decision_function(X), expected.decision_function(X))
+    np.testing.assert_array_equal(
+        kb.load("m").model.decision_function(X), expected.decision_function(X)
+    )
     assert kernbrook("predict", "m", "train.csv")[0] == 0
     code, _, err = kernbrook("label", "m", "flowers.csv")
     assert code == 1
@@ -388,7 +390,7 @@ def test_settings(kernbrook, flowers):
     for typed in (["yes", "no", "q"], ["yes", "q"]):
         code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
         assert (code, "the same command goes on" in err) == (0, True)
-    model = kb.load("m")
+    model = kb.load("m").model
     assert (model.learner.budget, model.combiner.discount, model.labels_asked_) == (7, 0.5, 3)
     code, _, err = kernbrook("label", "m", "flowers.csv", *new[:-4], "--set", "budget=8")
     assert (code, "budget=7" in err, "budget=8" in err) == (1, True, True)
@@ -720,7 +722,9 @@ def test_another_process_answers(flowers, tmp_path, monkeypatch):
     assert questions[3]["x"] == dict(zip(names, X[rows[3] - 1].tolist(), strict=True))
     assert questions[3]["votes"].keys() == {"no", "yes"}
     assert questions[3]["predicted"] == max(questions[3]["votes"], key=questions[3]["votes"].get)
-    np.testing.assert_array_equal(kb.load("m").decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(
+        kb.load("m").model.decision_function(X), model.decision_function(X)
+    )
 
 
 def test_answers_that_are_wrong(kernbrook, flowers):

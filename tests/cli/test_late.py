@@ -39,7 +39,7 @@ def test_a_model_that_learns_no_more_predicts_rows_as_far_ahead(kernbrook, tmp_p
     assert done[0] == 0, done[2]
     kernbrook("predict", tmp_path / "model", tmp_path / "walk.csv", "--output", tmp_path / "said")
     said = np.array([float(line) for line in (tmp_path / "said").read_text().split()])
-    model = kb.load(tmp_path / "model")
+    model = kb.load(tmp_path / "model").model
     near = model.predict(X)
     model.delay = float("inf")
     np.testing.assert_array_equal(said, model.predict(X))

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from kernbrook.evaluation.sessions.sources import open_like
 from pyarrow.csv import read_csv
 from scipy.sparse import csr_array
 
@@ -26,7 +27,6 @@ from kernbrook.cli.main import app
 from kernbrook.errors import ModelFileError
 from kernbrook.evaluation.comparing import digest_of
 from kernbrook.evaluation.sessions.predicting import predict_table
-from kernbrook.evaluation.sessions.sources import open_like
 
 BEGUN = [
     *("--recipe", "majority", "--label", "late", "--categorical", "auto", "--dates", "auto"),

@@ -35,10 +35,10 @@ import kernbrook as kb
 from kernbrook.cli.questions import Rows, percent
 from kernbrook.cli.web_page import Page, PageAddress, Place, keys_of, kind_of, picture
 from kernbrook.errors import InputError
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.sessions.answers import answers_beside
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.labelling import label
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")
 
@@ -118,7 +118,7 @@ def test_a_sitting(sit, flowers, tmp_path):
         for line in answers_beside(tmp_path / "m").read_text().splitlines()
     ]
     assert rows[1:] == [question.row for question, _, _ in seen]
-    assert open_like(load_checkpoint(tmp_path / "m")[1].source, str(flowers)).feature_names == [
+    assert open_like(load_checkpoint(tmp_path / "m")[0], str(flowers)).feature_names == [
         "width", "height", "the colour of it",
     ]  # fmt: skip
 
@@ -341,9 +341,7 @@ def test_kinds_and_keys():
 
 def page_at(folder, port=None):
     rows = kb.open_stream((X, np.zeros(60)))
-    return Page(
-        rows, Rows(rows, Source(3), None, None), None, folder, PageAddress(folder / "m"), port
-    )
+    return Page(rows, Rows(rows, None, None), None, folder, PageAddress(folder / "m"), port)
 
 
 def test_the_address_is_kept_while_the_page_may_be_open(sit, flowers, tmp_path):

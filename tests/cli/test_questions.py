@@ -16,11 +16,11 @@ import kernbrook as kb
 from kernbrook.cli.person import Person
 from kernbrook.cli.questions import Rows, about, number, percent, usual
 from kernbrook.errors import UnknownNameError
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.sessions.answers import Question
 from kernbrook.evaluation.sessions.labelling import Labelling
 from kernbrook.evaluation.sessions.session import Quit
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 
 def question_of(stream, row):
@@ -33,7 +33,7 @@ def question_of(stream, row):
 
 
 def shown(stream, row, first=12, most=100, letters=99, text=None, image=None):
-    rows = Rows(stream, Source.of_stream(stream), text, image)
+    rows = Rows(stream, text, image)
     return rows.of(question_of(stream, row), first, most, letters)
 
 
@@ -109,12 +109,12 @@ def test_without_a_table():
     ]  # fmt: skip
     assert shown(kb.open_stream((csr_array(0 * X), np.zeros(12))), 12).cells == []
     with pytest.raises(UnknownNameError, match="unknown column 'note'"):
-        Rows(dense, Source(5), "note", None)
+        Rows(dense, "note", None)
 
 
 def test_a_column_that_is_not_there(table):
     with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
-        Rows(table, Source.of_stream(table), "nots", None)
+        Rows(table, "nots", None)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,7 @@ def test_words_are_not_broken(tmp_path, monkeypatch, terminal):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=terminal, width=40, color_system=None)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-    source = Source.of_stream(stream)
-    person = Person(console, stream, Rows(stream, source, "note", None), np.array(["a", "b"]))
+    person = Person(console, stream, Rows(stream, "note", None), np.array(["a", "b"]))
     with pytest.raises(Quit):
         person.ask(question_of(stream, 1), Labelling(plain.classifier(), tmp_path / "m"))
     lines = screen.getvalue().split("\n")

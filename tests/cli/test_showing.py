@@ -23,7 +23,6 @@ from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.going_on import go_on
 from kernbrook.evaluation.sessions.labelling import with_policy
 from kernbrook.evaluation.sessions.locking import locked
-from kernbrook.persistence.saving import write
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe
 from kernbrook.reports.code import as_python
@@ -193,9 +192,10 @@ def of_before(path, **changed):
         "rows": known.windows.rows, "length": known.windows.length,
         "sums": [span.sums["loss"] for span in known.windows.spans],
     }  # fmt: skip
-    same = {name: account[name] for name in ("source", "rows", "finished", "seconds")}
+    same = {"rows": known.rows, **{name: account[name] for name in ("finished", "seconds")}}
     last = {"loss": known.last.loss, "digest": known.last.digest, "data": [known.last.name]}
-    write(model, path, {**same, **last, "windows": windows, **changed})
+    model.history_ = {**same, **last, "windows": windows, **changed}
+    model.save(path)
 
 
 def test_files_of_before(show, tmp_path):

@@ -68,7 +68,7 @@ def test_the_model_is_that_of_prequential(kernbrook, tmp_path):
     assert found["error"] == pytest.approx(100 * record.error)
     assert found["n_support_stored"] == record.n_support_stored
     assert found["kernel_weights"] == record.history.kernel_weights[-1].tolist()
-    assert kb.load("m").decision_function(X).tolist() == model.decision_function(X).tolist()
+    assert kb.load("m").model.decision_function(X).tolist() == model.decision_function(X).tolist()
     assert sorted(os.listdir(tmp_path)) == ["data.svm", "m"]
 
 
@@ -98,14 +98,14 @@ def test_what_is_printed(kernbrook):
     assert "wdbc: SPA" in out
     assert f"{100 * record.error:.2f} %" in out
     assert f"{record.n_support_stored:,}" in out
-    best = kb.load("m").kernels_[int(np.argmax(record.history.kernel_weights[-1]))]
+    best = kb.load("m").model.kernels_[int(np.argmax(record.history.kernel_weights[-1]))]
     assert f"{record.history.kernel_weights[-1].max():.3f}  {best}" in out
 
 
 def test_weights_that_are_printed_sum_to_one(kernbrook):
     """Experts without a kernel, such as cells, have a share of their own."""
     code, out, _ = kernbrook("train", "wdbc:300", "--model", "m")
-    model = kb.load("m")
+    model = kb.load("m").model
     bare = model.expert_weights_.sum() - model.kernel_weights_.sum()
     assert (code, bare > 0.001) == (0, True)
     assert f"{bare:.3f}  experts without a kernel" in out
@@ -119,7 +119,7 @@ def test_settings(kernbrook):
         "train", "checkerboard:1500", "--model", "m", "--recipe", "spa", "--seed", "7",
         "--set", "step=0.25", "--set", "unit_diagonal=false", "--set", "kernels=amkl17",
     )  # fmt: skip
-    model = kb.load("m")
+    model = kb.load("m").model
     assert (model.learner.step, model.learner.unit_diagonal) == (0.25, False)
     assert (model.kernels, model.random_state, len(model.kernels_)) == ("amkl17", 7, 17)
     assert model.labels_asked_ == 1500
@@ -356,7 +356,7 @@ def test_numbers(kernbrook, tmp_path):
     assert found["labels_asked"] == record.labels_asked < 300
     assert not {"classes", "mistakes"} & found.keys()
     assert Path("m").read_bytes() == Path("m2").read_bytes()
-    assert kb.load("m").predict(X).tolist() == model.predict(X).tolist()
+    assert kb.load("m").model.predict(X).tolist() == model.predict(X).tolist()
 
 
 @pytest.mark.parametrize("recipe", ["omkl", "mean"])
@@ -643,7 +643,7 @@ def trained(kernbrook, tmp_path):
 def test_predictions_are_those_of_the_model(kernbrook, trained, tmp_path):
     X, y = trained
     write_csv(tmp_path / "new.csv", X, y)
-    model = kb.load("m")
+    model = kb.load("m").model
     expected = model.predict(X).tolist()
     code, out, err = kernbrook("predict", "m", "new.csv")
     assert (code, out.splitlines()) == (0, expected)
@@ -667,7 +667,7 @@ def test_more_rows_than_a_chunk_and_sparse_ones(kernbrook, tmp_path):
     (tmp_path / "data.svm").write_text("".join(f"{a} {b}\n" for a, b in zip(y, rows, strict=True)))
     kernbrook("train", "data.svm", "--model", "m", *BPAS)
     _, out, err = kernbrook("predict", "m", "data.svm")
-    expected = kb.load("m").predict(X)
+    expected = kb.load("m").model.predict(X)
     assert out.splitlines() == list(map(str, expected))
     assert f"error {100 * np.mean(expected != y):.2f} % on 5,000 labelled rows" in err
 
@@ -695,7 +695,7 @@ def test_labels_that_the_model_does_not_know_are_not_counted(kernbrook, tmp_path
     kernbrook("train", "data.svm", "--model", "m", *BPAS)
     labels = np.where(np.arange(1200) < 500, y, 7)
     write_svmlight(tmp_path / "some.svm", X, labels)
-    wrong = np.mean(kb.load("m").predict(X[:500]) != y[:500])
+    wrong = np.mean(kb.load("m").model.predict(X[:500]) != y[:500])
     err = kernbrook("predict", "m", "some.svm")[2]
     assert told(err) == f"error {100 * wrong:.2f} % on 500 labelled rows"
     assert "not counted: 700 rows with a label that the model does not know" in err
@@ -709,7 +709,7 @@ def test_one_class_against_the_rest(kernbrook):
     kernbrook("train", "digits:1000", "--table", "positive=8", "--model", "m", *BPAS)
     code, out, err = kernbrook("predict", "m", "digits")
     X, y = kb.open_stream("digits").read()
-    expected = kb.load("m").predict(X)
+    expected = kb.load("m").model.predict(X)
     assert (code, out.splitlines()) == (0, list(map(str, expected)))
     error = 100 * np.mean((expected > 0) != (y == 8))
     assert told(err) == f"error {error:.2f} % on 1,797 labelled rows"
@@ -722,7 +722,7 @@ def test_models_of_other_origin(kernbrook, tmp_path):
     kb.save(kb.OnlineMKClassifier([kb.Linear()]).fit(X, y), "m")
     write_csv(tmp_path / "bare.csv", X)
     write_csv(tmp_path / "new.csv", X, y, words=("-1", "1"))
-    expected = [str(label) for label in kb.load("m").predict(X)]
+    expected = [str(label) for label in kb.load("m").model.predict(X)]
     assert kernbrook("predict", "m", "bare.csv")[1].splitlines() == expected
     code, out, err = kernbrook("predict", "m", "new.csv", "--label", "kind")
     assert (code, out.splitlines()) == (0, expected)
@@ -811,7 +811,7 @@ def test_years_as_names(kernbrook, tmp_path):
     X, y = drawn(200)
     write_csv(tmp_path / "data.csv", X, y, columns="2019,2020,2021")
     assert kernbrook("train", "data.csv", "--model", "m", *BPAS)[0] == 0
-    expected = kb.load("m").predict(X).tolist()
+    expected = kb.load("m").model.predict(X).tolist()
     write_csv(tmp_path / "new.csv", X, columns="2019,2020,2021")
     assert kernbrook("predict", "m", "new.csv") == (0, "".join(f"{v}\n" for v in expected), "")
 
@@ -850,7 +850,7 @@ def test_predicted_numbers(kernbrook, tmp_path):
     X, y = write_numbers(tmp_path / "data.csv", rows=200)
     kernbrook("train", "data.csv", "--recipe", "kernbrook-regression", "--model", "m")
     X, y = write_numbers(tmp_path / "new.csv", rows=200, seed=1)
-    model = kb.load("m")
+    model = kb.load("m").model
     model.delay = np.inf  # it learns no more
     expected = model.predict(X)
     code, out, err = kernbrook("predict", "m", "new.csv")
@@ -875,7 +875,7 @@ def test_numbers_of_one_class_against_the_rest(kernbrook, tmp_path):
     write_csv(tmp_path / "data.csv", X, y)
     kernbrook("train", "data.csv", "--recipe", "mean", "--table", "positive=yes", "--model", "m")
     sign = np.where(y > 0, 1, -1)
-    assert kb.load("m").predict(X[:1]) == pytest.approx(sign.mean(), rel=1e-12)
+    assert kb.load("m").model.predict(X[:1]) == pytest.approx(sign.mean(), rel=1e-12)
     err = kernbrook("predict", "m", "data.csv")[2]
     assert told(err) == f"mean squared error {sign.var():.4g} on 600 labelled rows"
 
@@ -945,7 +945,7 @@ def test_many_classes(kernbrook):
     assert header == "prediction," + ",".join(f"score of {digit}" for digit in range(10))
     table = np.array([[float(cell) for cell in line.split(",")] for line in lines])
     X, _ = kb.open_stream("digits").read()
-    model = kb.load("m")
+    model = kb.load("m").model
     np.testing.assert_array_equal(table[:, 0], model.predict(X))
     np.testing.assert_array_equal(table[:, 0], table[:, 1:].argmax(axis=1))
     np.testing.assert_array_equal(table[:, 1:], model.decision_function(X))

@@ -67,7 +67,7 @@ def test_auto_says_what_it_took(kernbrook, trips, tmp_path):
     assert (found["rows_without_label"], found["rows_left_out"]) == (3, 0)
     code, out, _ = kernbrook("predict", "m", "t.csv")
     assert (code, len(out.splitlines())) == (0, 300)
-    model = kb.load("m")
+    model = kb.load("m").model
     assert model.n_features_in_ == 6 + 4 + 2 + 64
     code, _, said = kernbrook("train", "t.csv", "--model", "m", "--go-on", "--anyway")
     assert code == 0
@@ -105,7 +105,7 @@ def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
     X = np.random.default_rng(0).normal(size=(9, kb.load("m").n_features_in_))
     (tmp_path / "whole").write_bytes(whole)
     np.testing.assert_array_equal(
-        kb.load("m").decision_function(X), kb.load("whole").decision_function(X)
+        kb.load("m").model.decision_function(X), kb.load("whole").model.decision_function(X)
     )
 
 
@@ -148,7 +148,7 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
     assert kernbrook("train", "one.csv", "--model", "m", *options)[0] == 0
     code, _, err = kernbrook("train", "two.csv", "--model", "m", "--go-on")
     assert (code, late in err) == (0, True)
-    whole, parts = kb.load("all"), kb.load("m")
+    whole, parts = kb.load("all").model, kb.load("m").model
     X = np.random.default_rng(0).normal(size=(9, 3))
     np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
 
@@ -199,7 +199,7 @@ def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
     code, _, said = kernbrook(*TRAIN[:-1], recipe)
     assert (code, "2 rows without a label" in said) == (0, True)
     assert kernbrook("train", "next.csv", "--model", "m", "--go-on")[0] == 0
-    model = kb.load("m")
+    model = kb.load("m").model
     assert (model.n_rounds_, model.labels_asked_) == (7, 4)
     assert kernbrook("compare", "t.csv", "--recipes", recipe, "--jobs", "1")[0] == 0
 

@@ -20,7 +20,6 @@ from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.content import Content, RowDigest, Watched
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.sessions.going_on import go_on
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.evaluation.sessions.training import train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.array_stream import ArrayStream
@@ -65,7 +64,7 @@ def begun(table, path, missing="mean"):
 
 def same_model(one, other):
     """Whether two models have learned the same, to the last bit."""
-    first, second = one.state(), other.state()
+    first, second = (getattr(each, "model", each).state() for each in (one, other))
     assert first.keys() == second.keys()
     for name, value in first.items():
         np.testing.assert_array_equal(value, second[name], err_msg=name)
@@ -81,7 +80,6 @@ def test_days_come_to_the_model_of_one_long_training(missing, tmp_path):
     whole = begun(pa.concat_tables(days), tmp_path / "whole", missing)
     same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "whole"))
     (_, known), (_, once) = load_checkpoint(tmp_path / "m"), load_checkpoint(tmp_path / "whole")
-    assert known.source == once.source
     assert known.windows == once.windows
     assert [one.rows for one in known.past] == [1500, 700, 1100]
     assert sum(one.loss for one in known.past) == whole.loss
@@ -302,7 +300,7 @@ def test_how_one_day_is_written_is_not_kept(tmp_path):
         go_on(tmp_path / "comma.csv", tmp_path / "m")
     go_on(tmp_path / "comma.csv", tmp_path / "m", written={"decimal": ","})
     same_model(kb.load(tmp_path / "m"), kb.load(tmp_path / "expected"))
-    assert load_checkpoint(tmp_path / "m")[1].source.encoder["decimal"] == "."
+    assert kb.load(tmp_path / "m").encoder_.decimal == "."
     rows_of(300, 2).to_pandas().to_csv(tmp_path / "next.csv", index=False)
     assert go_on(tmp_path / "next.csv", tmp_path / "m").rows == 300
 
@@ -374,7 +372,7 @@ def test_one_label_against_the_rest(tmp_path):
     """A day may have none of it."""
     first, day = rows_of(400, labels=("a", "b")), rows_of(200, 1, labels=("a", "c"))
     stream = kb.open_stream(first, label="late", positive="b", encoder=encoder())
-    train(stream, small(), tmp_path / "m", source=Source.of_stream(stream, "b"))
+    train(stream, small(), tmp_path / "m", positive="b")
     assert go_on(day, tmp_path / "m").rows == 200
     assert kb.load(tmp_path / "m").classes_.tolist() == [-1, 1]
     with pytest.raises(InputError, match="its 200 rows are those of 'table'"):
@@ -417,8 +415,8 @@ def test_what_is_refused_before_work(tmp_path):
     refused("found no such", check=_refusing)
 
 
-def _refusing(model, source):
-    raise InputError(f"found no such {type(model).__name__} of {source.label}")
+def _refusing(model):
+    raise InputError(f"found no such {type(model.model).__name__} of {model.label_}")
 
 
 def test_a_day_that_breaks_off(tmp_path):
@@ -510,10 +508,10 @@ def test_labelling_after_days(tmp_path):
     X, y = _two(200, 0)
     model = plain.classifier(labels=kb.MarginSampling(), random_state=0)
     train(kb.open_stream((X, y)), model, tmp_path / "m")
-    model, known = load_checkpoint(tmp_path / "m")
+    model = kb.load(tmp_path / "m")
     kb.evaluation.label(
         kb.open_stream((_two(50, 1)[0], np.zeros(50))), model, tmp_path / "m",
-        lambda question, state: "yes", checkpoint=known,
+        lambda question, state: "yes",
     )  # fmt: skip
     past = load_checkpoint(tmp_path / "m")[1].past
     assert [(one.rows, one.loss is not None) for one in past] == [(200, True), (50, True)]

@@ -10,11 +10,11 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, KernbrookError
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.sessions.answers import answers_beside, label_table
 from kernbrook.evaluation.sessions.labelling import label
 from kernbrook.evaluation.sessions.raw_rows import RawRows
 from kernbrook.evaluation.sessions.session import Undo
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(3)
 NOTES = ["", "NA", "  two words ", 'a "b", c', "é", "<b>"]
@@ -67,8 +67,7 @@ def labelled(data, path, ask=None, regression=False, **options):
     else:
         model = fresh(labels=kb.MarginSampling(), random_state=3)
     classes = None if regression else ["no", "yes"]
-    source = Source.of_stream(stream)
-    label(stream, model, path, ask or answered, source=source, classes=classes)
+    label(stream, model, path, ask or answered, classes=classes)
     return asked
 
 
@@ -133,10 +132,9 @@ def test_names_that_are_taken(tmp_path):
     lines = [f"{a},{b},{a},1,2,3" for a, b in X.tolist()]
     path.write_text("\n".join(["row,chance,row (data),predicted,label,kind", *lines]) + "\n")
     stream = open_like(None, str(path), label="kind")
-    source = Source.of_stream(stream)
     label(
         stream, plain.classifier(random_state=3), tmp_path / "m",
-        lambda question, state: truth(question.row), source=source, classes=["no", "yes"],
+        lambda question, state: truth(question.row), classes=["no", "yes"],
     )  # fmt: skip
     found = label_table(str(path), tmp_path / "m")
     assert found.table.column_names == [

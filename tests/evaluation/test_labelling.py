@@ -1,6 +1,5 @@
 """Labelling: which labels are asked for, what is learned, and what a kill may not cost."""
 
-import dataclasses
 import json
 import shutil
 
@@ -11,6 +10,7 @@ from scipy.sparse import csr_array
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
+from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.sessions import labelling
 from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions.answers import AnswerLog, Begun, answers_beside
@@ -18,7 +18,6 @@ from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_chec
 from kernbrook.evaluation.sessions.classes import as_label, named_classes
 from kernbrook.evaluation.sessions.labelling import label, with_policy
 from kernbrook.evaluation.sessions.session import Quit, Undo
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).round(3)
@@ -59,8 +58,7 @@ def reopened(path, fresh=machine):
     """The model as the command has it: from the file, else new."""
     if not path.exists():
         return {"model": fresh()}
-    model, checkpoint = load_checkpoint(path)
-    return {"model": model, "checkpoint": checkpoint}
+    return {"model": load_checkpoint(path)[0]}
 
 
 def go(path, person, rows=X, fresh=machine, classes=CLASSES, **more):
@@ -114,7 +112,7 @@ def test_the_model_is_the_one_that_hidden_labels_give(tmp_path, changes, sparse)
     assert (state.rows, state.asked, state.saved) == (150, asked.sum(), (~asked).sum())
     wrong = (predictions != Y)[asked]
     assert (state.judged, state.loss) == (asked.sum() - 1, wrong[1:].sum())
-    found = kb.load(tmp_path / "m")
+    found = kb.load(tmp_path / "m").model
     for name in ("n_rounds_", "labels_asked_", "n_support_stored_"):
         assert getattr(found, name) == getattr(expected, name)
     np.testing.assert_array_equal(found.decision_function(rows), expected.decision_function(rows))
@@ -139,7 +137,7 @@ def test_numbers(tmp_path):
     assert seen[0][1] is None
     np.testing.assert_allclose([told for _, told, _ in seen[1:]], predictions[rows[1:]], rtol=1e-9)
     assert state.loss == pytest.approx(((predictions - y)[rows[1:]] ** 2).sum())
-    np.testing.assert_array_equal(kb.load(tmp_path / "m").predict(X), expected.predict(X))
+    np.testing.assert_array_equal(kb.load(tmp_path / "m").model.predict(X), expected.predict(X))
 
 
 def test_skipped_rows(tmp_path):
@@ -155,7 +153,7 @@ def test_skipped_rows(tmp_path):
 
     expected.learn(X[:29], oracle, classes=CLASSES)
     expected.learn(X[29:], Y[29:])
-    found = kb.load(tmp_path / "m")
+    found = kb.load(tmp_path / "m").model
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
     assert state.skipped == len(set(person.rows) & set(range(10, 30))) >= 19
     assert found.labels_asked_ == state.given == len(person.rows) - state.skipped
@@ -355,7 +353,7 @@ def test_scaling_and_drawn_kernels(tmp_path, drawn):
     assert path.read_bytes() == (tmp_path / "whole").read_bytes()
     expected = fresh()
     expected.learn(rows, y)
-    np.testing.assert_array_equal(kb.load(path).predict(rows), expected.predict(rows))
+    np.testing.assert_array_equal(kb.load(path).model.predict(rows), expected.predict(rows))
 
 
 def test_half_a_line_of_answers(tmp_path, whole):
@@ -396,23 +394,22 @@ def test_appended_rows_come_last(tmp_path, whole):
 
 
 def test_a_trained_model_goes_on(tmp_path):
-    from kernbrook.evaluation.sessions.predicting import load_learned
     from kernbrook.evaluation.sessions.training import train
 
-    path, source = tmp_path / "m", Source(3, None, ["a", "b", "c"], "kind")
-    train(kb.open_stream((X[:50], Y[:50])), machine(), path, source=source)
-    expected, checkpoint = load_checkpoint(path)
-    assert checkpoint.source == source
+    path = tmp_path / "m"
+    train(kb.open_stream((X[:50], Y[:50])), machine(), path)
+    expected = kb.load(path).model
     person = Person(truth=Y[50:], quit_at=4)
-    go(path, person, rows=X[50:], source=source)
-    state = go(path, Person(truth=Y[50:]), rows=X[50:], source=source)
+    go(path, person, rows=X[50:])
+    state = go(path, Person(truth=Y[50:]), rows=X[50:])
     _, asked = expected.learn(X[50:], Y[50:])
     assert (state.rows, state.asked) == (100, asked.sum())
-    found, known, reached = load_learned(path)
-    assert (known, reached.rows, reached.finished) == (source, 150, True)
+    found, reached = load_checkpoint(path)
+    assert (reached.rows, reached.finished) == (150, True)
+    found = found.model
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
     with pytest.raises(InputError, match="comes from other data"):
-        train(kb.open_stream((X[:50], Y[:50])), machine(), path, source=source, resume=True)
+        train(kb.open_stream((X[:50], Y[:50])), machine(), path, resume=True)
 
 
 def test_a_saved_model_goes_on(tmp_path):
@@ -423,7 +420,7 @@ def test_a_saved_model_goes_on(tmp_path):
     go(path, Person())
     expected = machine().fit(X[:50], Y[:50])
     expected.learn(X, Y)
-    found = kb.load(path)
+    found = kb.load(path).model
     assert found.n_rounds_ == 200
     np.testing.assert_array_equal(found.decision_function(X), expected.decision_function(X))
 
@@ -643,7 +640,7 @@ def test_other_models_are_refused(tmp_path):
     kb.save(kb.load(path).partial_fit(X, Y), path)
     refused("it has learned 160 labels, 10 are there")
     path.write_bytes(mine)
-    kb.save(kb.load(path), path)
+    kb.save(kb.load(path).model, path)
     refused("m does not go with the answers in .*: something else has written the model since")
     kb.save(machine().fit(X, Y), path)
     answers.write_text(text.replace('"rounds": 0', '"rounds": 151'))
@@ -800,7 +797,7 @@ def test_a_policy_for_who_asks_for_all(model, policy):
 
 def opened(*arguments, **options):
     stream = open_like(None, *arguments, **options)
-    return stream, Source.of_stream(stream)
+    return stream, TableModel._of_stream(None, stream)
 
 
 @pytest.mark.parametrize("predicted", ['"x"', "[1]", "NaN", "Infinity"])
@@ -813,25 +810,19 @@ def test_what_was_predicted_of_a_number(tmp_path, predicted):
         AnswerLog(tmp_path / "log", Begun(0, 0, "", None))
 
 
-def of_data(source):
-    """A source but for what the columns become."""
-    return dataclasses.replace(source, encoder=None, auto=None)
-
-
 def test_data_without_labels(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b\n1,2\n3,4\n")
-    data, source = opened(str(path))
-    assert (data.read()[0].tolist(), of_data(source)) == (
-        [[1, 2], [3, 4]],
-        Source(2, None, ["a", "b"]),
-    )
-    data, source = opened(str(path), label="a")
-    assert (data.read()[0].tolist(), of_data(source)) == ([[2], [4]], Source(1, None, ["b"], "a"))
+    data, table = opened(str(path))
+    assert data.read()[0].tolist() == [[1, 2], [3, 4]]
+    assert (table.label_, table.encoder_.columns_) == (None, ["a", "b"])
+    data, table = opened(str(path), label="a")
+    assert data.read()[0].tolist() == [[2], [4]]
+    assert (table.label_, table.encoder_.columns_) == ("a", ["b"])
     path.write_text("a,label,b\n1,x,2\n3,y,4\n")
-    data, source = opened(str(path), n_features=2)
-    assert (data.n_features, of_data(source)) == (2, Source(2, None, ["a", "b"], "label"))
+    data, table = opened(str(path), n_features=2)
+    assert (data.n_features, table.label_, table.encoder_.columns_) == (2, "label", ["a", "b"])
     with pytest.raises(DataFileError, match="expected 3 features, found 2"):
         opened(str(path), n_features=3)
     (tmp_path / "data.svm").write_text("0 2:1\n")
-    assert opened(str(tmp_path / "data.svm"), n_features=5)[1] == Source(5)
+    assert opened(str(tmp_path / "data.svm"), n_features=5)[0].n_features == 5

@@ -193,7 +193,7 @@ def test_encoded_columns_go_back_to_their_source(trained):
 
 
 def test_groups_of_columns_go_together(trained):
-    model = kb.load(trained)
+    model = kb.load(trained).model
     encoder = kb.TableEncoder({"carrier": 5}, missing="indicator").fit(table().drop(columns="late"))
     rows = encoder.transform(table()[:8].drop(columns="late"))
     groups = [encoder.columns_.index(name) for name in encoder.sources()]
@@ -269,25 +269,18 @@ def test_the_rows_that_a_model_keeps():
             kb.explain(learned(model), X[350])
 
 
-def test_rows_that_are_most_alike():
-    for scaling in (None, "moments"):
-        model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1.0)], kb.BPAS(400), scaling=scaling)
-        model = learned(model, LABELS)
-        held = kb.explain(model, X[299] + 0.001).alike
-        assert held[0].row == 299
-        assert held[0].likeness > 0.99
-        assert len(held) == 5
-        assert [one.likeness for one in held] == sorted(
-            (one.likeness for one in held), reverse=True
-        )
-        if scaling is None:
-            row, near = held[1]
-            distance = ((X[row] - X[299] - 0.001) ** 2).sum()
-            assert near == pytest.approx(np.exp(-distance / 2), rel=1e-6)
-    voted = learned(kb.VotedKernelClassifier([kb.Gaussian(sigma=1.0)], lam=0.01), LABELS, 80)
-    support = int(voted.support_[3])
-    assert kb.explain(voted, X[support]).alike[0] == (support, pytest.approx(1.0))
-    assert kb.explain(learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge())), X[0]).alike == ()
+def test_plots_of_shap():
+    """Where it is there it is given all; else a sentence says so."""
+    found = kb.explain(learned(kb.OnlineMKRegressor([kb.Linear()], kb.Ridge())), X[0])
+    try:
+        import shap
+    except ImportError:
+        with pytest.raises(InputError, match="to_shap: shap is not installed"):
+            found.to_shap()
+        return
+    shown = found.to_shap()
+    assert isinstance(shown, shap.Explanation)
+    assert shown.values.tolist() == found.contributions.tolist()
 
 
 def test_the_class_that_is_asked_for():

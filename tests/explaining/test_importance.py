@@ -6,7 +6,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from naive.explaining import importances
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -15,6 +14,7 @@ import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
 from kernbrook.evaluation import train
 from kernbrook.explaining.asked import asked_of
+from kernbrook.explaining.importance import _exchanged
 
 
 def drawn(n=900, d=4, seed=0):
@@ -106,53 +106,47 @@ def test_encoded_columns_go_back_to_their_source(of_flights):
     assert found.columns[:2] == ("wind", "carrier")
     assert found.mean[1] > 5 * found.mean[2]
     assert found.measure == "log_loss"
-    assert (found.n_rows, found.left_out, found.rows, found.blocks) == (1000, 0, 400, 10)
+    assert (found.n_rows, found.left_out, found.rows) == (1000, 0, 400)
 
 
 # -- the definition --------------------------------------------------------------------------------
 
 
-def test_its_twin(quick):
-    X, y = drawn(60, seed=3)
-    labels = np.where(y > 0, "up", "down")
-
-    def loss(rows, labels):
-        chances = quick.set_params(delay=float("inf")).predict_proba(rows)
-        return -np.log(chances[np.arange(len(rows)), (labels == "up") * 1]).mean()
-
-    found = kb.importance(quick, X, labels, rows=None, repeats=2, blocks=3, random_state=7)
-    stretches = np.array_split(np.arange(60), 3)
-    generator = np.random.RandomState(7)
-    twin = importances(loss, X, labels, [0, 1, 2, 3], stretches, 2, generator)
-    quick.set_params(delay=None)
-    np.testing.assert_allclose(found.values, twin[list(found.columns)], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.mean, found.values.mean(axis=1))
-    np.testing.assert_allclose(found.std, found.values.std(axis=1, ddof=1))
-    assert found.base == pytest.approx(loss(X, labels))
-
-
-def test_one_block_of_all_rows_is_what_scikit_learn_measures():
+def test_it_is_what_scikit_learn_measures():
     X, y = drawn(200, seed=4)
     model = LinearRegression().fit(X, y + X[:, 0] ** 2)
     options = {"random_state": 0, "n_repeats": 200}
     theirs = permutation_importance(model, X, y, scoring="neg_mean_absolute_error", **options)
-    ours = kb.importance(model, X, y, measure="mae", rows=None, repeats=200, blocks=1)
+    ours = kb.importance(model, X, y, measure="mae", rows=None, repeats=200)
     means = np.array([m for _, m in sorted(zip(ours.columns, ours.mean, strict=True))])
     errors = np.hypot(ours.std.max(), theirs.importances_std.max()) / np.sqrt(200)
     assert np.abs(means - theirs.importances_mean).max() < 4 * errors
 
 
-def test_values_stay_within_their_stretch_of_time():
-    """A column that follows time: no other row of then has another value of it."""
-    n = 1000
-    X = np.column_stack([np.arange(n) / n, np.random.default_rng(0).normal(size=n)])
-    y = 5 * X[:, 0] + X[:, 1]
-    model = LinearRegression().fit(X, y)
-    anywhere = kb.importance(model, X, y, rows=None, blocks=1)
-    nearby = kb.importance(model, X, y, rows=None, blocks=20)
-    assert anywhere.columns == (0, 1)
-    assert nearby.columns == (1, 0)
-    assert nearby.mean[1] < 0.1 * anywhere.mean[0]
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_numbers_of_rows_stand_for_their_columns(moved, storage):
+    """Of one column, which may be several of the rows; a column of no source stays."""
+    X, group_of = np.arange(50.0).reshape(10, 5), np.array([0, 1, 1, -1, 2])
+    numbers = np.tile(np.arange(10)[:, None], 3)
+    numbers[:, moved] = numbers[::-1, moved]
+    expected = X.copy()
+    expected[:, group_of == moved] = X[::-1, group_of == moved]
+    found = _exchanged(storage(X), group_of, numbers)
+    np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, expected)
+
+
+def test_rows_without_a_label_do_not_count_against_one_label(tmp_path):
+    """Of one label against the rest they are no rest."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=120)
+    frame = pd.DataFrame({"a": a, "y": np.where(a > 0, "hit", np.where(a > -1, "near", "far"))})
+    frame.loc[::2, "y"] = None
+    stream = kb.open_stream(frame, label="y", positive="hit")
+    train(stream, kb.recipes.make("bpas", random_state=0), tmp_path / "m", positive="hit")
+    found = kb.importance(tmp_path / "m", frame)
+    assert (found.n_rows, found.left_out) == (60, 60)
+    assert found.mean[0] > 0.1
 
 
 def test_each_measure(quick, linear):
@@ -286,7 +280,7 @@ def test_streams_and_names_of_data():
 
 def test_of_long_data_the_last_rows_count(monkeypatch, linear):
     X, y = drawn(3000)
-    monkeypatch.setattr("kernbrook.explaining.latest.LATEST", 1100)
+    monkeypatch.setattr("kernbrook.explaining.asked.LATEST", 1100)
     found = kb.importance(linear, kb.open_stream((X, y)))
     assert found.n_rows == 1100
     np.testing.assert_array_equal(found.values, kb.importance(linear, X[-1100:], y[-1100:]).values)
@@ -338,7 +332,6 @@ LABELS = np.where(Y > 0, "up", "down")
         (X, [None] * 40, {}, "y: there are no labels"),
         (X, ["up"] * 40, {}, "y: expected two classes or more to tell apart, found 'up' alone"),
         (X, ["UP"] * 40, {}, "y: expected labels of the model, 'down', 'up', found 'UP'"),
-        (X, LABELS, {"blocks": 30}, "blocks: 30 of 40 rows, expected 2 rows in each"),
         (X, LABELS, {"rows": 0}, "Importance: rows must be None or an integer from 2"),
         (X, LABELS, {"repeats": 1}, "Importance: repeats must be an integer from 2"),
         (X, LABELS, {"measure": "auc"}, "Importance: measure must be None or one of log_loss"),
@@ -370,10 +363,10 @@ def test_columns_that_are_left_out(tmp_path):
     with pytest.raises(DataFileError, match="unknown 'c'; ignore_extra"):
         kb.importance(tmp_path / "m", data)
     with pytest.warns(DataFileWarning, match="left out 1 column: 'c'"):
-        found = kb.importance(tmp_path / "m", data, ignore_extra=True)
+        found = kb.importance(kb.load(tmp_path / "m"), data, ignore_extra=True)
     assert found.columns == ("a", "b")
     with pytest.raises(InputError, match="ignore_extra: expected the path of a model's file"):
-        kb.importance(kb.load(tmp_path / "m"), data, ignore_extra=True)
+        kb.importance(kb.load(tmp_path / "m").model, data, ignore_extra=True)
 
 
 def test_columns_that_are_not_the_models(of_flights):

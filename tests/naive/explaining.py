@@ -1,4 +1,4 @@
-"""Importance and contributions from their definitions, a row and a column at a time."""
+"""Contributions from their definition, a set of columns at a time."""
 
 from itertools import combinations
 from math import factorial
@@ -32,24 +32,3 @@ def shapley_values(score, x, background, groups):
                 adds += weight * (value({*chosen, column}) - value(set(chosen)))
         found.append(adds)
     return found, value(set())
-
-
-def importances(loss, X, y, groups, stretches, repeats, generator):
-    """(columns, repeats) by how much the loss grows, a column at a time, all rows in each repeat.
-
-    loss : of rows and labels
-    """
-    columns = sorted(set(groups))
-    grown = np.zeros((len(columns), repeats))
-    for repeat in range(repeats):
-        base = loss(X, y)
-        for i, column in enumerate(columns):
-            order = []
-            for stretch in stretches:
-                order += generator.permutation(stretch).tolist()
-            moved = [
-                [X[order[r]][j] if groups[j] == column else X[r][j] for j in range(len(groups))]
-                for r in range(len(X))
-            ]
-            grown[i, repeat] = loss(np.array(moved), y) - base
-    return grown

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 from kernbrook import reports
 from kernbrook.errors import InputError
 from kernbrook.explaining import Explanation, Importance
-from kernbrook.explaining.alike import Alike
 
 
 def explained(contributions, errors=None, **other):
@@ -41,7 +40,6 @@ def important(means, **other):
         "rows": 50,
         "n_rows": 90,
         "left_out": 3,
-        "blocks": 10,
     }
     return Importance(**(own | other))
 
@@ -66,11 +64,10 @@ def test_other_kinds_of_scores():
     assert table.columns[2].header == "prediction"
     assert table.columns[2].values == ("100.00", "+2.50", "+1.00", "103.50")
     assert table.notes[1] == "What a column adds is exact."
-    nothing = explained([0.0, 0.0], what="decision", alike=(Alike(7, 0.5),))
+    nothing = explained([0.0, 0.0], what="decision")
     table = reports.explanation_table(nothing)
     assert table.columns[2].header == "decision for late"
     assert table.notes[1] == "No column changes what the model says of this row."
-    assert table.notes[2].endswith("(1: the same): 8 (0.50).")
 
 
 def test_many_columns_are_told_in_short():
@@ -93,12 +90,11 @@ def test_importance_in_numbers():
     assert table.columns[2].values == pytest.approx((1.0, 0.2, 0.0))
     assert table.notes == (
         "With all columns as they are: error 25.0 %.",
-        "Without a column: its values are exchanged between rows near in time (10 stretches), 2 "
-        "times.",
-        "Mean ± standard deviation, of 50 rows of 90, each time others.",
+        "Without a column: its values are exchanged between rows, 2 times.",
+        "Mean ± standard deviation, of 50 rows of 90.",
         "Left out: 3 rows without a label, or with one that the model does not know.",
     )
-    flat = reports.importance_table(important([0.0, 0.0], measure="rmse", blocks=1, rows=90))
+    flat = reports.importance_table(important([0.0, 0.0], measure="rmse", rows=90))
     assert flat.columns[1].header == "root mean squared error more without it"
     assert flat.notes[3] == "No column changes what the model says."
     assert flat.notes[1] == "Without a column: its values are exchanged between rows, 2 times."

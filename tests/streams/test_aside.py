@@ -11,8 +11,8 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.sessions.raw_rows import RawRows
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 NOTES = ["", "NA", "nan", "1", 'a "b", c', " spaces ", "\u00e9" * 2000, "a\tb", "#", "-"] * 3
 
@@ -88,8 +88,8 @@ def test_what_is_refused(write):
 def test_the_model_knows_them(write):
     """Other data of the model's may have the columns or not."""
     path = write("rows.csv", "photo,w,h\na.png,1,2\nb.png,3,4\n")
-    source = Source.of_stream(open_like(None, str(path), aside=["photo"]))
-    assert (source.n_features, source.features, source.aside) == (2, ["w", "h"], ["photo"])
+    source = TableModel._of_stream(None, open_like(None, str(path), aside=["photo"]))
+    assert (source.encoder_.columns_, source.aside_) == (["w", "h"], ["photo"])
     bare = write("bare.csv", "w,h\n1,2\n3,4\n")
     for data in (path, bare):
         assert open_like(source, str(data)).read()[0].tolist() == [[1, 2], [3, 4]]
@@ -99,5 +99,5 @@ def test_the_model_knows_them(write):
     stream = open_like(source, str(more), aside=["note"])
     assert stream.aside == ["note", "photo"]
     assert stream.read()[0].tolist() == [[1, 2], [3, 4]]
-    by_width = Source(2)
+    by_width = TableModel._around(None)
     assert open_like(by_width, str(path), aside=["photo"]).n_features == 2

@@ -6,8 +6,8 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, UndeclaredColumnsError
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation import open_like
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.streams import open_stream
 from kernbrook.streams.tables.left_out_rows import BadRows
 
@@ -162,7 +162,7 @@ def test_what_auto_takes_is_of_the_rows_that_can_be_read(write):
 
 
 def test_new_rows_for_a_model():
-    source = Source.of_stream(open_stream(pa.table({"a": [1.0, 2.0], "y": [0, 1]})))
+    source = TableModel._of_stream(None, open_stream(pa.table({"a": [1.0, 2.0], "y": [0, 1]})))
     new = pa.table({"a": ["1", "many", "2"]})
     with pytest.raises(InputError, match="row 1, counted from 0: column 'a': expected a number"):
         open_like(source, new)

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation import train
-from kernbrook.evaluation.sessions.sources import Source, open_like
 from kernbrook.streams import open_stream
 
 pandas = pytest.importorskip("pandas")
@@ -341,18 +341,17 @@ def test_the_rows_are_what_they_say(tmp_path):
 )
 def test_a_model_of_one_export_takes_every_other(tmp_path, trained):
     names, rows = rows_of("booleans", gaps=True)
-    source = Source.of_stream(stream := opened(export(trained, tmp_path, names, rows), trained))
+    stream = opened(export(trained, tmp_path, names, rows), trained)
     model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(budget=20), kb.Hedge(), random_state=0)
-    train(stream, model, tmp_path / "model", source=source)
-    known = kb.load(tmp_path / "model")
+    train(stream, model, tmp_path / "model")
+    made = kb.load(tmp_path / "model")
     names, rows = rows_of("booleans", gaps=True, seed=1)
-    made = source.reached(stream)
     expected = None
     for name in EXPORTS:
         if (name == "excel.csv") != (trained == "excel.csv") and name.endswith(("sv", "arff")):
             continue  # which marks a fraction is not the model's to know
         X, y = open_like(made, export(name, tmp_path, names, rows)).read()
-        predicted = known.predict(X)
+        predicted = made.model.predict(X)
         expected = (X, y, predicted) if expected is None else expected
         np.testing.assert_array_equal(X, expected[0], err_msg=name)
         np.testing.assert_array_equal(y, expected[1])

@@ -124,9 +124,9 @@ def test_new_rows_go_on_from_those_that_were_learned(table, labelled):
     new = table[2000:] if labelled else table[2000:].drop_columns(["y"])
     stream = open_stream(new, label="y", encoder=known) if labelled else None
     if stream is None:
-        from kernbrook.evaluation.sessions.sources import Source, open_like
+        from kernbrook.estimators.table_model import TableModel, open_like
 
-        source = Source.of_stream(first)
+        source = TableModel._of_stream(None, first)
         stream = open_like(source, new)
         assert not stream.labelled
     X = np.vstack([part for part, _ in stream.chunks(100)])

@@ -22,10 +22,10 @@ import plain
 import kernbrook as kb
 from kernbrook.cli.questions import Rows
 from kernbrook.cli.web_page import Page, PageAddress
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.labelling import label
-from kernbrook.evaluation.sessions.sources import Source, open_like
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no").tolist()
@@ -71,14 +71,14 @@ class Sitting:
     """A labelling in a thread of its own, and its page."""
 
     def __init__(self, path, data, fresh=machine, classes=("no", "yes"), image=None, text=None):
-        known = load_checkpoint(path) if path.exists() else (fresh(), None)
-        model, checkpoint = known
+        like = load_checkpoint(path)[0] if path.exists() else None
+        model = fresh() if like is None else like
         aside = [name for name in (image, text) if name]
-        stream = open_like(checkpoint and checkpoint.source, str(data), aside=aside)
-        source = Source.of_stream(stream)
+        known = None if like is None or like.encoder_ is None else like
+        stream = open_like(known, str(data), aside=aside)
         names = None if classes is None else list(classes)
         self.page = Page(
-            stream, Rows(stream, source, text, image), named_classes(model, names),
+            stream, Rows(stream, text, image), named_classes(getattr(model, "model", model), names),
             Path(data).parent, PageAddress(path),
         )  # fmt: skip
         self.page.__enter__()
@@ -88,7 +88,7 @@ class Sitting:
         def run():
             try:
                 self.state = label(
-                    stream, model, path, self.page.ask, source=source, checkpoint=checkpoint,
+                    stream, model, path, self.page.ask,
                     classes=names, end=self.page.end, progress=self.page.passing,
                 )  # fmt: skip
                 self.page.close([("rows", "some")], self.state.finished)

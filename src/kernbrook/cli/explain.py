@@ -22,10 +22,9 @@ from kernbrook.cli.output import progress, say, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
-    from kernbrook.explaining.asked import Asked
+    from kernbrook.explaining.asked import Asked, Latest
     from kernbrook.explaining.contributions import Explanation
     from kernbrook.explaining.importance import Importance
-    from kernbrook.explaining.latest import Latest
     from kernbrook.streams import Stream
 
 
@@ -66,8 +65,9 @@ def explain(
     --report writes a page with both.
     """
     from kernbrook.evaluation.running.warming import watched
+    from kernbrook.evaluation.sessions.checkpoints import checkpoint_of
     from kernbrook.evaluation.sessions.going_on import told_of_learned
-    from kernbrook.explaining.latest import latest_of, opened
+    from kernbrook.explaining.asked import latest_of, opened
     from kernbrook.reports import rendered, write_page
     from kernbrook.reports.why import explanation_table, importance_table, said, why_json, why_page
 
@@ -80,7 +80,7 @@ def explain(
     with progress(data) as shown:
         given = Rows.of("explain", NAMES, table, label=label)
         asked, stream = opened(model, data, seed=seed, **given.alike())
-        given.check(model, asked.source, asked.model)
+        given.check(model, asked.like)
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"
@@ -91,8 +91,9 @@ def explain(
         if row is None or report is not None:
             importance = _important(asked, stream, known, measure, seed, row is None, shown.reading)
         learned = ""
-        if importance is not None and asked.source is not None:
-            learned = told_of_learned(stream, asked.source.positive, asked.past)
+        if importance is not None and asked.like is not None and asked.path is not None:
+            known_of = checkpoint_of(asked.like, asked.path, judged=False)
+            learned = told_of_learned(stream, None if known_of is None else known_of.past)
     name = stream.name
     if explanation is not None:
         shown_table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
@@ -115,8 +116,12 @@ def _explained(
     asked: Asked, stream: Stream, known: Latest, row: int, of_class: str | None, seed: int
 ) -> Explanation:
     """What each column adds to the prediction of a row, numbered from 1."""
-    from kernbrook.explaining.background_rows import Background, last_rows
-    from kernbrook.explaining.contributions import explanation_of, values_of
+    from kernbrook.explaining.contributions import (
+        Background,
+        explanation_of,
+        last_rows,
+        values_of,
+    )
 
     cells = stream.written(row - 1)
     values = values_of(asked, known.row if cells is None else cells, known.row)

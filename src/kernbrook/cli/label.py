@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,11 +23,6 @@ from kernbrook.cli.signals import Stopping
 from kernbrook.cli.sitting import Opened, face_of, sit
 from kernbrook.cli.written import check_ending, write_table
 from kernbrook.errors import InputError, printable
-
-if TYPE_CHECKING:
-    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
-    from kernbrook.evaluation.sessions.sources import Source
-
 
 Model = Annotated[Path, typer.Argument(help="The model's file; new with --classes or --recipe.")]
 Recipe = Annotated[
@@ -87,6 +82,7 @@ def label_data(
     A recipe that would ask for every label is given a policy: to ask where the vote is close; or,
     for numbers, for a quarter of the labels at most.
     """
+    from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.recipes_wanted import OURS
     from kernbrook.evaluation.sessions.classes import named_classes
     from kernbrook.evaluation.sessions.session import check_same_columns, check_seed
@@ -107,11 +103,12 @@ def label_data(
     stopping, left = Stopping(), ExitStack()
     with left, stopping.on_signals("kernbrook: stopped; the same command goes on"):
         found = _model(model, recipe, chosen)
-        if found[1] is not None:  # it knows how columns are encoded
-            check_same_columns(model, found[1], rows.columns, {}, written=True)
-        if found[2] is not None and recipe is None and chosen.seeded:
-            check_seed(model, found[0], chosen.seed)
-        known = named_classes(found[0], names) if asks else None
+        if isinstance(found, TableModel):  # it knows how columns are encoded
+            check_same_columns(model, found, rows.columns, {}, written=True)
+            if found.history_ is not None and recipe is None and chosen.seeded:
+                check_seed(model, found.model, chosen.seed)
+        machine = found.model if isinstance(found, TableModel) else found
+        known = named_classes(machine, names) if asks else None
         opened = Opened.of(
             model, data, found, (names, known),
             n_features=reading.get("n_features"), label=reading.get("label"), seed=chosen.seed,
@@ -181,7 +178,7 @@ def _export(opened: Opened, path: Path) -> None:
     from kernbrook.evaluation.sessions.answers import label_table
     from kernbrook.reports.words import counted
 
-    found = label_table(opened.stream, opened.path, label=opened.source.label)
+    found = label_table(opened.stream, opened.path, label=opened.table.label_)
     write_table(found.table, path, found.numbers)
     for name, was in found.renamed.items():
         say(f"the column {was!r} of the data is called {name!r} there")
@@ -191,31 +188,25 @@ def _export(opened: Opened, path: Path) -> None:
     say(f"wrote {counted(found.table.num_rows, 'label')} to {path}{skipped}")
 
 
-def _model(
-    path: Path, recipe: str | None, chosen: Chosen
-) -> tuple[Any, Source | None, Checkpoint | None]:
-    """The model in the file, or a new one; what is known of its data; its checkpoint."""
+def _model(path: Path, recipe: str | None, chosen: Chosen) -> Any:
+    """The `TableModel` in the file, or a new machine."""
     from kernbrook.evaluation.recipes_wanted import check_settings, make_online
     from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
     from kernbrook.evaluation.sessions.labelling import with_policy
     from kernbrook.evaluation.sessions.session import check_same_settings
-    from kernbrook.evaluation.sessions.sources import Source
 
-    estimator, checkpoint = load_checkpoint(path) if path.exists() else (None, None)
+    found = load_checkpoint(path)[0] if path.exists() else None
     made = None
     if recipe is not None:
-        made = with_policy(make_online(recipe, **chosen.parameters(estimator)))
+        made = with_policy(make_online(recipe, **chosen.parameters(found and found.model)))
         check_settings(made)
-    if estimator is None:
+    if found is None:
         if made is None:
             raise InputError(
                 f"{path} does not exist; to begin a new model, name the labels, such as "
                 "--classes yes,no; for numbers a recipe, such as --recipe kernbrook-regression"
             )
-        return made, None, None
+        return made
     if made is not None:
-        check_same_settings(path, (estimator, None), (made, None))
-    if checkpoint is not None:
-        return estimator, checkpoint.source, checkpoint
-    source = Source.of_model(estimator)
-    return estimator, None if source.n_features is None else source, None
+        check_same_settings(path, found.model, made)
+    return found

@@ -173,15 +173,15 @@ class Rows(NamedTuple):
         check_marks(encoder.decimal, encoder.thousands)
         return encoder
 
-    def check(self, path: Path, source: Any, model: Any) -> None:
+    def check(self, path: Path, table: Any) -> None:
         """InputError where what is given is not as a model's file has it."""
         from kernbrook.evaluation.sessions.classes import named_classes
         from kernbrook.evaluation.sessions.session import check_same_columns
 
         given = {name: self.read.get(name) for name in ("n_features", "positive")}
-        check_same_columns(path, source, self.columns, given)
+        check_same_columns(path, table, self.columns, given)
         if "classes" in self.read:
-            named_classes(model, self.read["classes"])
+            named_classes(table.model, self.read["classes"])
 
     def alike(self) -> dict[str, Any]:
         """How data are opened that are as those of a model, as `open_like` takes it."""

@@ -87,17 +87,13 @@ def predict(
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
+    from kernbrook.estimators.table_model import open_like
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.running.warming import watched
+    from kernbrook.evaluation.sessions.checkpoints import checkpoint_of, load_learned
     from kernbrook.evaluation.sessions.going_on import told_of_learned
-    from kernbrook.evaluation.sessions.predicting import (
-        Wanted,
-        load_learned,
-        said_of,
-        with_threshold,
-    )
+    from kernbrook.evaluation.sessions.predicting import Wanted, said_of, with_threshold
     from kernbrook.evaluation.sessions.raw_rows import KeptColumns
-    from kernbrook.evaluation.sessions.sources import open_like
     from kernbrook.streams.formats.csv_header import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import told_of
@@ -107,22 +103,23 @@ def predict(
     check_outputs({"--output": output, "--json": json}, [data, str(model)])
     if not to_file and str(json) == "-":
         raise InputError("--output, --json: expected one of them at standard output, got both")
-    machine, source, checkpoint = load_learned(model, history=True)
-    asked.check(model, source, machine)
-    wanted = Wanted(scores, proba, interval)
+    like = load_learned(model)
+    asked.check(model, like)
+    machine, wanted = like.model, Wanted(scores, proba, interval)
     if threshold is not None:
         machine = with_threshold(machine, as_value(threshold))
     wanted.check(machine)
-    if checkpoint is not None and not checkpoint.finished:
-        say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
     coverage = COVERAGE if interval is None and hasattr(machine, "predict_interval") else interval
-    judge = None if checkpoint is None else checkpoint.judge
-    tally = Tally.of(machine, source.positive, coverage, judge)
-    rows, to_terminal = 0, not to_file and sys.stdout.isatty()
+    rows, known, to_terminal = 0, "", not to_file and sys.stdout.isatty()
     with progress(data, hidden=to_terminal) as shown:
-        stream = open_like(source, data, **asked.alike())
-        past = () if checkpoint is None else checkpoint.past
-        known = told_of_learned(stream, source.positive, past)
+        stream = open_like(like, data, **asked.alike())
+        checkpoint = checkpoint_of(like, model, judged=stream.labelled)
+        if checkpoint is not None and not checkpoint.finished:
+            say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
+        if checkpoint is not None:
+            known = told_of_learned(like._signed(stream), checkpoint.past)
+        judge = None if checkpoint is None else checkpoint.judge
+        tally = Tally.of(machine, like.positive_, coverage, judge)
         tally.level_counts = stream.level_counts
         bad, name = stream.bad_rows or BadRows(), stream.name
         kept = KeptColumns(stream.records(), keep, bad) if keep else None
@@ -145,7 +142,7 @@ def predict(
                 write({one: values[:0] for one, values in columns.items()}, [after])
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
-    for line in told_of(tally.level_counts):
+    for line in told_of(stream.level_counts):
         say(line)
     say_of_rows(0, bad)
     _show(tally)

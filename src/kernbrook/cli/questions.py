@@ -10,7 +10,6 @@ from kernbrook.errors import UnknownNameError
 if TYPE_CHECKING:
     from kernbrook.evaluation.sessions.answers import Question
     from kernbrook.evaluation.sessions.labelling import Labelling
-    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.streams import Stream
 
 KNOWN = 10  # rows from which on it is said what is usual
@@ -57,11 +56,11 @@ class Rows:
 
     Parameters
     ----------
-    stream, source : the rows
+    stream : the rows
     text, image : names of columns, or None; columns of words are texts, too
     """
 
-    def __init__(self, stream: Stream, source: Source, text: str | None, image: str | None):
+    def __init__(self, stream: Stream, text: str | None, image: str | None):
         from kernbrook.evaluation.sessions.raw_rows import RawRows
 
         records = stream.records()
@@ -71,8 +70,8 @@ class Rows:
             if name is not None and (self._raw is None or name not in self._raw.columns):
                 raise UnknownNameError("column", name, self._raw.columns if self._raw else ())
         encoder = stream.encoder
-        self._features = source.features
-        self._columns = source.features if encoder is None else encoder.sources()
+        self._features = stream.feature_names
+        self._columns = stream.feature_names if encoder is None else encoder.sources()
         self._plain = set(self._columns or ())  # whose values are numbers
         if encoder is not None:
             place_of = encoder.encoded.place_of

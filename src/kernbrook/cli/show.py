@@ -21,6 +21,7 @@ def show(
     the errors so far. A model that is being trained or labelled is shown as its last checkpoint
     has it.
     """
+    from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.sessions.checkpoints import checkpoint_of
     from kernbrook.persistence.saving import read
     from kernbrook.reports.model_file import file_facts, model_json, model_page
@@ -28,7 +29,9 @@ def show(
     check_outputs({"--json": json}, [str(model)])
     file = file_facts(model)
     estimator, header = read(model)
-    known = checkpoint_of(estimator, header, model)
+    known = None
+    if isinstance(estimator, TableModel):
+        known = checkpoint_of(estimator, model)
     found = {**file, **model_json(estimator, known), "written_by": header.get("written_by")}
     show_result(json, lambda: found, lambda width: model_page(found, estimator, width))
 

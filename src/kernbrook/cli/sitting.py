@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,10 +18,9 @@ if TYPE_CHECKING:
 
     from kernbrook.cli.person import Person
     from kernbrook.cli.web_page import Page
+    from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.sessions.answers import Question
-    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
     from kernbrook.evaluation.sessions.labelling import Labelling
-    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.labels import JSONLines
     from kernbrook.streams import Stream
 
@@ -32,18 +30,16 @@ class Opened(NamedTuple):
 
     Attributes
     ----------
-    path, model, checkpoint : of the model
-    data, stream, source : the rows
+    path, table : the model
+    data, stream : the rows
     names, classes : all labels, as they were given and as the model has them; None of numbers, and
         where nothing is asked
     """
 
     path: Path
-    model: Any
-    checkpoint: Checkpoint | None
+    table: TableModel
     data: str
     stream: Stream
-    source: Source
     names: list[str] | None
     classes: NDArray[Any] | None
 
@@ -52,22 +48,26 @@ class Opened(NamedTuple):
         cls,
         path: Path,
         data: str,
-        found: tuple[Any, Source | None, Checkpoint | None],
+        found: Any,
         names: tuple[list[str] | None, NDArray[Any] | None],
         n_features: int | None,
         **options: Any,
     ) -> Opened:
-        """Data as `open_like` opens them, for the model that was found in a file, or a new one."""
-        from kernbrook.evaluation.sessions.sources import Source, open_like
+        """Data as `open_like` opens them, for the `TableModel` in a file, or for a new machine."""
+        from kernbrook.estimators.table_model import TableModel, open_like
 
-        model, source, checkpoint = found
-        if source is not None and n_features not in (None, source.n_features):
-            raise InputError(f"--n-features: the model has {source.n_features}, got {n_features}")
-        stream = open_like(source, data, n_features=n_features, **options)
-        source = source or Source.of_stream(stream)
+        like, width = None, None
+        if isinstance(found, TableModel):
+            width = getattr(found.model, "n_features_in_", None)
+            like = found if (found.encoder_, width) != (None, None) else None
+        if width is not None and n_features not in (None, width):
+            raise InputError(f"--n-features: the model has {width}, got {n_features}")
+        stream = open_like(like, data, n_features=n_features, **options)
+        new = found.model if isinstance(found, TableModel) else found
+        table = TableModel._of_stream(new, stream) if like is None else like
         if stream.aside:
-            source = replace(source, aside=list(stream.aside))
-        return cls(path, model, checkpoint, data, stream, source, *names)
+            table.aside_ = list(stream.aside)
+        return cls(path, table, data, stream, *names)
 
 
 def face_of(
@@ -76,7 +76,7 @@ def face_of(
     """Who is shown the questions: a `Page`, or a `Person` at the terminal."""
     from kernbrook.cli.questions import Rows
 
-    rows = Rows(opened.stream, opened.source, text, image)
+    rows = Rows(opened.stream, text, image)
     if web:
         from kernbrook.cli.web_page import Page, PageAddress
 
@@ -115,11 +115,11 @@ def sit(
         from kernbrook.labels import JSONLines
 
         read = partial(as_label, classes=opened.classes)
-        ask, end = partial(_through, JSONLines(*files), opened.source, opened.classes, read), None
+        ask, end = partial(_through, JSONLines(*files), opened.stream, opened.classes, read), None
         say(f"asking in {files[0]}, waiting for answers in {files[1]}")
     state = run(
-        opened.stream, opened.model, opened.path, _until_stopped(ask, stopping),
-        source=opened.source, checkpoint=opened.checkpoint, classes=opened.names, end=end,
+        opened.stream, opened.table, opened.path, _until_stopped(ask, stopping),
+        classes=opened.names, end=end,
         progress=face.passing, stop=stopping.wanted,
         compiling=telling(face.compiling if face.shows else None),
     )  # fmt: skip
@@ -194,7 +194,7 @@ def _next(opened: Opened, exports: bool) -> list[tuple[str, str]]:
 
 def _through(
     oracle: JSONLines,
-    source: Source,
+    stream: Stream,
     classes: NDArray[Any] | None,
     read: Callable[[Any], Any],
     question: Question,
@@ -202,7 +202,7 @@ def _through(
 ) -> Any:
     """The answer to a question that is a line in a file."""
     columns, values = question.entries()
-    names: list[str] | None = source.features
+    names = stream.feature_names
     if hasattr(question.x, "indices"):
         names = [str(j + 1) for j in columns.tolist()]
     row = values.tolist() if names is None else dict(zip(names, values.tolist(), strict=True))

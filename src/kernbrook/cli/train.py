@@ -28,8 +28,8 @@ from kernbrook.cli.signals import Stopping
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
+    from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.recipes_wanted import NewModel
-    from kernbrook.evaluation.sessions.sources import Source
     from kernbrook.evaluation.sessions.training import Training
 
 
@@ -206,7 +206,7 @@ class Given(NamedTuple):
             raise InputError(f"classes: {recipe} predicts numbers")
         return new
 
-    def check(self, path: Path, label: str | None, drawn: bool, model: Any, source: Source) -> None:
+    def check(self, path: Path, label: str | None, drawn: bool, table: TableModel) -> None:
         """InputError where the model, or what is known of its data, is not as given.
 
         label : the column that must be that of the labels, or None
@@ -220,16 +220,16 @@ class Given(NamedTuple):
             check_seed,
         )
 
-        chosen, rows = self.chosen, self.rows
+        chosen, rows, model = self.chosen, self.rows, table.model
         if chosen.recipe is not None or chosen.settings:
             recipe = chosen.recipe or OURS[task_of(model)]
             made = make_online(recipe, **chosen.parameters(model))
-            check_same_settings(path, (model, None), (made, None))
+            check_same_settings(path, model, made)
         elif chosen.seeded and not drawn:
             check_seed(path, model, chosen.seed)
         given = {name: rows.read.get(name) for name in ("n_features", "positive")}
         given["label"] = label
-        check_same_columns(path, source, rows.columns, given)
+        check_same_columns(path, table, rows.columns, given)
 
 
 def _anew(
@@ -241,13 +241,19 @@ def _anew(
     watched: dict[str, Any],
 ) -> tuple[Training, str | None]:
     """Train a new model: the result, and the recipe."""
-    from kernbrook.evaluation.sessions.sources import open_source
     from kernbrook.evaluation.sessions.training import train as run
+    from kernbrook.streams import open_stream
 
     new, rows = given.new_model(), given.rows  # the model before anything is read
-    stream, source = open_source(data, encoder=rows.encoder(), **reading)
+    stream = open_stream(data, encoder=rows.encoder(), **reading)
     result = run(
-        stream, new, model, source=source, classes=given.classes, overwrite=overwrite, **watched
+        stream,
+        new,
+        model,
+        positive=rows.read.get("positive"),
+        classes=given.classes,
+        overwrite=overwrite,
+        **watched,
     )
     return result, new.recipe
 
@@ -281,14 +287,14 @@ def _show(
 def _described(model: Path) -> dict[str, Any]:
     """What the file of a model says of its data, as --table takes it."""
     from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+    from kernbrook.evaluation.sessions.session import data_settings
     from kernbrook.streams.tables.encoder import TableEncoder
 
-    known = load_checkpoint(model)[1]
-    assert known is not None
-    settings, usual = known.source.settings(), TableEncoder().get_params()
+    table = load_checkpoint(model)[0]
+    settings, usual = data_settings(table), TableEncoder().get_params()
     found = {name: settings[name] for name in ("label", "positive")}
     found |= {name: settings[name] for name in usual if settings[name] != usual[name]}
-    if settings["features"] is None:
+    if table.encoder_ is None:
         found["n_features"] = settings["n_features"]
     if lags := found.get("lags"):  # pairs of columns and rows; None stands for the label
         found["lags"] = {settings["label"] if name is None else name: own for name, own in lags}

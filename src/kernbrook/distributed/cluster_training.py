@@ -53,10 +53,9 @@ def train_parts(
             finished=True, windows=None, seconds=fitted.seconds,
             level_counts=fitted.level_counts, n_unlabelled=fitted.rows - fitted.judged,
         )  # fmt: skip
-        assert parts.source is not None
+        assert parts.like is not None
         past = [Past(**vars(data), name=parts.name)]
-        checkpoint = Checkpoint(parts.source, fitted.rows, past, finished=True)
-        save_checkpoint(estimator, checkpoint, path)
+        save_checkpoint(parts.like.set_params(model=estimator), Checkpoint(past, True), path)
         return result
 
 

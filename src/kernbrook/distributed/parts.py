@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.labels import as_labels
+from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.recipes_wanted import CHUNK
-from kernbrook.evaluation.sessions.sources import Source, open_like, open_source
 from kernbrook.gram.arrays import canonical, sound
-from kernbrook.streams import Stream
+from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.formats.parquet_records import ParquetRecords, parquet_file
 from kernbrook.streams.opening import open_folder
@@ -33,25 +33,25 @@ class Parts(NamedTuple):
     """Data in parts.
 
     parts : in the order of the rows
-    source : of a table, what has to be known to read a part of it as the first one was read
+    like : of a table, what reads a part of it as the first one was read
     name : of the data
     first : some rows at their beginning
     levels : of a table, to count how often each declared level comes; so far none has
     """
 
     parts: Sequence[Part]
-    source: Source | None
+    like: TableModel | None
     name: str
     first: Piece
     levels: Sequence[LevelCounts] = ()
 
 
 def begun(
-    parts: Sequence[Part], source: Source | None, name: str, levels: Sequence[LevelCounts] = ()
+    parts: Sequence[Part], like: TableModel | None, name: str, levels: Sequence[LevelCounts] = ()
 ) -> Parts:
     """The parts with their first rows, which are read; InputError where there is none."""
     for piece in chain.from_iterable(pieces(computed(part)) for part in parts):
-        return Parts(parts, source, name, piece, levels)
+        return Parts(parts, like, name, piece, levels)
     raise InputError("data: there is no row")
 
 
@@ -102,22 +102,22 @@ def from_arrays(X: Any, y: NDArray[Any], met: Any = None) -> Iterator[Piece]:
 
 
 def from_table(
-    source: Source, table: Any, met: list[Sequence[LevelCounts]] | None = None
+    like: TableModel, table: Any, met: list[Sequence[LevelCounts]] | None = None
 ) -> Iterator[Piece]:
     """Pieces of a table, encoded as the first part was."""
     if len(table):
-        stream = open_like(source, table)
+        stream = open_like(like, table)
         if met is not None:
             met.append(stream.level_counts)
         yield from stream.chunks(CHUNK)
 
 
 def from_row_group(
-    source: Source, path: Path, number: int, met: list[Sequence[LevelCounts]] | None = None
+    like: TableModel, path: Path, number: int, met: list[Sequence[LevelCounts]] | None = None
 ) -> Iterator[Piece]:
     """The same of a row group of a Parquet file."""
     try:
-        yield from from_table(source, ParquetRecords(DataFile(path)).group(number), met)
+        yield from from_table(like, ParquetRecords(DataFile(path)).group(number), met)
     except KernbrookError as error:
         raise DataFileError(path, f"row group {number}: {error}") from error
 
@@ -132,9 +132,10 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
             found += [(path, number) for number in range(file.num_row_groups)]
     for path, number in found:
         if len(table := ParquetRecords(DataFile(path)).group(number)):
-            stream, source = open_source(table, label=label, encoder=encoder)
-            parts = [(from_row_group, source, *one) for one in found]
-            return begun(parts, source, records.name, _none_yet(stream))
+            stream = open_stream(table, label=label, encoder=encoder)
+            like = TableModel._of_stream(None, stream)
+            parts = [(from_row_group, like, *one) for one in found]
+            return begun(parts, like, records.name, _none_yet(stream))
     raise InputError("data: there is no row")
 
 
@@ -142,9 +143,10 @@ def _of_frames(frames: Sequence[Any], label: str | None, encoder: Any) -> Parts:
     """Of frames that Dask has yet to make."""
     for frame in frames:
         if len(table := computed(frame)):
-            stream, source = open_source(table, label=label, encoder=encoder)
-            parts = [(from_table, source, one) for one in frames]
-            return begun(parts, source, "frame", _none_yet(stream))
+            stream = open_stream(table, label=label, encoder=encoder)
+            like = TableModel._of_stream(None, stream)
+            parts = [(from_table, like, one) for one in frames]
+            return begun(parts, like, "frame", _none_yet(stream))
     raise InputError("data: there is no row")
 
 

@@ -21,11 +21,19 @@ from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
-from kernbrook.streams import TableEncoder, open_stream
+from kernbrook.streams import Stream, TableEncoder, open_stream
+from kernbrook.streams.files.data_files import DataFile
 from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of, labels_as_arrow
-from kernbrook.streams.formats.csv_header import MISSING, quoted
-from kernbrook.streams.opening import check_on_bad_rows, is_frame, is_records, table_records
-from kernbrook.streams.stream import has_label
+from kernbrook.streams.formats.csv_header import MISSING, checked_separator, quoted
+from kernbrook.streams.formats.table_records import Records
+from kernbrook.streams.opening import (
+    check_on_bad_rows,
+    find_file,
+    is_frame,
+    is_records,
+    table_records,
+)
+from kernbrook.streams.stream import PositiveView, has_label
 from kernbrook.streams.tables.column_kinds import is_missing
 from kernbrook.streams.tables.encoded_columns import stacked
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
@@ -47,8 +55,9 @@ def _has(verb: str) -> Any:
 class TableModel(Kept, Snapshots, BaseEstimator):
     """A model with its encoder: it learns from tables and predicts tables, as they are.
 
-    `kb.fit_table` makes one. A table is a frame of pandas, polars or pyarrow; records: a dict or a
-    list of dicts; or a file of a table, or a folder of Parquet files, by its path. Columns go by
+    `kb.fit_table` makes one; `kernbrook train` and `label` write one, with its history. A table is
+    a frame of pandas, polars or pyarrow; records: a dict or a list of dicts; or a file of a table,
+    or a folder of Parquet files, by its path. Columns go by
     their names, in any order. Where the encoder fills gaps, a column that is not there is one of
     gaps. A table to predict may have the label or not; its rows are taken to be far from the last
     label, unless `delay` of the model says otherwise. Rows without a label are rounds without one.
@@ -63,10 +72,15 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     Attributes
     ----------
-    encoder_ : TableEncoder, as it is after the rows that were learned
-    label_ : the name of the label's column
+    encoder_ : TableEncoder, as it is after the rows that were learned; None where these were rows
+        of numbers, which then go to the model as they are
+    label_ : the name of the label's column; None where that is not known
     named_classes_ : all labels that may come, where somebody has named them; else None
-    classes_, n_rounds_, n_rows_skipped_ : those of the model
+    positive_ : the label that is +1 for the model, all others being -1; None where that is none
+    aside_ : names of columns that are neither learned from nor the label
+    history_ : dict of plain values, what `train` has seen of its data, which `kernbrook show`
+        says; None of a model that was made in Python
+    classes_, n_rounds_, ... : those of the model
 
     Notes
     -----
@@ -93,16 +107,77 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         "encoder": Other("None or a TableEncoder", lambda value: _encoder(value)),
         "label": Other("None or the name of a column", lambda value: _name(value)),
     }
-    encoder_: TableEncoder
-    label_: str
+    encoder_: TableEncoder | None
+    label_: str | None
     named_classes_: NDArray[Any] | None
+    positive_: str | None
+    aside_: list[str]
+    history_: dict[str, Any] | None
     _kept_around = True
-    _kept_entries = ("encoder",)
+    _kept_entries = ("encoder", "history")
 
     def __init__(self, model: Any, encoder: TableEncoder | None = None, label: str | None = None):
         self.model = model
         self.encoder = encoder
         self.label = label
+
+    @classmethod
+    def _knowing(
+        cls,
+        model: Any,
+        encoder: TableEncoder | None = None,
+        label: str | None = None,
+        *,
+        positive: str | None = None,
+        aside: Sequence[str] = (),
+        classes: Any = None,
+        history: dict[str, Any] | None = None,
+    ) -> TableModel:
+        """One around a model that has learned, or is about to, and an encoder that knows columns.
+
+        The parameters are those attributes.
+        """
+        table = cls(model, None if encoder is None else clone(encoder), label)
+        table._know(encoder, label, None if classes is None else np.array(classes))
+        table.positive_, table.aside_, table.history_ = positive, list(aside), history
+        return table
+
+    @classmethod
+    def _of_stream(cls, model: Any, stream: Stream, positive: str | None = None) -> TableModel:
+        """One around a model that is about to learn a stream."""
+        encoder = None if stream.encoder is None else stream.encoder.copy()
+        label = stream.label_name
+        return cls._knowing(model, encoder, label, positive=positive, aside=stream.aside)
+
+    @classmethod
+    def _around(cls, model: Any) -> TableModel:
+        """One around a model of which nothing else is known, or the model where it is one."""
+        if isinstance(model, TableModel):
+            model._unwrapped()
+            return model
+        names = getattr(model, "feature_names_in_", None)
+        return cls._knowing(model, None if names is None else TableEncoder().begin(names.tolist()))
+
+    def _know(
+        self, encoder: TableEncoder | None, label: str | None, named: NDArray[Any] | None
+    ) -> None:
+        """Take up what is known of columns and labels, with what was learned by it."""
+        self.encoder_, self.label_, self.named_classes_ = encoder, label, named
+        for name, value in (("positive_", None), ("aside_", []), ("history_", None)):
+            if name not in vars(self):
+                setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the model has learned is seen through this one."""
+        if name.endswith("_") and not name.startswith("_") and "model" in vars(self):
+            return getattr(self.model, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """`kb.save` of this model."""
+        import kernbrook as kb
+
+        kb.save(self, path)
 
     @changes
     def fit(
@@ -152,6 +227,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         InputError, DataFileError
             The table cannot be read, has other columns, or no labels that go with the model.
         """
+        if self._takes_numbers(data):
+            told = {} if classes is None else {"classes": classes}
+            self.model.partial_fit(data, y, **told)
+            return self
         with at_once():
             stream = self._opened(data, True, ignore_extra, on_bad_rows, y)
             known, named = self._labels(stream, classes)
@@ -171,7 +250,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         if not stream.labelled:
             raise InputError(f"{stream.name}: expected labels to compare with, found none")
         with so_many_wait(MOST_ROUNDS):
-            parts = [(self.model.predict(X), own) for X, own in stream.chunks()]
+            parts = [(self.model.predict(X), own) for X, own in self._signed(stream).chunks()]
         said, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         said, labels = said[there := has_label(labels)], labels[there]
         if task_of(self.model) == "classification":
@@ -185,9 +264,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
         known, named : as `_labels` gives them
         """
-        assert stream.label_name is not None
-        said: Any = ()
-        for X, y in stream.chunks(CHUNK):
+        said, rows = (), 0
+        for X, y in self._signed(stream).chunks(CHUNK):
             before = rows_met(self.model)
             try:
                 if known is None:
@@ -197,10 +275,16 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 else:
                     said = self.model.learn(X, as_classes(y, known), classes=known)[0]
             finally:  # an error or Ctrl-C may come when some of the rows were learned
-                if rows_met(self.model) != before:
-                    self.encoder_, self.label_ = stream.encoder.copy(), stream.label_name
-                    self.named_classes_ = named
+                if met := rows_met(self.model) - before:
+                    encoder = stream.encoder.copy() if met == len(y) else stream.taught(rows + met)
+                    self._know(encoder, stream.label_name, named)
+            rows += len(y)
         return said
+
+    def _signed(self, stream: Stream) -> Stream:
+        """A stream of labels as the model has them: of one against the rest +1 and -1."""
+        positive = vars(self).get("positive_")
+        return stream if positive is None else PositiveView(stream, positive, False)
 
     @available_if(_has("learn_one"))
     @changes
@@ -266,7 +350,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _say_one(self, verb: str, x: Mapping[str, Any], ignore_extra: bool) -> Any:
         _check_record(x)
-        X = self._unwrapped()[1].next_rows(self._row(x, False, ignore_extra))
+        X = self._encodes().next_rows(self._row(x, False, ignore_extra))
         if isinstance(X, np.ndarray):
             return getattr(self.model, verb)(X[0])
         return getattr(self.model, verb.removesuffix("_one"))(X)[0]
@@ -297,8 +381,20 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """(n, 2) between which numbers the labels are, with this probability."""
         return self._said("predict_interval", data, ignore_extra, coverage=coverage)
 
-    def _unwrapped(self) -> tuple[Any, TableEncoder]:
-        """The model on rows of numbers, and the encoder that makes these.
+    def _encodes(self) -> TableEncoder:
+        """The encoder; InputError where rows are numbers, which go to the model as they are."""
+        encoder = self._unwrapped()[1]
+        if encoder is None:
+            raise InputError("x: the model has learned rows of numbers; `model` of it takes these")
+        return encoder
+
+    def _takes_numbers(self, data: Any) -> bool:
+        """Whether the data are rows of numbers for a model that has learned such rows."""
+        of_table = isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)
+        return vars(self).get("encoder_", self) is None and not of_table
+
+    def _unwrapped(self) -> tuple[Any, TableEncoder | None]:
+        """The model on rows of numbers, and the encoder that makes these, where there is one.
 
         Raises
         ------
@@ -313,7 +409,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _row(self, x: Mapping[str, Any], learns: bool, ignore_extra: bool = False) -> Any:
         """(1, w) a record as the encoder's `read_record` has it."""
-        encoder, label = self._unwrapped()[1], self._label()
+        encoder, label = self._encodes(), self._label()
         names, row = [name for name in x if name != label], None
         fills, known = encoder.missing != "error", encoder.feature_names_in_
         if all(isinstance(name, str) for name in names):
@@ -326,7 +422,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _waiting_rows(self, X: Any) -> Any:
         """(n, w) the rows of a table that wait for their labels; their gaps stay gaps."""
-        if self._unwrapped()[1].lags is not None:
+        if self._encodes().lags is not None:
             raise InputError(
                 "lags: of rows that wait for their labels those before are not known; "
                 "`partial_fit` learns such tables, and `delay` of the encoder says how late"
@@ -338,14 +434,14 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     @property
     def _waiting_form(self) -> tuple[bool, bool, int]:
         """Of such rows: whether they have gaps, whether they are sparse, and their width."""
-        encoder = self._unwrapped()[1]
+        encoder = self._encodes()
         encoded = encoder.encoded
         width = encoded.width + encoded.words_width
         return encoder.missing != "error", encoded.words_width > 0, width
 
     def _read(self, rows: Any) -> Learned:
         """All that the model says now of such rows."""
-        return read(self.model, self._unwrapped()[1].next_rows(rows))
+        return read(self.model, self._encodes().next_rows(rows))
 
     def _learn_waiting(self, rows: Any, y: Any, classes: Any = None) -> Any:
         """`learn` of the model, of such rows."""
@@ -361,15 +457,16 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _teach(self, rows: Any, y: Any, named: Any, learn: Callable[[Any], Any]) -> Any:
         """Learn such rows, and know them then; y : their labels as they were given."""
-        labels = labels_as_arrow(y) if self.encoder_.lags_of_label else None
-        encoder = self.encoder_.branch()
+        start = self._encodes()
+        labels = labels_as_arrow(y) if start.lags_of_label else None
+        encoder = start.branch()
         X, before = encoder.next_rows(rows, True, labels), rows_met(self.model)
         try:
             return learn(X)
         finally:  # an error or Ctrl-C may come when some of the rows were learned
             met = rows_met(self.model) - before
             if 0 < met < X.shape[0]:
-                encoder = self.encoder_.branch()
+                encoder = start.branch()
                 encoder.next_rows(rows[:met], True, None if labels is None else labels[:met])
             if met:
                 self.encoder_, self.named_classes_ = encoder, named
@@ -381,7 +478,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             quick = [_as_known(label, known) for label in y]
             if not any(label is NotImplemented for label in quick):
                 return quick, vars(self).get("named_classes_")
-        name, encoder = self.label_, self.encoder_
+        name, encoder = self.label_ or "label", self._encodes()
         table = frame_of([{f"{name} ": 0.0, name: label} for label in y]).to_native()
         plain = TableEncoder(decimal=encoder.decimal, thousands=encoder.thousands)
         with at_once():
@@ -397,64 +494,79 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         ignore_extra: bool = False,
         on_bad_rows: str = "error",
         y: Any = None,
-    ) -> TableStream:
+    ) -> Any:
         """A table as a stream of rows of numbers; learns : whether it is to be learned."""
         check(self)
-        new = learns and "encoder_" not in vars(self)
-        encoder = _copied(self.encoder) if new else self._unwrapped()[1]
-        skips, label = check_on_bad_rows(on_bad_rows), self._label()
-        if isinstance(data, np.ndarray) and not new:
-            data = _as_table(data, encoder.feature_names_in_.tolist())
+        new, label = learns and "encoder_" not in vars(self), self._label()
+        known = None if new else self._unwrapped()[1]
+        if self._takes_numbers(data):
+            rows = data.shape[0] if hasattr(data, "shape") else len(data)
+            stream = open_stream((data, np.zeros(rows) if y is None else y))
+            stream.labelled = y is not None
+            return stream
+        if isinstance(data, np.ndarray) and known is not None:
+            data = _as_table(data, known.feature_names_in_.tolist())
         if not (isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)):
             wanted = "a frame, records such as [{'a': 1}], or the path of a table"
             raise InputError(f"data: expected {wanted}, got {shown(data)}")
         if y is not None:
             data, label = _with_labels(data, y, label)
-        named = encoder.named_columns()
-        optional = named if encoder.missing != "error" else ()
-        known = named if label is None else [*named, label]
-        least = 2 if learns else 1
-        records = table_records(data, None, None, known, least, optional, skips)
-        if records is None:
-            name = open_stream(data).name  # which says so where there is no such file
-            raise InputError(f"data: expected a table, and {name} is none")
-        there = new or label in records.columns
-        return TableStream(
-            records, encoder, label if there else None, there, trained=not new, learns=learns,
-            ignore_extra=ignore_extra, skips=skips,
-        )  # fmt: skip
+        if new:
+            frame = frame_of(data).to_native() if is_records(data) else data
+            encoder = _copied(self.encoder)
+            stream = open_stream(frame, label=label, encoder=encoder, on_bad_rows=on_bad_rows)
+        else:
+            named = label if y is not None else None
+            stream = open_like(
+                self, data, label=named, learns=learns, ignore_extra=ignore_extra,
+                on_bad_rows=on_bad_rows,
+            )  # fmt: skip
+        if stream.records() is None:
+            raise InputError(f"data: expected a table, and {stream.name} is none")
+        return stream
 
     def _kept_parameters(self) -> dict[str, Any]:
         if "encoder_" not in vars(self):
             raise InputError("save: a TableModel that has learned nothing; learn a table before")
-        parameters = super()._kept_parameters()
-        parameters.pop("encoder")  # that follows from what it has learned
-        return parameters
+        return super()._kept_parameters()
 
     def _kept_elsewhere(self) -> set[str]:
-        return super()._kept_elsewhere() | {"encoder_"}
+        return super()._kept_elsewhere() | {"encoder_", "history_"}
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        return {"encoder": self.encoder_.described()}
+        encoder = None if self.encoder_ is None else self.encoder_.described()
+        return {"encoder": encoder, "history": self.history_}
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
-        encoder = TableEncoder.from_description(body.get("encoder"))
-        width = len(encoder.get_feature_names_out())
-        found = getattr(self.model, "n_features_in_", None)
-        if found != width:
-            raise InputError(f"encoder: {width} columns, and the model has {shown(found)}")
-        expect("label_", vars(self).get("label_"), str)
-        if self.label_ in encoder.columns_:
-            raise InputError("label_: a column that is learned from")
-        named = self.__dict__.setdefault("named_classes_", None)  # older files have none
+        for name, kinds in {"encoder": (dict,), "history": (dict,), "label_": (str,)}.items():
+            found = body if name in self._kept_entries else vars(self)
+            if name not in found and name != "history":  # older files have none
+                raise InputError(f"{name} is missing")
+            expect(name, found.get(name), *kinds, type(None))
+        self.history_, described = body.get("history"), body["encoder"]
+        encoder = None if described is None else TableEncoder.from_description(described)
+        self._know(encoder, self.label_, vars(self).get("named_classes_"))
+        if encoder is not None and "encoder" not in body["parameters"]:  # of older files
+            self.encoder = clone(encoder)
+        self._kept_read()
+
+    def _kept_read(self) -> None:
+        """InputError where what a file says of the data does not go with the model."""
+        if self.encoder_ is not None:
+            width = len(self.encoder_.get_feature_names_out())
+            if (found := getattr(self.model, "n_features_in_", width)) != width:
+                raise InputError(f"encoder: {width} columns, and the model has {shown(found)}")
+            if self.label_ in self.encoder_.columns_:
+                raise InputError("label_: a column that is learned from")
+        named = self.named_classes_
         if not (named is None or (isinstance(named, np.ndarray) and named.ndim == 1)):
             raise InputError(f"named_classes_: expected None or labels, got {shown(named)}")
-        self.encoder_, self.encoder = encoder, clone(encoder)
-
-    classes_ = property(lambda self: self.model.classes_)
-    n_rounds_ = property(lambda self: self.model.n_rounds_)
-    n_rows_skipped_ = property(lambda self: self.model.n_rows_skipped_)
+        for name in ("label_", "positive_"):
+            expect(name, getattr(self, name), str, type(None))
+        expect("aside_", self.aside_, list)
+        for name in self.aside_:
+            expect("aside_", name, str)
 
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
@@ -462,12 +574,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)
 
-    def _told(self, data: Any, ignore_extra: bool, y: Any = None) -> TableStream:
+    def _told(self, data: Any, ignore_extra: bool, y: Any = None) -> Stream:
         """A table to be predicted, and a warning about what is odd in it."""
         with at_once():
             stream = self._opened(data, ignore_extra=ignore_extra, y=y)
-            for told in stream.matched.told(stream.n_rows or 0):
-                tell(DataFileWarning(stream.name, told))
             warn_of(stream.level_counts, stream.name)
         return stream
 
@@ -477,7 +587,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
             return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
 
-    def _labels(self, stream: TableStream, classes: Sequence[Any] | None) -> tuple[Any, Any]:
+    def _labels(self, stream: Stream, classes: Sequence[Any] | None) -> tuple[Any, Any]:
         """(c,) the labels of a classifier, and those that somebody named; None for numbers.
 
         InputError where there are none, or do not go with them. What is odd about the table is
@@ -487,7 +597,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             label = self._label()
             where = "" if label is None else f" in a column {quoted(label)}"
             raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
-        present, known = stream.classes(), getattr(self.model, "classes_", None)
+        present = self._signed(stream).classes()
+        known = getattr(self.model, "classes_", None)
         if task_of(self.model) == "regression":
             if classes is not None:
                 raise InputError("classes: the model predicts numbers; give none")
@@ -508,7 +619,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             named = vars(self).get("named_classes_")
         elif not np.isin(known, named := _spelled(named, known)).all():
             raise InputError(f"classes were {listed(known)} and are {listed(named)}")
-        _tell(stream, told_of_new(_new_labels(stream, known, named)))
+        _tell(stream, told_of_new(_new_labels(self._signed(stream), known, named)))
         return known, named
 
 
@@ -520,9 +631,7 @@ def _spelled(named: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
         raise InputError(f"classes: {str(error).partition(': ')[2]}") from None
 
 
-def _new_labels(
-    stream: TableStream, known: NDArray[Any], named: NDArray[Any] | None
-) -> dict[Any, int]:
+def _new_labels(stream: Stream, known: NDArray[Any], named: NDArray[Any] | None) -> dict[Any, int]:
     """The first row of each label that a model does not know; InputError where it is refused."""
     present: Any = stream.classes()
     with suppress(InputError):
@@ -601,16 +710,18 @@ def _copied(encoder: TableEncoder | None) -> TableEncoder:
     return encoder.copy()
 
 
-def _tell(stream: TableStream, labels: Sequence[str]) -> None:
+def _tell(stream: Stream, labels: Sequence[str]) -> None:
     """Tell what was left out of a table that is about to be learned, or filled.
 
     labels : what there is to say of these
     """
-    told = [*stream.matched.told(stream.n_rows or 0), *labels]
+    matched = stream.matched
+    told = [*([] if matched is None else matched.told(stream.n_rows or 0)), *labels]
     if stream.n_unlabelled:
         rows = f"{stream.n_unlabelled:,} row{'s' * (stream.n_unlabelled > 1)}"
         told.append(f"{rows} without a label: rounds without one")
-    told += ["\n".join(lines)] if (lines := stream.bad_rows.lines()) else []
+    lines = [] if stream.bad_rows is None else stream.bad_rows.lines()
+    told += ["\n".join(lines)] if lines else []
     for one in told:
         tell(DataFileWarning(stream.name, one))
     warn_of(stream.level_counts, stream.name)
@@ -631,3 +742,102 @@ def _encoder(value: Any) -> None:
 def _name(value: Any) -> None:
     if not (value is None or isinstance(value, str)):
         raise InputError(f"label: expected None or the name of a column, got {shown(value)}")
+
+
+def open_like(
+    like: TableModel | None,
+    data: Any,
+    *,
+    n_features: int | None = None,
+    label: str | None = None,
+    aside: Sequence[str] = (),
+    seed: int = 0,
+    max_bytes: int | None = None,
+    sep: str | None = None,
+    encoder: TableEncoder | None = None,
+    written: Mapping[str, Any] | None = None,
+    learns: bool = False,
+    ignore_extra: bool = False,
+    on_bad_rows: str = "error",
+) -> Stream:
+    """New data in the form of those that a model learned; a table needs no label.
+
+    Parameters
+    ----------
+    like : a model that has learned; None for a new one, whose table has a label only in a column
+        that is named here or called "label"
+    data : what `open_stream` takes; or records
+    n_features : of a new model's data, see `open_stream`
+    label : a table's column with the label; None for the one that the model learned
+    aside : a table's columns that are neither features nor the label, besides those that were so
+        in the data that the model learned
+    seed : of a generator
+    max_bytes, sep : see `open_stream`
+    encoder : of a new model's table; what it fills gaps with comes from the whole table
+    written : how values are written where it is not as they were for the model, see
+        `TableEncoder.rewritten`
+    learns : whether the model is to learn the rows: what fills gaps then goes on learning, too
+    ignore_extra : whether a table's columns that the model does not know are left out
+    on_bad_rows : see `open_stream`
+
+    Returns
+    -------
+    Stream, which is not `labelled` where a table has no label, or none in any row
+
+    Raises
+    ------
+    DataFileError
+        The file cannot be read, or has other features.
+    UnknownNameError
+        Neither a file nor a name, or no such column.
+    InputError
+        The data have other features.
+    """
+    sep, skips = checked_separator(sep), check_on_bad_rows(on_bad_rows)
+    wanted: str | None = "label"
+    own = encoder
+    known: list[str] = [] if encoder is None else encoder.named_columns()
+    if like is not None:
+        encoder, wanted, own = like._unwrapped()[1], like.label_, None
+        if encoder is not None:  # which remembers what is odd in data
+            encoder = TableEncoder.from_description(encoder.described())
+        n_features = getattr(like.model, "n_features_in_", n_features)
+        known = [] if encoder is None else encoder.columns_
+    filled = like is not None and encoder is not None and encoder.missing != "error"
+    trained = like is not None and (encoder is not None or n_features is not None)
+    named, optional = [*known, *([] if label is None else [label])], known if filled else ()
+    least, place = 1 if n_features == 1 else 2, data  # of a CSV file: it need not have a label
+    if isinstance(data, (str, PathLike)) and (file := find_file(str(data), max_bytes)) is not None:
+        data = file  # a pipe gives its rows once
+    records = data if isinstance(data, Records) else None
+    if isinstance(data, (str, PathLike, DataFile)) or is_frame(data) or is_records(data):
+        records = table_records(data, max_bytes, sep, named, least, optional, skips)
+    if records is None:
+        if aside:
+            raise InputError(f"column {aside[0]!r}: {place} is no table")
+        of_tables = [name for name, value in (written or {}).items() if value]
+        if of_tables := of_tables + ["ignore_extra"] * ignore_extra:
+            raise InputError(f"{of_tables[0]}: goes with a table, and {place} is none")
+        return open_stream(
+            data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes, sep=sep,
+            encoder=own, on_bad_rows=on_bad_rows,
+        )  # fmt: skip
+    columns = records.columns
+    before = [] if like is None else [name for name in like.aside_ if name in columns]
+    aside = list(dict.fromkeys([*aside, *before]))
+    label = wanted if label is None and wanted in columns else label
+    by_number = trained and encoder is None and len(columns) - len(aside) != n_features
+    if written is not None:
+        encoder = (TableEncoder() if encoder is None else encoder).rewritten(**written)
+    options: dict[str, Any] = {
+        "n_features": n_features, "aside": aside, "learns": learns, "ignore_extra": ignore_extra,
+        "skips": skips,
+    }  # fmt: skip
+    labelled = label is not None or by_number
+    stream = TableStream(records, encoder, label, labelled, trained=trained, **options)
+    if not trained and stream.encoder.missing != "error":
+        return TableStream(records, stream.encoder, label, labelled, **options)
+    if not learns and stream.n_rows is not None:
+        for told in stream.matched.told(stream.n_rows):
+            tell(DataFileWarning(stream.name, told))
+    return stream

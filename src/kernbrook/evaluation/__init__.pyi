@@ -18,13 +18,11 @@ from .sessions.checkpoints import load_checkpoint as load_checkpoint
 from .sessions.going_on import go_on as go_on
 from .sessions.labelling import Labelling as Labelling
 from .sessions.labelling import label as label
+from .sessions.predicting import open_like as open_like
 from .sessions.predicting import predict as predict
 from .sessions.predicting import predict_stream as predict_stream
 from .sessions.predicting import predict_table as predict_table
 from .sessions.session import Quit as Quit
-from .sessions.sources import Source as Source
-from .sessions.sources import open_like as open_like
-from .sessions.sources import open_source as open_source
 from .sessions.training import Training as Training
 from .sessions.training import train as train
 from .windows import Judge as Judge

@@ -1,8 +1,12 @@
-"""A model as explanations ask it: rows of numbers in, numbers out, each column with its source."""
+"""A model as explanations ask it: rows of numbers in, numbers out, each column with its source.
+
+And data of any size as it takes them: their latest rows, and one row of them.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -20,14 +24,13 @@ from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.table_model import TableModel
-from kernbrook.evaluation.sessions.predicting import load_learned
-from kernbrook.evaluation.sessions.sources import Source
-from kernbrook.evaluation.windows import Past
-from kernbrook.streams import TableEncoder
+from kernbrook.estimators.table_model import TableModel, open_like
+from kernbrook.evaluation.sessions.checkpoints import load_learned
+from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_frame, is_records
+from kernbrook.streams.tables.encoded_columns import stacked
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -35,6 +38,7 @@ Name = str | int
 BATCH = 4096  # rows that are asked about together,
 MOST_NUMBERS = 1 << 23  # unless they have more numbers than these
 MOST_COLUMNS = 4096
+LATEST = 10_000
 
 
 class Asked(NamedTuple):
@@ -47,8 +51,8 @@ class Asked(NamedTuple):
     group_of : (d,) the number of the source column of each column of the rows; -1: of none
     encode : frames, records or arrays as rows of d numbers
     by_name : whether the rows themselves have these columns, known by their names
-    source : what is known of the data that a file's model was trained on; None of other models
-    past : the data that a file's model has learned, where the file says so
+    like : what opens data as the model learned them; None where nobody knows
+    path : the model's file; None of other models
     """
 
     model: Any
@@ -56,8 +60,8 @@ class Asked(NamedTuple):
     group_of: Places
     encode: Callable[[Any], Any]
     by_name: bool = False
-    source: Source | None = None
-    past: Sequence[Past] = ()
+    like: TableModel | None = None
+    path: str | PathLike[str] | None = None
 
     def rows(self, X: Any, what: str = "X") -> Any:
         """Frames, records or arrays as rows of numbers: (n, d) float64, or CSR; what : X's name."""
@@ -109,16 +113,18 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     InputError
         The model cannot be asked about single columns.
     """
+    path = model if isinstance(model, (str, PathLike)) else None
     if isinstance(model, (str, PathLike)):
-        model, kept, checkpoint = load_learned(model)
-        own = None if kept.encoder is None else TableEncoder.from_description(kept.encoder)
-        asked = _of_model(model, own, kept.features, kept)
-        return asked if checkpoint is None else asked._replace(past=checkpoint.past)
-    source = Source.of_model(model) if isinstance(model, TableModel) else None
-    return _of_model(model, encoder, names, source)
+        model = load_learned(model)
+    if isinstance(model, TableModel):
+        inner, own = model._unwrapped()
+        return _of_model(inner, own, names, model)._replace(path=path)
+    return _of_model(model, encoder, names, None)
 
 
-def _of_model(model: Any, encoder: TableEncoder | None, names: Any, source: Source | None) -> Asked:
+def _of_model(
+    model: Any, encoder: TableEncoder | None, names: Any, like: TableModel | None
+) -> Asked:
     model, own = unwrapped(model)
     encoder = encoder if own is None else own
     if isinstance(model, type) or not hasattr(model, "predict"):
@@ -127,18 +133,17 @@ def _of_model(model: Any, encoder: TableEncoder | None, names: Any, source: Sour
         return _of_named(model)
     check_is_fitted(model)
     if encoder is not None:
-        return _of_encoder(model, encoder, source)
+        return _of_encoder(model, encoder, like)
     if hasattr(model, "feature_names_in_"):
         names = model.feature_names_in_.tolist()
-    known = None if source is None else source.n_features
-    width = getattr(model, "n_features_in_", known if names is None else len(names))
+    width = getattr(model, "n_features_in_", None if names is None else len(names))
     if width is None:
         kind = type(model).__name__
         raise InputError(f"model: {kind} does not say how many columns its rows have")
     columns = range(width) if names is None else names
     _check_number(columns)
-    encode = _by_place(width) if names is None else _by_name(list(names), source)
-    return Asked(model, tuple(columns), np.arange(width), encode, names is not None, source)
+    encode = _by_place(width) if names is None else _by_name(list(names), like)
+    return Asked(model, tuple(columns), np.arange(width), encode, names is not None, like)
 
 
 def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
@@ -170,7 +175,7 @@ def _of_named(model: NamedColumns) -> Asked:
     return Asked(model.model, tuple(columns), group_of, encode, True)
 
 
-def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Asked:
+def _of_encoder(model: Any, encoder: TableEncoder, like: TableModel | None) -> Asked:
     sources = encoder.sources()
     places = {name: i for i, name in enumerate(dict.fromkeys(sources))}
     group_of, columns = np.array([places[name] for name in sources]), tuple(places)
@@ -179,11 +184,11 @@ def _of_encoder(model: Any, encoder: TableEncoder, source: Source | None) -> Ask
     def encode(X: Any) -> Any:
         if not (is_frame(X) or is_records(X)):
             raise InputError(f"expected a frame or records such as [{{'a': 1}}], got {shown(X)}")
-        frame = _without_label(frame_of(X), source)
+        frame = _without_label(frame_of(X), like)
         _check_names(frame.columns, encoder.feature_names_in_)
         return encoder.transform(frame.to_native())
 
-    return Asked(model, columns, group_of, encode, source=source)
+    return Asked(model, columns, group_of, encode, like=like)
 
 
 def _by_place(width: int) -> Callable[[Any], Any]:
@@ -197,13 +202,13 @@ def _by_place(width: int) -> Callable[[Any], Any]:
     return encode
 
 
-def _by_name(columns: list[Name], source: Source | None) -> Callable[[Any], Any]:
+def _by_name(columns: list[Name], like: TableModel | None) -> Callable[[Any], Any]:
     """Of a model that knows names: frames and records go by these, arrays do not."""
 
     def encode(X: Any) -> Any:
         if not (is_records(X) or is_named(X)):
             return _checked(X, len(columns))
-        frame = _without_label(frame_of(X), source)
+        frame = _without_label(frame_of(X), like)
         _check_names(frame.columns, columns)
         rows = np.empty((len(frame), len(columns)))
         for j, name in enumerate(columns):
@@ -226,9 +231,9 @@ def _by_name(columns: list[Name], source: Source | None) -> Callable[[Any], Any]
     return encode
 
 
-def _without_label(frame: Any, source: Source | None) -> Any:
+def _without_label(frame: Any, like: TableModel | None) -> Any:
     """A frame without the column that a file's model knows as the label."""
-    label = None if source is None else source.label
+    label = None if like is None else like.label_
     return frame.drop(label) if label in frame.columns else frame
 
 
@@ -274,3 +279,96 @@ def _check_number(columns: Sequence[Any]) -> None:
 def dense(rows: Any) -> Floats:
     """The rows as an array."""
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
+
+
+class Latest(NamedTuple):
+    """What was read.
+
+    X, y : the latest rows and their labels, which are None where the data have none
+    n_rows : of the data
+    row : (1, d) the row that was asked for; None where there is none
+    """
+
+    X: Any
+    y: NDArray[Any] | None
+    n_rows: int
+    row: Any = None
+
+
+def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
+    """A model, and data in the form of those that it learned.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or the path of a model's file
+    data : a stream, a path or a name, or a frame
+    options : of `open_like`, for a model's file, or a `TableModel`; others do not know columns
+
+    Raises
+    ------
+    DataFileError, UnknownNameError, InputError
+        As `open_like` and `asked_of`, or the data have other columns.
+    """
+    if isinstance(model, (str, PathLike, TableModel)):
+        asked = asked_of(model)
+        assert asked.like is not None
+        stream = open_like(asked.like, data, **options)
+        return asked, asked.like._signed(stream) if stream.labelled else stream
+    if options.get("ignore_extra"):
+        kind = type(model).__name__
+        wanted = "expected the path of a model's file, or a TableModel"
+        raise InputError(f"ignore_extra: {wanted}, got {kind}, which knows no table's columns")
+    inner, encoder = unwrapped(model)
+    stream = open_stream(data, encoder=encoder)
+    names = getattr(inner, "feature_names_in_", None)
+    if names is not None and list(names) != stream.feature_names:
+        return asked_of(model), stream
+    return asked_of(model, stream.encoder, stream.feature_names), stream
+
+
+def is_data(X: Any, y: Any) -> bool:
+    """Whether labels are to be found in the data themselves."""
+    named = isinstance(X, (Stream, str, PathLike))
+    if named and y is not None:
+        raise InputError("y: expected None, for the data have their own labels")
+    return named or (y is None and is_frame(X))
+
+
+def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
+    """The last 10,000 rows of a stream, in bounded memory, and one of all rows.
+
+    Parameters
+    ----------
+    row : its number from 0
+
+    Raises
+    ------
+    InputError
+        There are no rows, or they are none of the model's.
+    """
+    held: deque[tuple[Any, NDArray[Any]]] = deque()
+    count, rows, found = 0, 0, None
+    for X, y in stream.chunks():
+        if row is not None and rows <= row < rows + len(y):
+            found = _as_asked(asked, stream, X[row - rows : row - rows + 1])
+        held.append((X, y))
+        count, rows = count + len(y), rows + len(y)
+        while count - len(held[0][1]) >= LATEST:
+            count -= len(held.popleft()[1])
+    if not rows:
+        raise InputError(f"{stream.name}: no row of data")
+    X = _as_asked(asked, stream, stacked([part for part, _ in held])[-LATEST:])
+    labels = np.concatenate([labels for _, labels in held])[-LATEST:]
+    return Latest(X, labels if stream.labelled else None, rows, found)
+
+
+def _as_asked(asked: Asked, stream: Stream, X: Any) -> Any:
+    """Rows of a stream in the order of the model's columns, where it goes by names."""
+    names = stream.feature_names
+    if asked.by_name and names is not None and names != list(asked.columns):
+        import pyarrow as pa
+
+        return asked.rows(pa.table(dict(zip(names, X.T, strict=True))))
+    if X.shape[1] != len(asked.group_of):
+        raise InputError(f"X: expected {len(asked.group_of)} columns, found {X.shape[1]}")
+    return X

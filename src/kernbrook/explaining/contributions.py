@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,24 +12,29 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none, shown
+from kernbrook.engine.uniting import oldest_first
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.labels import as_labels, class_numbers, named
 from kernbrook.estimators.tasks import task_of
-from kernbrook.explaining.alike import Alike, most_alike
+from kernbrook.estimators.voted import VotedClassifier
 from kernbrook.explaining.asked import (
     Asked,
     Floats,
     Name,
+    Places,
     asked_of,
+    batch,
     dense,
     is_named,
 )
-from kernbrook.explaining.background_rows import Background, kept_rows
-from kernbrook.explaining.shapley import PER_ROW, shapley
+from kernbrook.numerics.scaling import GREAT
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_records
+from kernbrook.streams.tables.encoded_columns import stacked
 
+PER_ROW = 4  # orders for a row of the background, at least: two, and these from their ends
 ORDERS, FEWEST = 400, 16  # that are drawn where no number is said,
 MOST_ASKED = 40_000  # so many rows where columns are many
 ROUNDING = 1e-10  # of the greatest score
@@ -52,9 +57,6 @@ class Explanation:
     what : the score: "probability", "decision" or "prediction"
     of_class : the class whose score it is; None for numbers
     background : which rows the row was compared with, in words
-    alike : the rows learned from that are most like this one, as far as they are support vectors:
-        their numbers from 0, in the order in which the model has met them, and their likeness, 1
-        for the same row, on average over the kernels
     """
 
     parameter_ranges: ClassVar = {
@@ -73,7 +75,6 @@ class Explanation:
     what: str
     of_class: Any
     background: str
-    alike: tuple[Alike, ...] = ()
 
     def __repr__(self) -> str:
         order = np.argsort(-np.abs(self.contributions), kind="stable")
@@ -81,6 +82,22 @@ class Explanation:
         of = "" if self.of_class is None else f" of {self.of_class!r}"
         total = f"{self.base:.3g} usually{terms}{' ...' * (len(order) > 3)}"
         return f"<Explanation of the {self.what}{of}: {self.score:.3g} = {total}>"
+
+    def to_shap(self) -> Any:
+        """The same as an `Explanation` of shap, for the plots of that library.
+
+        Raises
+        ------
+        InputError
+            shap is not installed.
+        """
+        try:
+            from shap import Explanation as Shown
+        except ImportError as error:
+            raise InputError("to_shap: shap is not installed: pip install shap") from error
+        names = list(map(str, self.columns))
+        data = np.array(self.values, dtype=object)
+        return Shown(self.contributions, self.base, data, feature_names=names)
 
 
 class Question(NamedTuple):
@@ -220,7 +237,6 @@ def explanation_of(
         what=question.what,
         of_class=question.of_class,
         background=f"{m:,} of {others.told}" if m < n else others.told,
-        alike=most_alike(asked.model, x),
     )
 
 
@@ -268,3 +284,212 @@ def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> Questio
         return said[:, number] if said.ndim == 2 else said if number == 1 else -said
 
     return Question(score, of_class, decide)
+
+
+# -- the rows to compare with -------------------------------------------------------------------
+
+
+class Background(NamedTuple):
+    """Rows to compare with, (m, d), and which they are, in words."""
+
+    rows: Any
+    told: str
+
+
+def last_rows(model: Any) -> Background | None:
+    """The last rows learned, as they were given, where a model keeps them.
+
+    An expert that takes ranks has the last 1,000; so have the default pools up to 512 columns.
+    """
+    if not isinstance(model, OnlineMachine):
+        return None
+    state = model._model.scaler.arrays()
+    for view, method in enumerate(model._model.scaler.methods):
+        if method == "ranks":
+            ring, seen = (state[f"scaler.{view}.{name}"] for name in ("first", "seen"))
+            rows = oldest_first(ring, int(seen[0]))
+            return Background(rows, f"the last {len(rows):,} rows learned")
+    return None
+
+
+def kept_rows(model: Any) -> Background:
+    """The last rows learned, or what else a model keeps of its rows.
+
+    Its support vectors, scaled back as rows are scaled now. Where there are none, the mean of all
+    rows; of sparse rows 0 everywhere.
+
+    Raises
+    ------
+    InputError
+        It keeps nothing of the kind.
+    """
+    if (last := last_rows(model)) is not None:
+        return last
+    if isinstance(model, VotedClassifier):
+        return Background(model.support_vectors_, f"{model.n_support_stored_:,} support vectors")
+    if isinstance(model, OnlineMachine):
+        if model._model.sparse:
+            return Background(sp.csr_array((1, model.n_features_in_)), "a row of zeros")
+        shift, factor = _scale_of(model)
+        if hasattr(model, "support_vectors_") and len(model._model.views) == 1:
+            rows = model.support_vectors_ * factor + shift
+            if len(rows):
+                back = "" if np.ndim(factor) == 0 else ", scaled back as rows are scaled now"
+                return Background(rows, f"{len(rows):,} support vectors{back}")
+        if np.ndim(shift):
+            return Background(shift[None], "the mean of all rows learned")
+    raise InputError(
+        f"background: {type(model).__name__} keeps none of its rows; give some, such as rows that "
+        "it has learned"
+    )
+
+
+def _scale_of(model: OnlineMachine) -> tuple[Any, Any]:
+    """What is added, and what is multiplied by before, to undo how a machine scales its rows."""
+    scaler = model._model.scaler
+    method, state = scaler.methods[0], scaler.arrays()
+    if method is None:
+        return 0.0, 1.0
+    first, second = state["scaler.0.first"], state["scaler.0.second"]
+    if method == "maximum":
+        return 0.0, first
+    units = np.where(second < 0, GREAT, 1.0)
+    return units * first, units * np.sqrt(np.abs(second) / state["scaler.0.seen"])
+
+
+# -- Shapley values -----------------------------------------------------------------------------
+
+
+class Shares(NamedTuple):
+    """What a score is made of.
+
+    Attributes
+    ----------
+    score, base : of the row, and the mean of the others
+    contributions : (c,) what each column adds to the base
+    errors : (c,) their standard errors
+    """
+
+    score: float
+    base: float
+    contributions: Floats
+    errors: Floats
+
+
+class Walk(NamedTuple):
+    """From a row of the background to the row that is explained, column by column.
+
+    Attributes
+    ----------
+    other : number of the row of the background
+    pair : number of its pair of orders
+    order : (k,) columns in which the two rows differ
+    """
+
+    other: int
+    pair: int
+    order: Places
+
+
+def shapley(
+    ask: Callable[[Any], Floats],
+    x: Any,
+    background: Any,
+    group_of: Places,
+    orders: int,
+    generator: Any,
+) -> Shares:
+    """Share out what a score of a row is above its mean over a background.
+
+    From each row of the background the columns of x are put in one after the other, and each is
+    given what the score changes by then. That is done in drawn orders and in the same from their
+    ends: interactions of two columns are then halved exactly.
+
+    Parameters
+    ----------
+    ask : the scores, (n,), of rows, (n, d)
+    x : (1, d) array, or CSR
+    background : (m, d), the same
+    group_of : (d,) numbers of the columns that the d numbers belong to; -1: to none
+    orders : how many are drawn in all, about; of each row of the background 4 at least
+    generator : RandomState
+    """
+    rows = Between(x, background, group_of)
+    ends = ask(stacked([x, background]))
+    score, others = float(ends[0]), ends[1:]
+    m = len(others)
+    pairs = max(PER_ROW, orders // m) // 2
+    parts = np.zeros((m, pairs, rows.n_columns))
+    for walks in _together(_walks(rows, pairs, generator), batch(x.shape[1])):
+        between = stacked([rows.on(walk) for walk in walks])
+        said = ask(between) if between.shape[0] else ()
+        at = 0
+        for walk in walks:
+            steps = len(walk.order) - 1
+            scores = [others[walk.other], *said[at : at + steps], score]
+            parts[walk.other, walk.pair, walk.order] += 0.5 * np.diff(scores)
+            at += steps
+    spread = parts.var(axis=1, ddof=1).sum(axis=0) / pairs
+    contributions = parts.mean(axis=1).sum(axis=0) / m
+    return Shares(score, float(others.mean()), contributions, np.sqrt(spread) / m)
+
+
+def _walks(rows: Between, pairs: int, generator: Any) -> Iterator[Walk]:
+    for other, differs in enumerate(rows.differs):
+        columns = np.flatnonzero(differs)
+        for pair in range(pairs if len(columns) else 0):
+            order = generator.permutation(columns)
+            yield Walk(other, pair, order)
+            yield Walk(other, pair, order[::-1])
+
+
+def _together(walks: Iterator[Walk], most: int) -> Iterator[list[Walk]]:
+    """Walks that are asked about together: of so many rows, or one."""
+    held, rows = list[Walk](), 0
+    for walk in walks:
+        if held and rows + len(walk.order) > most:
+            yield held
+            held, rows = [], 0
+        held.append(walk)
+        rows += len(walk.order)
+    if held:
+        yield held
+
+
+class Between:
+    """Rows that have some columns of one row and the others of another row.
+
+    Attributes
+    ----------
+    differs : (m, c) bool, the columns in which each row of the background differs from x
+    """
+
+    def __init__(self, x: Any, background: Any, group_of: Places):
+        self.sparse, self.width = sp.issparse(x), x.shape[1]
+        self.n_columns = int(group_of.max(initial=-1)) + 1
+        if self.sparse:  # elsewhere all are 0
+            self.places = np.unique(np.concatenate([x.indices, background.indices]))
+        else:
+            self.places = np.flatnonzero((background != x).any(axis=0))
+        self.places = self.places[group_of[self.places] >= 0]
+        self.group_of = group_of[self.places]
+        self.whole = None if self.sparse else x
+        self.x, self.background = (dense(rows[:, self.places]) for rows in (x, background))
+        place = np.arange(len(self.places))
+        shape = len(self.places), self.n_columns
+        ones = sp.csr_array((np.ones(len(place)), (place, self.group_of)), shape=shape)
+        self.differs = ((self.background != self.x) @ ones) > 0
+
+    def on(self, walk: Walk) -> Any:
+        """(k - 1, d) the rows between the ends of a walk of k steps."""
+        step_of = np.full(self.n_columns, self.n_columns)
+        step_of[walk.order] = np.arange(len(walk.order))
+        taken = step_of[self.group_of] <= np.arange(len(walk.order) - 1)[:, None]
+        values = np.where(taken, self.x, self.background[walk.other])
+        if self.whole is not None:
+            rows = np.repeat(self.whole, len(values), axis=0)
+            rows[:, self.places] = values
+            return rows
+        found = sp.csr_array(values)
+        shape = len(values), self.width
+        return sp.csr_array((found.data, self.places[found.indices], found.indptr), shape=shape)

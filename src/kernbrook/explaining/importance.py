@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from kernbrook.checks import OneOf, Seed, Whole, check_values, or_none
@@ -23,15 +24,11 @@ from kernbrook.estimators.labels import (
 )
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measures import SMALLEST_CHANCE
-from kernbrook.explaining.asked import Asked, Floats, Name, Places, asked_of, batch
-from kernbrook.explaining.latest import is_data, latest_of, opened
+from kernbrook.explaining.asked import Asked, Floats, Name, asked_of, is_data, latest_of, opened
 from kernbrook.streams.booleans import spelled_as
-from kernbrook.streams.tables.encoded_columns import stacked
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
 NO_LABELS = "there are no labels, with which importance compares what the model says"
-LEAST_IN_BLOCK = 2  # rows: of one there is nothing to exchange
-BLOCKS, FEW = 10, 20  # where no number is said: so many, of so many rows each at least
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,17 +43,15 @@ class Importance:
     values : (c, repeats) of each repeat
     measure : "log_loss" or "error" of classes, "rmse" or "mae" of numbers
     base : the measure with all columns as they are
-    rows : drawn in each repeat
+    rows : that were drawn
     n_rows : from which they were drawn: those with a label that the model knows
     left_out : rows without such a label
-    blocks : in which values were exchanged
     """
 
     parameter_ranges: ClassVar = {
         "measure": or_none(OneOf((*OF_CLASSES, *OF_NUMBERS))),
-        "rows": or_none(Whole(LEAST_IN_BLOCK)),
+        "rows": or_none(Whole(2)),
         "repeats": Whole(2),
-        "blocks": or_none(Whole()),
         "random_state": Seed(),
     }
 
@@ -69,7 +64,6 @@ class Importance:
     rows: int
     n_rows: int
     left_out: int
-    blocks: int
 
     def __repr__(self) -> str:
         first = zip(self.columns[:3], self.mean, self.std, strict=False)
@@ -99,32 +93,29 @@ def importance(
     measure: str | None = None,
     rows: int | None = 500,
     repeats: int = 5,
-    blocks: int | None = None,
     ignore_extra: bool = False,
     random_state: Any = 0,
 ) -> Importance:
     """How much each column matters: what the model errs more once its values are exchanged.
 
-    The values of a column go to other rows, near in time, and the model predicts these rows again.
-    Columns that were made of one column of a table go together. The model is asked as it is, and
-    learns nothing.
+    scikit-learn's `permutation_importance`: the values of a column go to other rows, and the model
+    predicts these rows again. Columns that were made of one column of a table go together. The
+    model is asked as it is, and learns nothing.
 
     Parameters
     ----------
     model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
         As in `kernbrook predict` all rows are far from the last label, unless its `delay` says how
         far. `LateLabels` and `NamedColumns` are models, too.
-    X : (n, d) array, sparse matrix, frame, or records, in the order of time
+    X : (n, d) array, sparse matrix, frame, or records
         Rows that the model has not learned. Or a stream, a path or name of data, or a frame with
         its labels inside: then the last 10,000 rows.
     y : (n,) labels; None where the data have them
         Rows whose label is missing, or a class that the model has not seen, are left out.
     measure : "log_loss" or "error" for classes, "rmse" or "mae" for numbers
         By default "log_loss", and "error" of models without probabilities; "rmse" for numbers.
-    rows : int or None, how many are drawn in each repeat; None: all
-    repeats : int, how often; each has its own rows
-    blocks : int or None; the rows drawn are cut into so many stretches of time, and values stay
-        within one. None: 10, or fewer of fewer than 200 rows
+    rows : int or None, how many are drawn; None: all
+    repeats : int, how often values are exchanged
     ignore_extra : whether columns of data that the model does not know are left out
         Of a model's file, or a `TableModel`, which know their columns.
     random_state : int, RandomState or None; seeds the draws
@@ -143,15 +134,12 @@ def importance(
 
     Notes
     -----
-    Of columns that say the same none may seem to matter: the model has the other one. Values that
-    are exchanged in the whole stream would make rows that never were, where a column drifts; so
-    they stay within a stretch of time.
+    Of columns that say the same none may seem to matter: the model has the other one.
 
     References
     ----------
     Breiman (2001), Random forests, Machine Learning 45. Fisher, Rudin, Dominici (2019), All models
-    are wrong, but many are useful, Journal of Machine Learning Research 20. With ``blocks=1`` and
-    ``rows=None`` what scikit-learn's `permutation_importance` does.
+    are wrong, but many are useful, Journal of Machine Learning Research 20.
 
     Examples
     --------
@@ -165,7 +153,7 @@ def importance(
     >>> found.columns[:2], bool(found.mean[0] > 1)
     ((2, 0), True)
     """
-    given: dict[str, Any] = {"measure": measure, "rows": rows, "repeats": repeats, "blocks": blocks}
+    given: dict[str, Any] = {"measure": measure, "rows": rows, "repeats": repeats}
     check_values(Importance, {**given, "random_state": random_state})
     if is_data(X, y):
         asked, stream = opened(model, X, ignore_extra=ignore_extra)
@@ -183,7 +171,6 @@ def importance_of(
     measure: str | None = None,
     rows: int | None = 500,
     repeats: int = 5,
-    blocks: int | None = None,
     random_state: Any = 0,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Importance:
@@ -191,6 +178,8 @@ def importance_of(
 
     progress : called with the share that is done
     """
+    from sklearn.inspection import permutation_importance
+
     if y is None:
         raise InputError(f"y: {NO_LABELS}")
     labels = without(as_labels(y), getattr(asked.model, "missing_label", None))
@@ -198,26 +187,26 @@ def importance_of(
         raise InputError(f"X has {X.shape[0]} rows but y has {len(labels)} labels")
     measure, task = _task(asked.model, measure)
     known, labels = _known(asked.model, labels)
-    n = len(labels)
+    X, n, generator = X[known], len(labels), check_random_state(random_state)
     size = n if rows is None else min(rows, n)
-    blocks = max(1, min(BLOCKS, size // FEW)) if blocks is None else blocks
-    if size < blocks * LEAST_IN_BLOCK:
-        raise InputError(
-            f"blocks: {blocks} of {size} rows, expected {LEAST_IN_BLOCK} rows in each at least"
-        )
-    X, generator = X[known], check_random_state(random_state)
-    values, base = np.zeros((len(asked.columns), repeats)), np.empty(repeats)
-    for repeat in range(repeats):
-        drawn = np.arange(n)
-        if size < n:
-            drawn = np.sort(generator.choice(n, size, replace=False))
-        stretches = np.array_split(np.arange(size), blocks)
-        test = Test(asked, task, X[drawn], labels[drawn], stretches)
-        base[repeat] = test.measured(test.X)[0]
-        for columns, measured in test.without_each(generator):
-            values[columns, repeat] = measured - base[repeat]
-            progress((repeat + (columns[-1] + 1) / len(asked.columns)) / repeats)
-    mean = values.mean(axis=1)
+    if size < 2:
+        raise InputError(f"X: expected two rows with labels, found {n}")
+    own = np.sort(generator.permutation(n)[:size])
+    X, labels = X[own], labels[own]
+    said, count = 0, 1 + len(asked.columns) * repeats
+
+    def score(_: Any, numbers: NDArray[Any], labels: NDArray[Any]) -> float:
+        nonlocal said
+        lost = task.lost(asked.ask(task.answer, _exchanged(X, asked.group_of, numbers)), labels)
+        said += 1
+        progress(said / count)
+        return -float(task.whole(lost.mean()))
+
+    numbers = np.tile(np.arange(size)[:, None], len(asked.columns))
+    found = permutation_importance(
+        _Asking(), numbers, labels, scoring=score, n_repeats=repeats, random_state=generator
+    )
+    values, mean = found.importances, found.importances_mean
     order = np.argsort(-mean, kind="stable")
     return Importance(
         columns=tuple(asked.columns[i] for i in order),
@@ -225,64 +214,36 @@ def importance_of(
         std=values.std(axis=1, ddof=1)[order],
         values=values[order],
         measure=measure,
-        base=float(base.mean()),
+        base=-score(None, numbers, labels),
         rows=size,
         n_rows=n,
         left_out=int((~known).sum()),
-        blocks=blocks,
     )
 
 
-class Test(NamedTuple):
-    """Rows that a model is tested on.
+class _Asking(BaseEstimator):
+    """What scikit-learn wants to be there: the score asks the model."""
 
-    Attributes
-    ----------
-    X, labels : (n, d) and (n,), as the task takes them
-    stretches : numbers of rows among which values are exchanged
+    def fit(self, X: Any, y: Any) -> _Asking:
+        return self
+
+
+def _exchanged(X: Any, group_of: NDArray[np.intp], numbers: NDArray[Any]) -> Any:
+    """Rows, (n, d), whose source columns come from the rows with these numbers, (n, c) of X.
+
+    So scikit-learn exchanges numbers of rows: of one column at a time.
     """
-
-    asked: Asked
-    task: Task
-    X: Any
-    labels: NDArray[Any]
-    stretches: list[Places]
-
-    def measured(self, rows: Any) -> Floats:
-        """(k,) the measure for rows that have the labels k times."""
-        answers = self.asked.ask(self.task.answer, rows)
-        times = rows.shape[0] // len(self.labels)
-        lost = self.task.lost(answers, np.tile(self.labels, times))
-        return self.task.whole(lost.reshape(times, -1).mean(axis=1))
-
-    def without_each(self, generator: Any) -> Iterator[tuple[list[int], Floats]]:
-        """Some columns, and the measure without each; not of columns in which nothing differs."""
-        together = max(1, batch(self.X.shape[1]) // len(self.labels))
-        columns, changed = list[int](), list[Any]()
-        for column in range(len(self.asked.columns)):
-            order = np.concatenate([generator.permutation(rows) for rows in self.stretches])
-            rows = exchanged(self.X, self.asked.group_of == column, order)
-            if rows is not None:
-                columns.append(column)
-                changed.append(rows)
-            if changed and (len(changed) == together or column == len(self.asked.columns) - 1):
-                yield columns, self.measured(stacked(changed))
-                columns, changed = [], []
-
-
-def exchanged(X: Any, own: NDArray[np.bool_], order: Places) -> Any:
-    """Rows whose columns `own` come from the rows in this order; None where nothing differs."""
-    if sp.issparse(X):
-        keep = sp.diags_array(np.where(own, 0.0, 1.0))
-        take = sp.diags_array(np.where(own, 1.0, 0.0))
-        moved = sp.csr_array(X @ keep + X[order] @ take)
-        return moved if (moved != sp.csr_array(X)).nnz else None
-    theirs = X[order][:, own]
-    if np.array_equal(theirs, X[:, own]):
-        return None
-    moved = X.copy()
-    moved[:, own] = theirs
-    return moved
+    same = numbers.shape[1] > 2 and np.array_equal(numbers[:, 1], numbers[:, 2])
+    base = numbers[:, 1] if same else numbers[:, 0]
+    rows = X[base]
+    for column in np.flatnonzero((numbers != base[:, None]).any(axis=0)):
+        own = group_of == column
+        if sp.issparse(X):
+            keep, take = (sp.diags_array(np.where(own, *ends)) for ends in ((0.0, 1.0), (1.0, 0.0)))
+            rows = sp.csr_array(rows @ keep + X[numbers[:, column]] @ take)
+        else:
+            rows[:, own] = X[numbers[:, column]][:, own]
+    return rows
 
 
 def _task(model: Any, measure: str | None) -> tuple[str, Task]:

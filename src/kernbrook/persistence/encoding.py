@@ -27,6 +27,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.plain_values import expect
+from kernbrook.streams import TableEncoder
 
 # Modules whose public classes may stand in a file.
 _FAMILIES = ("kernels", "features", "learners", "combiners", "selection", "labels")
@@ -48,7 +49,7 @@ def _known() -> dict[str, type[Any]]:
             kind = getattr(module, name)
             if isinstance(kind, type) and issubclass(kind, (Kernel, BaseEstimator)):
                 known[f"{family}.{name}"] = kind
-    return known
+    return known | {"streams.TableEncoder": TableEncoder}
 
 
 def _outside(name: str) -> type[Any]:

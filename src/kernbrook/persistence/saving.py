@@ -1,12 +1,11 @@
 """Models as files: named arrays in the safetensors format, everything else as JSON beside them.
 
 The file's metadata have one entry, `kernbrook`: a JSON object of `format`, `version`, `written_by`
-(a version of kernbrook), `model`, where it comes from training `training`, how far that has come,
-and `sha256` of all these and the arrays. How the values of a model are put in JSON is said in
-`encoding`. A grid of voted classifiers has its best model as a whole within it, `LateLabels`,
-`NamedColumns` and `TableModel` the model that they are around. Loading makes objects of kernbrook's
-own public classes, and of classes that the caller names: no code runs, and no name is imported,
-because a file says so.
+(a version of kernbrook), `model`, and `sha256` of all these and the arrays. How the values of a
+model are put in JSON is said in `encoding`. A grid of voted classifiers has its best model as a
+whole within it, `LateLabels`, `NamedColumns` and `TableModel` the model that they are around.
+Loading makes objects of kernbrook's own public classes, and of classes that the caller names: no
+code runs, and no name is imported, because a file says so.
 """
 
 from __future__ import annotations
@@ -106,16 +105,6 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     >>> loaded.partial_fit(X, y).predict([[1.0], [2.0]])
     array(['no', 'yes'], dtype='<U3')
     """
-    write(estimator, path)
-
-
-def write(
-    estimator: Any, path: str | PathLike[str], training: dict[str, Any] | None = None
-) -> None:
-    """`save`, with what is known of the training: JSON values, for `read` to give back.
-
-    In the same file, so that the two are replaced together and never disagree.
-    """
     writer = _ModelWriter()
     with ExitStack() as stack:
         one = estimator
@@ -132,8 +121,6 @@ def write(
         }
         if sparse:
             header["sparse"] = sparse
-        if training is not None:
-            header["training"] = training
         header["sha256"] = _digest(header, writer.tensors)
         # One entry: safetensors writes several in any order, and the same model is the same bytes.
         metadata = {"kernbrook": json.dumps(header, allow_nan=False)}
@@ -200,18 +187,46 @@ def load(path: str | PathLike[str], allow: Collection[str] = ()) -> Any:
 
 
 def read(path: str | PathLike[str], allow: Collection[str] = ()) -> tuple[Any, dict[str, Any]]:
-    """`load`, with what else the file says: `written_by`; `training`, if `write` was told of it."""
+    """`load`, with what else the file says: `written_by`."""
     try:
         header, tensors = _read(Path(path))
         reader = _ModelReader(tensors, allow)
         estimator = reader.model(header.pop("model", {}))
         for name in tensors.keys() - reader.used:
             raise InputError(f"the tensor {name!r} belongs to nothing")
+        if "training" in header:
+            estimator = _of_training(estimator, header.pop("training"))
         return estimator, header
     except MemoryError as error:
         raise ModelFileError(path, "it asks for more memory than there is") from error
     except Exception as error:  # known classes refuse values each in its own way
         raise ModelFileError(path, _problem(Path(path), error)) from error
+
+
+def _of_training(model: Any, training: Any) -> Any:
+    """What `train` and `label` wrote before they wrote a `TableModel`, as one."""
+    from kernbrook.estimators.table_model import TableModel
+    from kernbrook.streams import TableEncoder
+
+    expect("training", training, dict)
+    source = training.pop("source", None)
+    expect("source", source, dict)
+    described, names, label = (source.get(key) for key in ("encoder", "features", "label"))
+    expect("features", names, list, NoneType)
+    encoder = None if names is None else TableEncoder().begin(names)
+    if described is not None:
+        encoder = TableEncoder.from_description(described)
+    of_source = {name: source.get(name) for name in ("positive", "classes")}
+    table = TableModel._knowing(
+        model, encoder, label, aside=source.get("aside") or (), history=training, **of_source
+    )
+    if table.encoder is not None:  # older still: nobody knows whether columns were found
+        auto = source.get("auto")
+        for name in ("categorical", "dates") if auto is None else auto:
+            given = getattr(table.encoder, name) or {}
+            table.encoder.set_params(**{name: {**given, "auto": "auto"}})
+    table._kept_read()
+    return table
 
 
 def _problem(path: Path, error: Exception) -> str:

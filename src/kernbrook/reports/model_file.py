@@ -16,7 +16,6 @@ from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.reports.as_json import plain
 from kernbrook.reports.code import as_python, in_lines
 from kernbrook.reports.measured import measures_json
@@ -73,21 +72,17 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
     and others
     """
     model, around = _around(estimator)
-    source = Source.of_model(model) if checkpoint is None else checkpoint.source
     found: dict[str, Any] = {
         "estimator": type(estimator).__name__,
         "machine": as_python(estimator, few=math.inf),
         "task": task_of(model),
         "learned": _has_learned(model),
-        "source": vars(source),
+        "source": _source(estimator, model),
         "finished": None if checkpoint is None else checkpoint.finished,
         "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
         **_since(checkpoint, task_of(model)),
         **around,
     }
-    if source.encoder is not None:  # what it makes of the columns may be very many
-        found["columns"] = source.made_encoder().columns_
-        found["source"] = found["source"] | {"features": None}
     if found["learned"]:
         found |= _learned(model)
     return {name: plain(value) for name, value in found.items()}
@@ -115,6 +110,24 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
 # -- what is known ----------------------------------------------------------------------------
 
 
+def _source(estimator: Any, model: Any) -> dict[str, Any]:
+    """What a model knows of the data that it was trained on."""
+    like = estimator if isinstance(estimator, TableModel) else TableModel._around(model)
+    encoder, named = like.encoder_, like.named_classes_
+    width = None if encoder is None else len(encoder.get_feature_names_out())
+    own = isinstance(estimator, TableModel)
+    return {
+        "n_features": getattr(model, "n_features_in_", width),
+        "positive": like.positive_,
+        # What an encoder makes of the columns may be very many.
+        "features": encoder.columns_ if encoder is not None and not own else None,
+        "label": like.label_,
+        "encoder": encoder.described() if encoder is not None and own else None,
+        "aside": like.aside_ or None,
+        "classes": None if named is None else named.tolist(),
+    }  # fmt: skip
+
+
 def _has_learned(model: Any) -> bool:
     try:
         check_is_fitted(model)
@@ -137,7 +150,8 @@ def _around(estimator: Any) -> tuple[Any, dict[str, Any]]:
     found: dict[str, Any] = {}
     while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
         if isinstance(estimator, TableModel):
-            found["columns"] = estimator._unwrapped()[1].columns_
+            encoder = estimator._unwrapped()[1]
+            found |= {} if encoder is None else {"columns": encoder.columns_}
         elif isinstance(estimator, LateLabels):
             dropped = vars(estimator).get("n_dropped_", 0)
             found |= {"n_waiting": len(estimator.waiting_), "n_dropped": dropped}

@@ -80,9 +80,9 @@ def importance_json(importance: Importance) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the keys measure, base, rows, repeats, blocks, n_rows, left_out and columns
+    dict with the keys measure, base, rows, repeats, n_rows, left_out and columns
     """
-    names = ("measure", "base", "rows", "blocks", "n_rows", "left_out")
+    names = ("measure", "base", "rows", "n_rows", "left_out")
     rows = zip(importance.columns, importance.mean, importance.std, strict=True)
     found = {name: plain(getattr(importance, name)) for name in names}
     found["repeats"] = importance.values.shape[1]
@@ -108,12 +108,11 @@ def _importance_notes(importance: Importance) -> Sequence[str]:
     drawn = (
         f"all {importance.rows:,} rows"
         if importance.rows == importance.n_rows
-        else f"{importance.rows:,} rows of {importance.n_rows:,}, each time others"
+        else f"{importance.rows:,} rows of {importance.n_rows:,}"
     )
-    blocks = f" near in time ({importance.blocks} stretches)" if importance.blocks > 1 else ""
     notes = [
         f"With all columns as they are: {base}.",
-        f"Without a column: its values are exchanged between rows{blocks}, {repeats} times.",
+        f"Without a column: its values are exchanged between rows, {repeats} times.",
         f"Mean ± standard deviation, of {drawn}.",
     ]
     if not importance.values.any():
@@ -175,7 +174,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
 
     Returns
     -------
-    dict with the keys what, of_class, score, base, background, columns and alike
+    dict with the keys what, of_class, score, base, background and columns
     """
     names = ("what", "score", "base", "background")
     found = {name: plain(getattr(explanation, name)) for name in names}
@@ -187,7 +186,6 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     )  # fmt: skip
     keys = ("column", "value", "contribution", "error", "exact")
     found["columns"] = [dict(zip(keys, map(plain, one), strict=True)) for one in each]
-    found["alike"] = [{"row": one.row + 1, "likeness": one.likeness} for one in explanation.alike]
     return found
 
 
@@ -249,11 +247,7 @@ def _row_notes(explanation: Explanation) -> Sequence[str]:
         kind = f"What a column adds is a mean over drawn orders of the columns: {error}."
     else:
         kind = f"What a column adds is exact for {exact} of {count} columns: else {error}."
-    notes = [f"usually: the mean over {explanation.background}.", kind]
-    if explanation.alike:
-        alike = ", ".join(f"{one.row + 1:,} ({one.likeness:.2f})" for one in explanation.alike)
-        notes.append(f"Most alike among the rows learned (1: the same): {alike}.")
-    return notes
+    return [f"usually: the mean over {explanation.background}.", kind]
 
 
 def why_json(

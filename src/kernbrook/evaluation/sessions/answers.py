@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import is_number
 from kernbrook.errors import DataFileError, InputError
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.classes import as_label
 from kernbrook.evaluation.sessions.raw_rows import RawRows
-from kernbrook.evaluation.sessions.sources import open_like
 from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features
@@ -270,8 +270,8 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
     if isinstance(data, Stream):
         stream = data
     else:
-        known = load_checkpoint(path)[1]
-        stream = open_like(None if known is None else known.source, data, label=label)
+        table, known = load_checkpoint(path)
+        stream = open_like(None if known is None else table, data, label=label)
     _check_rows(stream, answers, log.path)
     given = [one for one in answers.values() if one.label is not None]
     columns: dict[str, Any] = {"row": pa.array([one.row for one in given], pa.int64())}

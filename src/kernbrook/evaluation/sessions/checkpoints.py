@@ -1,32 +1,36 @@
-"""A model and how far its training is, in one file, so that the two never disagree."""
+"""What a model has seen of its data so far, in its file: so it goes on, and so `show` says it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from os import PathLike
-from types import NoneType
 from typing import Any
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
+from kernbrook.estimators.by_name import NamedColumns
+from kernbrook.estimators.late import LateLabels
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measures import Sums
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.evaluation.windows import Judge, Past, Windows
-from kernbrook.persistence.saving import read, write
-from kernbrook.plain_values import expect, is_count, read_as
+from kernbrook.persistence.saving import load, save
+from kernbrook.plain_values import read_as
+from kernbrook.streams import Stream, TableEncoder
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far a training is.
+    """How far a training is: the history of a `TableModel`.
 
     Attributes
     ----------
-    source : of the rows
-    rows : rows learned from, of all data
-    past : the data that they are of, one after the other; the last of them may go on
+    past : the data that were learned, one after the other; the last of them may go on
     finished : whether the last data have no row more
     seconds : spent learning from the last data; 0 when finished, because the same training gives
         the same bytes
@@ -35,14 +39,17 @@ class Checkpoint:
     begun : what the encoder had learned before the last data; None where it was new
     """
 
-    source: Source
-    rows: int
     past: list[Past]
     finished: bool
     seconds: float = 0.0
     windows: Windows | None = None
     judge: Judge | None = None
     begun: dict[str, Any] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows learned from, of all data."""
+        return sum(one.rows for one in self.past)
 
     @property
     def last(self) -> Past:
@@ -54,74 +61,83 @@ class Checkpoint:
         windows = None if self.windows is None or self.judge is not None else self.windows
         return {
             **vars(self),
-            # Names of encoded columns follow from the encoder; of hashed words there are many.
-            "source": asdict(self.source)
-            | ({} if self.source.encoder is None else {"features": None}),
             "past": [asdict(one) for one in self.past],
             "windows": None if windows is None else asdict(windows),
             "judge": None if self.judge is None else self.judge.described(),
         }
 
 
-def save_checkpoint(estimator: Any, checkpoint: Checkpoint, path: str | PathLike[str]) -> None:
-    """`kb.save`, with the checkpoint in the same file; `kb.load` reads the model alone."""
-    write(estimator, path, checkpoint.described())
+def save_checkpoint(
+    table: TableModel, checkpoint: Checkpoint | None, path: str | PathLike[str]
+) -> None:
+    """`kb.save` of a model with what it has seen so far; None where that is nothing."""
+    table.history_ = None if checkpoint is None else checkpoint.described()
+    save(table, path)
 
 
-def load_checkpoint(
-    path: str | PathLike[str], history: bool = True
-) -> tuple[Any, Checkpoint | None]:
-    """The model, and its checkpoint or None where `kb.save` wrote the file.
-
-    history : False leaves out what rows cost over time, which who predicts does not need
+def load_checkpoint(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint | None]:
+    """A model, whatever wrote its file, and what it has seen; None where that is not known.
 
     Raises
     ------
     ModelFileError
-        As `kb.load`, or the checkpoint is not one of this model.
+        As `kb.load`, or what the file says of its data is not of this model.
     """
-    estimator, header = read(path)
-    if not history and isinstance(header.get("training"), dict):
-        header["training"] |= {"windows": None, "judge": None}
-    return estimator, checkpoint_of(estimator, header, path)
+    model = load(path)
+    if isinstance(model, (LateLabels, NamedColumns)):
+        raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
+    table = TableModel._around(model)
+    return table, checkpoint_of(table, path)
+
+
+def load_learned(path: str | PathLike[str]) -> TableModel:
+    """A model that has learned; ModelFileError as `load_checkpoint`, or where it has not."""
+    table = load_checkpoint(path)[0]
+    try:
+        check_is_fitted(table.model)
+    except NotFittedError as error:
+        raise ModelFileError(path, "a model that has not learned anything") from error
+    return table
 
 
 def checkpoint_of(
-    estimator: Any, header: dict[str, Any], path: str | PathLike[str]
+    table: TableModel, path: str | PathLike[str], judged: bool = True
 ) -> Checkpoint | None:
-    """The checkpoint in a file that `read` has read; ModelFileError as `load_checkpoint`."""
-    found = header.get("training")
+    """What a model has seen of its data; ModelFileError where it can be no such thing.
+
+    judged : False leaves out what rows cost over time, which who predicts does not need
+    """
+    found, model = table.history_, table.model
     if found is None:
         return None
     try:
-        if "past" not in found:
-            found = _of_before(found)
-        source = Source(**found["source"])
-        _check_source(source)
-        if source.encoder is not None:
-            source = replace(source, features=_encoded(source))
-        past: list[Past] = read_as(list[Past], found.get("past"), "past")
-        of_classes = task_of(estimator) == "classification"
-        windows, judge = found.get("windows"), found.get("judge")
+        found = {"windows": None, "judge": None, "begun": None, **_of_before(found)}
+        past: list[Past] = read_as(list[Past], found["past"], "past")
+        of_classes = task_of(model) == "classification"
+        windows, judge = (found[name] if judged else None for name in ("windows", "judge"))
         if judge is not None:
-            judge = Judge.restored(judge, estimator.classes_ if of_classes else None)
+            judge = Judge.restored(judge, model.classes_ if of_classes else None)
             windows = judge.windows
         elif windows is not None:
             windows = read_as(Windows, windows, "windows")
-        read_anew = {"source": source, "past": past, "windows": windows, "judge": judge}
-        checkpoint = Checkpoint(**{**found, **read_anew})
-        _check_progress(checkpoint, of_classes)
-        sensible = estimator.n_rounds_ == checkpoint.rows
+        checkpoint = Checkpoint(**{**found, "past": past, "windows": windows, "judge": judge})
+        _check(checkpoint, table, of_classes)
+        more = model.n_rounds_ - checkpoint.rows
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
-    if not sensible:
-        problem = f"expected a model of {checkpoint.rows} rows, got {estimator.n_rounds_}"
+    if more < 0:
+        problem = f"expected a model of {checkpoint.rows} rows, got {model.n_rounds_}"
         raise ModelFileError(path, problem)
+    if more:  # by `partial_fit`, which writes nothing down
+        past = [*checkpoint.past, Past(more)]
+        return Checkpoint(past, finished=True)
     return checkpoint
 
 
 def _of_before(found: dict[str, Any]) -> dict[str, Any]:
     """What an older kernbrook wrote of a training, as it is written now: the loss of all rows."""
+    if "past" in found:
+        return {name: value for name, value in found.items() if name != "rows"}
     names, windows = found.get("data") or [None], found.get("windows")
     past = Past(found["rows"], digest=found["digest"], data=len(names))
     past.name = names[0] if len(names) == 1 else None
@@ -129,35 +145,20 @@ def _of_before(found: dict[str, Any]) -> dict[str, Any]:
         length = windows["length"]
         past.judged, past.sums = windows["rows"], {"loss": found["loss"]}
         ends = [min(length * (i + 1), past.judged) for i in range(len(windows["sums"]))]
-        rows = [end - length * i for i, end in enumerate(ends)]
-        spans = [Sums(n, n, {"loss": s}) for n, s in zip(rows, windows["sums"], strict=True)]
+        counts = [end - length * i for i, end in enumerate(ends)]
+        spans = [Sums(n, n, {"loss": s}) for n, s in zip(counts, windows["sums"], strict=True)]
         windows = asdict(Windows(length, spans))
-    same = {name: found[name] for name in ("source", "rows", "finished")}
     seconds = found.get("seconds", 0.0)
-    return {**same, "seconds": seconds, "past": [asdict(past)], "windows": windows}
+    return {
+        "finished": found["finished"], "seconds": seconds, "past": [asdict(past)],
+        "windows": windows,
+    }  # fmt: skip
 
 
-def _check_source(source: Source) -> None:
-    """InputError where what is written down about the data is none of what it can be."""
-    if source.n_features is not None and not is_count(source.n_features):
-        raise InputError(f"n_features: expected an integer from 0, got {shown(source.n_features)}")
-    for name in ("positive", "label"):
-        expect(name, getattr(source, name), str, NoneType)
-    expect("classes", source.classes, list, NoneType)
-    for name in ("features", "aside", "auto"):
-        expect(name, names := getattr(source, name), list, NoneType)
-        for one in names or []:
-            expect(name, one, str)
-    if source.features is not None and len(source.features) != source.n_features:
-        raise InputError(f"features: {len(source.features)} names of {source.n_features} features")
-
-
-def _check_progress(checkpoint: Checkpoint, of_classes: bool) -> None:
+def _check(checkpoint: Checkpoint, table: TableModel, of_classes: bool) -> None:
     """InputError where what is said of a training is of no kind that it can be."""
-    if not is_count(checkpoint.rows):
-        raise InputError(f"rows: expected an integer from 0, got {shown(checkpoint.rows)}")
-    if sum(one.rows for one in checkpoint.past) != checkpoint.rows or not checkpoint.past:
-        raise InputError(f"past: expected data of {checkpoint.rows} rows")
+    if not checkpoint.past:
+        raise InputError("past: expected data")
     if of_classes and any((one.loss or 0) > one.judged for one in checkpoint.past):
         raise InputError("past: more mistakes than rows")
     seconds = checkpoint.seconds
@@ -168,14 +169,25 @@ def _check_progress(checkpoint: Checkpoint, of_classes: bool) -> None:
     if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:
         raise InputError(f"windows: of {checkpoint.windows.rows} rows, of {checkpoint.rows}")
     if checkpoint.begun is not None:
-        if checkpoint.source.encoder is None:
+        if table.encoder_ is None:
             raise InputError("begun: expected null, because there is no encoder")
-        checkpoint.source.knowing(checkpoint.begun).made_encoder()
+        with_state(table.encoder_, checkpoint.begun)
 
 
-def _encoded(source: Source) -> list[str]:
-    """The names of the encoded columns; InputError where they are not those of the features."""
-    names: list[str] = source.made_encoder().get_feature_names_out().tolist()
-    if source.n_features != len(names) or source.features not in (None, names):
-        raise InputError("encoder: not of the features that it has")
-    return names
+def with_state(encoder: TableEncoder, state: dict[str, Any] | None) -> TableEncoder:
+    """An encoder with another state; None for that before any row."""
+    described = encoder.described()
+    if state is None:
+        known = TableEncoder.from_description(described)
+        state = clone(known).begin(known.feature_names_in_, known.label).described()["state"]
+    return TableEncoder.from_description({**described, "state": state})
+
+
+def reached(encoder: TableEncoder | None, stream: Stream | None) -> TableEncoder | None:
+    """An encoder with what that of a stream has learned so far.
+
+    How values are written in these data alone is not what the model knows of all.
+    """
+    if stream is None or stream.encoder is None or encoder is None:
+        return encoder
+    return with_state(encoder, stream.encoder.described()["state"])

@@ -61,7 +61,7 @@ def named_classes(
     return classes
 
 
-def allowed_classes(model: Any, named: Sequence[Any] | None) -> list[Any] | None:
+def allowed_classes(model: Any, named: Sequence[Any] | None) -> NDArray[Any] | None:
     """All labels that a model may learn, as named: those that it knows, and others; None for all.
 
     Raises
@@ -77,8 +77,7 @@ def allowed_classes(model: Any, named: Sequence[Any] | None) -> list[Any] | None
     classes = np.unique(_read(named, known.dtype))
     if not np.isin(known, classes).all():
         raise InputError(f"classes were {listed(known)} and are {listed(classes)}")
-    found: list[Any] = classes.tolist()
-    return found
+    return classes
 
 
 def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -12,20 +11,25 @@ from typing import Any
 from kernbrook.atomic import check_writable
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.outside import online
+from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.content import Content, Watched
 from kernbrook.evaluation.measures import COVERAGE, Measures, Tally
 from kernbrook.evaluation.running.warming import Tell, watched
-from kernbrook.evaluation.sessions.checkpoints import Checkpoint
+from kernbrook.evaluation.sessions.checkpoints import (
+    Checkpoint,
+    checkpoint_of,
+    load_learned,
+    with_state,
+)
 from kernbrook.evaluation.sessions.classes import allowed_classes
 from kernbrook.evaluation.sessions.locking import locked
-from kernbrook.evaluation.sessions.predicting import load_learned, said_of
-from kernbrook.evaluation.sessions.sources import Source, open_like
+from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.evaluation.sessions.training import Place, Training, learn_all
 from kernbrook.evaluation.windows import Judge, Past
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import is_frame
-from kernbrook.streams.stream import PositiveView, has_label
+from kernbrook.streams.stream import has_label
 from kernbrook.streams.tables.new_labels import check_some_known, new_labels
 from kernbrook.streams.tables.table_stream import TableStream
 
@@ -37,7 +41,7 @@ def go_on(
     resume: bool = False,
     anyway: bool = False,
     classes: Sequence[Any] | None = None,
-    check: Callable[[Any, Source], None] | None = None,
+    check: Callable[[TableModel], None] | None = None,
     every: float = 60.0,
     progress: Callable[[Training], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -62,8 +66,8 @@ def go_on(
     classes : all labels that may come, those that the model knows and others: no other label is
         learned, in later data neither. Where None, and nobody named them before, a new label is
         learned unless it seems to be a known one in other writing
-    check : called with the model, and with what is known of its data, before any are read: to
-        refuse them by an InputError
+    check : called with the model, which knows of its data, before any are read: to refuse them
+        by an InputError
     every, progress, stop, compiling : as `train` has them
     **options : how the data are opened, as `open_like` has it: `label`, `sep`, `max_bytes`, `seed`,
         `written`; `ignore_extra` leaves out columns that the model does not know
@@ -101,33 +105,31 @@ def go_on(
     """
     with locked(path):
         check_there(path)
-        estimator, source, known = load_learned(path, tables=False, history=True)
-        online(estimator)
+        table = load_learned(path)
+        known = checkpoint_of(table, path)
+        online(table.model)
         if check is not None:
-            check(estimator, source)
-        place = Place.within(path, known) if resume else _after(path, estimator, known, anyway)
-        if source.encoder is not None:
-            begun = place.begun if resume else source.encoder["state"]
-            place, source = place._replace(begun=begun or None), source.knowing(begun or None)
-        if resume and place.past and source.features is not None:  # left out again as before
+            check(table)
+        place = Place.within(path, known) if resume else _after(path, table, known, anyway)
+        if (encoder := table.encoder_) is not None:
+            begun = (place.begun if resume else encoder.described()["state"]) or None
+            place, table.encoder_ = place._replace(begun=begun), with_state(encoder, begun)
+        if resume and place.past and table.encoder_ is not None:  # left out again as before
             options.setdefault("ignore_extra", True)
         if classes is not None:
-            source = replace(source, classes=allowed_classes(estimator, classes))
-        opened = _opened(data, source, options)
-        stream = opened if source.positive is None else PositiveView(opened, source.positive, False)
+            table.named_classes_ = allowed_classes(table.model, classes)
+        opened = _opened(data, table, options)
+        stream = table._signed(opened)
         if not (resume or anyway):
             _check_unknown(stream, path, place.past)
         judge = None if known is None else known.judge
-        ahead = None if resume else _ahead(estimator, judge, source, opened, options, compiling)
-        return learn_all(
-            stream, estimator, path, source, place, None, every, progress, stop, compiling, ahead
-        )
+        ahead = None if resume else _ahead(table, judge, opened, options, compiling)
+        return learn_all(stream, table, path, place, None, every, progress, stop, compiling, ahead)
 
 
 def _ahead(
-    model: Any,
+    table: TableModel,
     judge: Judge | None,
-    source: Source,
     stream: Stream,
     options: dict[str, Any],
     compiling: Tell | None,
@@ -139,19 +141,20 @@ def _ahead(
     if isinstance(stream, TableStream):  # what fills gaps is to learn nothing yet
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataFileWarning)
-            stream = open_like(source, stream.records(), **options)
+            stream = open_like(table, stream.records(), **options)
+    model, positive, named = table.model, table.positive_, table.named_classes_
     coverage = COVERAGE if hasattr(model, "predict_interval") else None
-    tally = Tally.of(model, source.positive, coverage, judge)
+    tally = Tally.of(model, positive, coverage, judge)
     known, found, rows = getattr(model, "classes_", None), set[Any](), 0
     for X, y in stream.chunks():
         if rows == 0:
             watched(partial(said_of, model, X[:1], coverage), compiling)
-        if known is not None and source.positive is None:
-            labels, _ = new_labels(y, known, rows, source.classes)
+        if known is not None and positive is None:
+            labels, _ = new_labels(y, known, rows, None if named is None else named.tolist())
             found.update(labels[has_label(labels)].tolist())
         tally.add(y, said_of(model, X, coverage))
         rows += len(y)
-    if known is not None and source.classes is None:
+    if known is not None and named is None:
         check_some_known(sorted(found), known, stream.name)
     return tally.judged
 
@@ -163,13 +166,12 @@ def check_there(path: str | PathLike[str]) -> None:
 
 
 def _after(
-    path: str | PathLike[str], estimator: Any, known: Checkpoint | None, anyway: bool
+    path: str | PathLike[str], table: TableModel, known: Checkpoint | None, anyway: bool
 ) -> Place:
     """The place of a model that is to begin other data."""
     if known is None:
-        rows: int = estimator.n_rounds_
-        past = [Past(rows)]
-        return Place(Checkpoint(Source(None), rows, past, True), past)
+        past = [Past(table.model.n_rounds_)]
+        return Place(Checkpoint(past, True), past)
     if not known.finished and not anyway:
         raise InputError(
             f"{path} was stopped within {known.last.name!r}, after {known.last.rows:,} rows of "
@@ -178,18 +180,18 @@ def _after(
     return Place(known, known.past)
 
 
-def _opened(data: Any, source: Source, options: dict[str, Any]) -> Stream:
+def _opened(data: Any, table: TableModel, options: dict[str, Any]) -> Stream:
     """The data, as those of the model were, with labels to learn from."""
     if isinstance(data, str | PathLike) or is_frame(data):
-        stream = open_like(source, data, learns=True, **options)
+        stream = open_like(table, data, learns=True, **options)
     else:
         if options:
             raise InputError(f"{next(iter(options))}: goes with a path or a table alone")
-        stream = open_stream(data, n_features=source.n_features)
+        stream = open_stream(data, n_features=getattr(table.model, "n_features_in_", None))
         if stream.encoder is not None:
             raise InputError("data: expected the table itself, which is encoded as the model's was")
     if not stream.labelled:
-        label = options.get("label") or source.label
+        label = options.get("label") or table.label_
         where = "" if label is None else f" in a column {quoted(label)}"
         raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
     return stream
@@ -225,17 +227,16 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
     return max(found, key=lambda one: one.rows, default=None)
 
 
-def told_of_learned(stream: Stream, positive: str | None, past: Sequence[Past]) -> str:
+def told_of_learned(stream: Stream, past: Sequence[Past] | None) -> str:
     """That a model has learned the very rows of a stream; "" where it has not, or nobody can tell.
 
-    positive : the label that was +1 in training, if labels were told so
+    stream : with labels as the model has them
     past : the data that the model has learned
     """
     if not (past and stream.labelled):
         return ""
-    seen = stream if positive is None else PositiveView(stream, positive, False)
-    same = learned_before(seen, past)
-    return "" if same is None else told_of_same(seen, same)
+    same = learned_before(stream, past)
+    return "" if same is None else told_of_same(stream, same)
 
 
 def told_of_same(stream: Stream, same: Past) -> str:

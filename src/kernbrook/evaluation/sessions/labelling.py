@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from kernbrook.atomic import check_writable
 from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, task_of
 from kernbrook.evaluation.measures import Measures
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
@@ -37,12 +38,11 @@ from kernbrook.evaluation.sessions.answers import (
     answers_beside,
     entries,
 )
-from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, checkpoint_of, save_checkpoint
 from kernbrook.evaluation.sessions.classes import as_label, named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.evaluation.sessions.session import Quit, Session, Stretch, Undo
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.evaluation.windows import Past
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
@@ -121,8 +121,6 @@ def label(
     path: str | PathLike[str],
     ask: Callable[[Question, Labelling], Any],
     *,
-    source: Source | None = None,
-    checkpoint: Checkpoint | None = None,
     classes: Sequence[Any] | None = None,
     every: float = EVERY,
     end: Callable[[Labelling], None] | None = None,
@@ -142,13 +140,12 @@ def label(
     Parameters
     ----------
     stream : the rows; their labels are not looked at
-    model : a machine with `learn`, as the file has it, or a new one where there is no file
+    model : a machine with `learn`, or a `TableModel`, as the file has it; or a new one where there
+        is no file
     path : the model's file, in an existing folder
     ask : gives the label of a question, or None where it cannot be had; or raises `Quit`, or `Undo`
         to take back the last answer, whose question then comes again. It is also told how far the
         labelling is
-    source : what else to write down about the data
-    checkpoint : what `load_checkpoint` found beside the model
     classes : all labels, where the model has not learned from any
     every : seconds from one writing of the model to the next, at least 0
     end : called where no row is left, if there is an answer to take back: the last chance for that
@@ -186,15 +183,17 @@ def label(
     >>> result.finished, result.asked == lines - 1, result.saved > 150
     (True, True, True)
     """
+    table = model if isinstance(model, TableModel) else TableModel._of_stream(model, stream)
+    model = table.model
     if not hasattr(model, "should_ask"):
         raise InputError(f"{path}: {type(model).__name__} does not ask for labels")
     names = named_classes(model, classes)
     with locked(path):
-        log = _log(model, path, _begun(model, checkpoint, names))
-        source = source or Source.of_stream(stream)
+        checkpoint = checkpoint_of(table, path)
+        log = _log(table, path, _begun(model, checkpoint, names))
         rows = _rounds(model) - log.begun.rounds
         session = _Session(
-            model, Labelling(model, log.path, rows=rows), path, source, checkpoint,
+            table, Labelling(model, log.path, rows=rows), path, checkpoint,
             _past(log.begun, checkpoint, rows), False, names, log, ask, end, stream.n_features,
         )  # fmt: skip
         session.check()
@@ -231,12 +230,12 @@ def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
     return [Past(begun.rounds)] if begun.rounds else []
 
 
-def _log(model: Any, path: str | PathLike[str], begun: Begun) -> AnswerLog:
+def _log(table: TableModel, path: str | PathLike[str], begun: Begun) -> AnswerLog:
     """The answers beside a model's file; both are written where neither is there."""
     if not check_writable(path).exists():
         if answers_beside(path).exists():
             raise InputError(f"{path} is not there, but {answers_beside(path)} is: move it away")
-        save(model, path)
+        save(table, path)
     return AnswerLog(answers_beside(path), begun)
 
 
@@ -312,11 +311,12 @@ class _Session(Session):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._usual = _Usual(self.n_features)
-        self._copies = [_Copy(self.state.rows, deepcopy(self.model), self.known)]  # two at most
+        model = deepcopy(self.table.model)
+        self._copies = [_Copy(self.state.rows, model, self.known)]  # two at most
 
     def check(self) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
-        now = _begun(self.model, self.known, self.classes)
+        now = _begun(self.table.model, self.known, self.classes)
         rows, begun = self.state.rows, self.log.begun
         same = now.digest == begun.digest or rows > 0
         if rows < 0 or now.classes != begun.classes or not same:
@@ -336,7 +336,8 @@ class _Session(Session):
             raise InputError("undo: there is no answer to take back")
         copy = next(one for one in reversed(self._copies) if one.rows < last.row)
         state = Labelling(copy.model, self.log.path, rows=copy.rows)
-        again = replace(self, model=copy.model, state=state, known=copy.known, undoing=last.row)
+        self.table.model = copy.model
+        again = replace(self, state=state, known=copy.known, undoing=last.row)
         again.check()
         return again
 
@@ -351,12 +352,12 @@ class _Session(Session):
         if row == self.undoing:
             self._take_back()
         if last is not None and last.row == self.state.rows:  # it is learned by now
-            copy = _Copy(self.state.rows, deepcopy(self.model), self.reached())
+            copy = _Copy(self.state.rows, deepcopy(self.table.model), self.reached())
             self._copies = [self._copies[-1], copy]
         self._x = X
         told = {} if self.classes is None else {"classes": self.classes}
         try:
-            self.model.learn(X, self._answer, **told)
+            self.table.model.learn(X, self._answer, **told)
         except _OtherError:
             raise
         except InputError as error:
@@ -385,10 +386,8 @@ class _Session(Session):
         if self.state.rows > 0:
             self._written = -1
             self.save()
-        elif self.known is not None:
-            self.write(save_checkpoint, self.model, self.known, self.path)
         else:
-            self.write(save, self.model, self.path)
+            self.write(save_checkpoint, self.table, self.known, self.path)
         self.log.take_back()
         self.undoing = 0
 
@@ -415,7 +414,7 @@ class _Session(Session):
 
     def _question(self, row: int) -> Question:
         """What the model says of the row, as one that learns no more would, and why it asks."""
-        model, predicted, votes, chances = self.model, None, None, None
+        model, predicted, votes, chances = self.table.model, None, None, None
         if model.labels_asked_ > 0:
             said = said_of(model, self._x)
             predicted = said.predictions.tolist()[0]

@@ -11,52 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.engine.progress import MOST_ROUNDS
-from kernbrook.errors import InputError, ModelFileError
-from kernbrook.estimators.by_name import NamedColumns
+from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.confidence import check_coverage, intervals_of
 from kernbrook.estimators.labels import check_threshold
-from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.table_model import TableModel
+from kernbrook.estimators.table_model import open_like as open_like
 from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
-from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoint
-from kernbrook.evaluation.sessions.sources import Source, open_like
+from kernbrook.evaluation.sessions.checkpoints import load_learned
 from kernbrook.streams import open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import Features
 from kernbrook.streams.tables.levels import warn_of
-
-
-def load_learned(
-    path: str | PathLike[str], tables: bool = True, history: bool = False
-) -> tuple[Any, Source, Checkpoint | None]:
-    """A model that can predict, where its data came from, and its checkpoint if it has one.
-
-    tables : whether a `TableModel` is taken, for the model in it
-    history : as `load_checkpoint` has it
-
-    Raises
-    ------
-    ModelFileError
-        As `kb.load`, or the model has not learned anything.
-    """
-    model, checkpoint = load_checkpoint(path, history)
-    if isinstance(model, TableModel):
-        if not tables:
-            raise ModelFileError(path, "a TableModel: it goes on by partial_fit in Python")
-        return model.model, Source.of_model(model), None
-    if isinstance(model, (LateLabels, NamedColumns)):
-        raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise ModelFileError(path, "a model that has not learned anything") from error
-    source = Source.of_model(model) if checkpoint is None else checkpoint.source
-    return model, source, checkpoint
 
 
 class Wanted(NamedTuple):
@@ -227,10 +196,10 @@ def predict_stream(
     if scores + proba + (interval is not None) > 1:
         raise InputError("scores, proba, interval: expected one of them at most")
     if isinstance(model, str | PathLike):
-        model, source, _ = load_learned(model)
-        table = isinstance(data, str | PathLike) or is_frame(data)
+        like = load_learned(model)
+        model, table = like.model, isinstance(data, str | PathLike) or is_frame(data)
         alike: dict[str, Any] = {"written": written, "ignore_extra": ignore_extra}
-        stream = open_like(source, data, **alike) if table else open_stream(data)
+        stream = open_like(like, data, **alike) if table else open_stream(data)
     else:
         stream = open_stream(data)
     wanted.check(model)
@@ -290,29 +259,26 @@ def predict_table(
     """
     import pyarrow as pa
 
-    model, source = kept_learned(path)
-    wanted = Wanted(scores, proba, interval)
+    try:
+        changed = os.stat(path).st_mtime_ns
+    except OSError:
+        changed = 0  # reading it says what is wrong
+    like = _kept(os.fspath(path), changed)
+    model, wanted = like.model, Wanted(scores, proba, interval)
     wanted.check(model)
-    source.check_parts()
+    if like.encoder_ is not None and like.encoder_.lags is not None:
+        raise InputError("lags: rows go in their own order, and no part of them by itself")
     width = getattr(model, "n_features_in_", 1)
     parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
     if len(table):
-        stream = open_like(source, table)
+        stream = open_like(like, table)
         warn_of(stream.level_counts, stream.name)
         parts += [said_of(model, X, interval) for X, _ in stream.chunks()]
     found = wanted.columns(model, joined(parts))
     return pa.table({name: pa.array(values) for name, values in found.items()})
 
 
-def kept_learned(path: str | PathLike[str]) -> tuple[Any, Source]:
-    """As `load_learned`, read once in a process, as long as the file stays the same."""
-    try:
-        changed = os.stat(path).st_mtime_ns
-    except OSError:
-        return load_learned(path)[:2]  # which says what is wrong
-    return _kept(os.fspath(path), changed)
-
-
 @lru_cache(maxsize=2)
-def _kept(path: str, changed: int) -> tuple[Any, Source]:
-    return load_learned(path)[:2]
+def _kept(path: str, changed: int) -> TableModel:
+    """The model in a file, read once in a process as long as the file stays the same."""
+    return load_learned(path)

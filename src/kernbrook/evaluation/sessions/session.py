@@ -12,17 +12,21 @@ from typing import Any, ClassVar
 
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.content import Content, RowDigest
 from kernbrook.evaluation.measures import Sums
-from kernbrook.evaluation.sessions.checkpoints import Checkpoint, save_checkpoint
-from kernbrook.evaluation.sessions.sources import Source
+from kernbrook.evaluation.sessions.checkpoints import Checkpoint, reached, save_checkpoint
 from kernbrook.evaluation.windows import Past, Windows, shortened
 from kernbrook.persistence.encoding import Writer
-from kernbrook.streams import Stream
+from kernbrook.streams import Stream, TableEncoder
 from kernbrook.streams.stream import Features, Labels, Piece
-from kernbrook.streams.tables.declarations import AUTO, declared_lags
+from kernbrook.streams.tables.declarations import AUTO, declared_lags, is_auto
 
 CHUNK = 1024  # rows read at a time; they do not change the result
+ENCODED = (  # the parameters of an encoder
+    "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "words", "lags",
+    "delay", "every",
+)  # fmt: skip
 
 
 class Quit(Exception):
@@ -75,9 +79,9 @@ class Session(ABC):
 
     Attributes
     ----------
-    model : what learns
+    table : the model that learns, with all that goes into its file
     state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
-    path, source : the model's file, and what is written down about the data
+    path : the model's file
     known : the checkpoint in the file; None where there is none
     past : the data that the model learned from before these
     new : whether a file that is there at the first writing is somebody else's
@@ -85,10 +89,9 @@ class Session(ABC):
 
     step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
 
-    model: Any
+    table: TableModel
     state: Any
     path: str | PathLike[str]
-    source: Source
     known: Checkpoint | None
     past: Sequence[Past]
     new: bool
@@ -112,14 +115,10 @@ class Session(ABC):
 
     def reached(self) -> Checkpoint:
         """What is written beside the model."""
-        state, source, name = self.state, self.source, None
-        if self._stream is not None:
-            source, name = source.reached(self._stream), self._stream.name
+        state, name = self.state, None if self._stream is None else self._stream.name
         data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
-        return Checkpoint(
-            source, self.model.n_rounds_, shortened([*self.past, data]), state.finished,
-            windows=state.windows,
-        )  # fmt: skip
+        past = shortened([*self.past, data])
+        return Checkpoint(past, state.finished, windows=state.windows)
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
@@ -164,7 +163,8 @@ class Session(ABC):
         if rows == self._written and self._whole >= whole:
             return
         try:
-            self.write(save_checkpoint, self.model, self.reached(), self.path)
+            self.table.encoder_ = reached(self.table.encoder_, self._stream)
+            self.write(save_checkpoint, self.table, self.reached(), self.path)
         except _OtherWriter:
             raise
         except InputError as error:
@@ -204,26 +204,33 @@ class Session(ABC):
             raise self.other(f"it has seen {begin} rows, here are {state.rows_read}")
 
 
-def check_same_settings(
-    path: str | PathLike[str], was: tuple[Any, Source | None], now: tuple[Any, Source | None]
-) -> None:
-    """InputError where a model in a file, or its source, is not as asked for.
+def check_same_settings(path: str | PathLike[str], was: Any, now: Any) -> None:
+    """InputError where a model in a file has other parameters than one that is asked for.
 
-    Parameters
-    ----------
-    path : the file
-    was : the model in it, and its source; None not to compare sources
-    now : what is asked for
+    `TableModel`s are compared with what they know of their data.
     """
-    before, after = (
-        {
-            **({} if source is None else source.settings()),
-            "estimator": type(model).__name__,
-            **model.get_params(deep=False),
-        }
-        for model, source in (was, now)
-    )
-    check_same(path, before, after)
+    check_same(path, _settings(was), _settings(now))
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    data = {}
+    if isinstance(model, TableModel):
+        model, data = model.model, data_settings(model)
+    return {**data, "estimator": type(model).__name__, **model.get_params(deep=False)}
+
+
+def data_settings(table: TableModel) -> dict[str, Any]:
+    """All that a model knows of its data but what was learned, by name."""
+    encoder, declared = table.encoder_, dict[str, Any]()
+    if encoder is not None:
+        declared = TableEncoder.from_description(encoder.described()).described()
+    width = None if encoder is None else len(encoder.get_feature_names_out())
+    width = getattr(table.model, "n_features_in_", width)
+    return {
+        **({} if width is None else {"n_features": width}),
+        "positive": table.positive_, "label": table.label_, "aside": table.aside_ or None,
+        **{name: declared.get(name) for name in (*ENCODED, "columns")},
+    }  # fmt: skip
 
 
 def check_same(
@@ -243,7 +250,7 @@ def check_same(
 
 def check_same_columns(
     path: str | PathLike[str],
-    source: Source,
+    table: TableModel,
     columns: Mapping[str, Any],
     given: Mapping[str, Any],
     written: bool = False,
@@ -253,13 +260,13 @@ def check_same_columns(
     Parameters
     ----------
     path : the file
-    source : of the data in it
+    table : the model in it
     columns : the parameters of a TableEncoder that are given; where some speak of some columns
         alone, the others are as they were, and so is what "auto" takes
     given : other settings, by name; None of those that are not given
     written : whether values must be written as before, too
     """
-    before, after = source.settings(), {k: v for k, v in given.items() if v is not None}
+    before, after = data_settings(table), {k: v for k, v in given.items() if v is not None}
     for name, own in columns.items():
         if name in ("units", "decimal", "thousands") and not written:
             continue
@@ -268,19 +275,18 @@ def check_same_columns(
             before[name] = known = list(known or ())
             after[name] = known + [one for one in own if one not in known]
         elif isinstance(own, Mapping):
-            before[name], own = (_by_column(name, one, source) for one in (known or {}, own))
-            auto = AUTO in own and (source.auto is None or name in source.auto)
+            before[name], own = (_by_column(name, one, table.label_) for one in (known or {}, own))
+            auto = AUTO in own and is_auto(getattr(table.encoder, name, None))
             own = {k: v for k, v in own.items() if not (k == AUTO and auto)}
             after[name] = {**before[name], **{k: v for k, v in own.items() if v}}
     check_same(path, before, after)
 
 
-def _by_column(name: str, given: Any, source: Source) -> dict[str, Any]:
+def _by_column(name: str, given: Any, label: str | None) -> dict[str, Any]:
     """What is said of each column: of dates without formats, of lags by one name of the label."""
     if name == "lags":
-        own = None, source.label
         lags = declared_lags(dict(given))
-        return {"label" if key in own else str(key): [*rows] for key, rows in lags.items()}
+        return {"label" if key in (None, label) else str(key): [*v] for key, v in lags.items()}
     if name == "dates":
         return {
             key: own if own == AUTO else [part for part in own if "%" not in part]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kernbrook.atomic import check_writable
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.confidence import intervals_of
+from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.content import Content, Watched
 from kernbrook.evaluation.measures import Measures
@@ -31,7 +32,6 @@ from kernbrook.evaluation.sessions.checkpoints import Checkpoint, load_checkpoin
 from kernbrook.evaluation.sessions.classes import named_classes
 from kernbrook.evaluation.sessions.locking import locked
 from kernbrook.evaluation.sessions.session import Session, Stretch, check_same_settings
-from kernbrook.evaluation.sessions.sources import Source
 from kernbrook.evaluation.windows import Judge, Past, together
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream
@@ -105,7 +105,7 @@ def train(
     estimator: Any,
     path: str | PathLike[str],
     *,
-    source: Source | None = None,
+    positive: str | None = None,
     classes: Sequence[Any] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -126,7 +126,7 @@ def train(
     estimator : what `kb.save` takes; changed in place. None for `OnlineMKRegressor` where a label
         has a fraction, else `OnlineMKClassifier`, both with the seed 0
     path : the model's file, in an existing folder
-    source : what else to write down about the data
+    positive : the label that `open_stream` has made +1 of, to write it down
     classes : all labels of a classifier; found by one reading of the stream where None. Text is
         read as numbers where the labels are numbers
     resume : go on from the file, if there is one: with the same settings, on data that begin
@@ -171,7 +171,6 @@ def train(
     """
     with locked(path):
         going_on = check_target(path, resume, overwrite)
-        source = source or Source.of_stream(stream)
         if estimator is None:
             estimator = NewModel(None, classes, {"random_state": 0})
         if isinstance(estimator, NewModel):
@@ -179,6 +178,7 @@ def train(
         else:
             check_settings(estimator, stream.n_features)
         Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold
+        table = TableModel._of_stream(estimator, stream, positive)
         place = Place(new=not overwrite)
         if going_on:
             found, known = load_checkpoint(path)
@@ -188,10 +188,9 @@ def train(
                     f"{path} has met other data before: kb.evaluation.go_on(data, path, "
                     "resume=True) goes on with the last ones"
                 )
-            assert known is not None
-            check_same_settings(path, (found, known.source), (estimator, source))
-            estimator = found
-        run = partial(learn_all, stream, estimator, path, source, place)
+            check_same_settings(path, found, table)
+            table = found
+        run = partial(learn_all, stream, table, path, place)
         return run(classes, every, progress, stop, compiling)
 
 
@@ -226,9 +225,8 @@ class Place(NamedTuple):
 
 def learn_all(
     stream: Stream,
-    estimator: Any,
+    table: TableModel,
     path: str | PathLike[str],
-    source: Source,
     place: Place,
     classes: Sequence[Any] | None,
     every: float,
@@ -239,15 +237,14 @@ def learn_all(
 ) -> Training:
     """Learn the rows from a place on; see `train`. The file is locked."""
     X, y = next(stream.chunks(ROWS))
+    estimator = table.model
     labels = named_classes(estimator, classes, None if place.past else y.dtype)
     if task_of(estimator) == "regression":
         check_numbers(y)
     elif labels is None:
         labels = classes_of(stream)
     if classes is not None and labels is not None:
-        source = replace(source, classes=labels.tolist())
-    elif source.classes is None and place.known is not None:
-        source = replace(source, classes=place.known.source.classes)
+        table.named_classes_ = labels
     watched(partial(warm_up, estimator, X, y, labels), compiling)
     state = Training(
         estimator, ahead=ahead, past=place.past, name=stream.name, n_rows=stream.n_rows,
@@ -263,7 +260,7 @@ def learn_all(
     state.judge = _judge(place, labels)
     state.data, state.windows = state.judge.data, state.judge.windows
     session = _Session(
-        estimator, state, path, source, place.known, place.past, place.new, labels, place.begun,
+        table, state, path, place.known, place.past, place.new, labels, place.begun,
         Watched(stream, Content()),
     )  # fmt: skip
     session.run(stream, every, progress, stop)
@@ -380,7 +377,8 @@ class _Session(Session):
                     f"found {y[new[0]]}"
                 )
             return y, {"classes": self.labels}
-        y, found = new_labels(y, known, state.rows, self.source.classes)
+        named = self.table.named_classes_
+        y, found = new_labels(y, known, state.rows, None if named is None else named.tolist())
         for label, row in found.items():
             state.new_classes.setdefault(label, row)
         return y, {}

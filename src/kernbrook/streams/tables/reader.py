@@ -90,12 +90,14 @@ class TableReader:
         met: Mapping[str, LevelCounts] | None = None,
         bad: BadRows | None = None,
         watched: bool = False,
+        most_rows: int | None = None,
     ) -> Iterator[EncodedPiece]:
         """All rows from the first on; `encoder` then knows those that were given, and no more.
 
         met : to count the rows of each level
         bad : to remember rows that are left out
         watched : whether values and moments are wanted
+        most_rows : that are read; None for all
         """
         keeps = self.learns or self.start.lags is not None
         encoder = self.encoder = self.start.copy() if keeps else self.start
@@ -107,6 +109,8 @@ class TableReader:
             table, start = _with_gaps(batch.table, self.lacks), 0
             while start < table.num_rows:
                 room = PIECE - rows % PIECE if keeps and encoder.remembers else most
+                if most_rows is not None and (room := min(room, most_rows - rows)) == 0:
+                    return
                 piece = table.slice(start, min(step, room))
                 try:
                     encoded = self._encoded(encoder, piece, met, watched)

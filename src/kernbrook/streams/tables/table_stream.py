@@ -151,6 +151,12 @@ class TableStream(Stream):
     def records(self) -> Records:
         return self._records
 
+    def taught(self, rows: int) -> TableEncoder:
+        """What the encoder is once it has learned so many rows."""
+        for _ in self._reader.pieces(most_rows=rows):
+            pass
+        return self.encoder
+
     def unfilled(self, learns: bool = False) -> Any:
         """(n, w) all rows as the encoder's `read_table` has them; it has learned before."""
         return self._reader.unfilled(learns)
