@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
-from kernbrook.evaluation.sessions.sources import open_like
 from pyarrow.csv import read_csv
 from scipy.sparse import csr_array
 
@@ -25,6 +24,7 @@ import kernbrook as kb
 from kernbrook import evaluation
 from kernbrook.cli.main import app
 from kernbrook.errors import ModelFileError
+from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.comparing import digest_of
 from kernbrook.evaluation.sessions.predicting import predict_table
 

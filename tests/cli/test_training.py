@@ -280,8 +280,8 @@ def test_one_class_of_a_table_against_the_rest_keeps_the_names(kernbrook, tmp_pa
     kernbrook(
         "train", "data.csv", "--table", "positive=yes", "--model", "m", "--recipe", "majority"
     )
-    source = load_checkpoint("m")[1].source
-    assert (source.features, source.label) == (["a", "b", "c"], "kind")
+    table = kb.load("m")
+    assert (table.encoder_.columns_, table.label_) == (["a", "b", "c"], "kind")
     write_csv(tmp_path / "other.csv", X, columns="a,b,d")
     code, out, err = kernbrook("predict", "m", "other.csv")
     assert (code, out) == (1, "")

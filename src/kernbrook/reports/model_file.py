@@ -73,8 +73,8 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
     """
     model, around = _around(estimator)
     found: dict[str, Any] = {
-        "estimator": type(estimator).__name__,
-        "machine": as_python(estimator, few=math.inf),
+        "estimator": type(_machine_of(estimator)).__name__,
+        "machine": as_python(_machine_of(estimator), few=math.inf),
         "task": task_of(model),
         "learned": _has_learned(model),
         "source": _source(estimator, model),
@@ -126,6 +126,11 @@ def _source(estimator: Any, model: Any) -> dict[str, Any]:
         "aside": like.aside_ or None,
         "classes": None if named is None else named.tolist(),
     }  # fmt: skip
+
+
+def _machine_of(estimator: Any) -> Any:
+    """What learns in a `TableModel`; any other estimator itself."""
+    return estimator.model if isinstance(estimator, TableModel) else estimator
 
 
 def _has_learned(model: Any) -> bool:
@@ -232,7 +237,7 @@ def _lines(found: dict[str, Any], estimator: Any, width: int) -> Iterator[tuple[
 
 def _machine(estimator: Any, width: int) -> str:
     """Its Python, shortened to a few lines."""
-    lines = in_lines(estimator, width, LINES).split("\n")
+    lines = in_lines(_machine_of(estimator), width, LINES).split("\n")
     return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], "..."])
 
 
