@@ -64,7 +64,7 @@ def test_a_training(kernbrook, show):
     assert kernbrook("train", "wdbc", "--recipe", "bpas", "--model", "m")[0] == 0
     out, found = show("m")
     record = kb.prequential(kb.recipes.make("bpas", random_state=0), kb.open_stream("wdbc"))
-    model = kb.load("m")
+    model = kb.load("m").model
     assert (found["data"], found["n_rows"], found["labels_asked"]) == (["wdbc"], 569, 569)
     assert found["finished"] is True
     assert (found["bytes"], found["memory_bytes"]) == (

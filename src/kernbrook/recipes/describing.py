@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.checks import Flag, ranges_of
-from kernbrook.estimators.base import OnlineMachine
+from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.kernels import Kernel
 from kernbrook.recipes.making import defaults, make
 
@@ -52,7 +52,7 @@ def describe(name: str) -> list[Parameter]:
 
 def _words(name: str, parameter: str, default: Any) -> str:
     if parameter == "kernels":
-        return str(ranges_of(OnlineMachine)["kernels"].words).removeprefix("'auto', ")
+        return str(ranges_of(OnlineMKClassifier)["kernels"].words).removeprefix("'auto', ")
     other = _another(default)
     said = {
         own: ranges_of(kind)[own].words
