@@ -14,6 +14,8 @@ import pytest
 from inside import arrays_of, small_blocks
 
 import kernbrook as kb
+from kernbrook.engine import session as sessions
+from kernbrook.gram import sums
 
 FEATURES = kb.RandomFeatures(8)
 CELLS = kb.Cells([kb.RandomBinning(6, [2, None], cells=200), kb.GrownPartitions(3, 30, 2, 5)])
@@ -175,14 +177,11 @@ def test_before_any_line(store):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "features", [FEATURES, kb.Nystroem(landmarks=np.eye(3)), kb.TensorSketch(8)], ids=str
-)
+@pytest.mark.parametrize("features", [FEATURES, kb.Nystroem(landmarks=np.eye(3))], ids=str)
 def test_before_any_line_of_one_row(features):
     """Row by row: before each line in turn, when rows are begun, and between chunks and rows."""
     X, y = stream("default")
-    kernel = kb.Polynomial(2) if isinstance(features, kb.TensorSketch) else kb.Gaussian(sigma=1)
-    ridge = kb.Group(kb.Ridge(features=features), [kernel], "ranks")
+    ridge = kb.Group(kb.Ridge(features=features), [kb.Gaussian(sigma=1)], "ranks")
     choices = {"selection": kb.BestOfPrefix(60), "random_state": 3}
     models = [
         kb.OnlineMKClassifier(
@@ -210,6 +209,40 @@ def test_before_any_line_of_one_row(features):
     assert model._model.session is not None
     assert all_of_it > 3
     assert interrupted > 60
+    assert_equal(everything(model, X), everything(whole, X))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_before_any_line_of_rows_together(threads, monkeypatch):
+    """Chunks in arrays made once: before each line in turn of what learns them, and shares it."""
+    monkeypatch.setattr(sessions, "ALONE", 0)
+    monkeypatch.setattr(sums, "_wished_threads", lambda: threads)
+    monkeypatch.setattr(sums, "WORTH_A_THREAD", 0)
+    X, y = stream("default")
+    pool = [kb.BPAS(8), kb.Ridge(features=FEATURES), kb.LastLabel(), CELLS]
+    kernels = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)]
+    models = [kb.OnlineMKClassifier(kernels, pool, random_state=3) for _ in "ab"]
+    for model in models:
+        learn(model, X[:40], y[:40])
+    model, whole = models
+    learn(whole, X[40:], y[40:])
+    model.learn_one(X[40], int(y[40]))
+    for done in (41, 44):
+        model.partial_fit(X[done : done + 3], y[done : done + 3])
+    done, line, interrupted, finished = 47, 1, 0, 0
+    while done + 3 <= ROWS:
+        where = OURS + ("/gram/sums.py" if finished % 2 else "/engine/session.py")
+        try:
+            with interrupted_at(line, where):
+                model.partial_fit(X[done : done + 3], y[done : done + 3])
+            line, finished = line % 40 + 1, finished + 1
+        except KeyboardInterrupt:
+            line, interrupted = line + 1, interrupted + 1
+        assert learned(model) in (done, done + 3) or learned(model) == 128  # where a lap ends
+        done = learned(model)
+    assert model._model.session.lengths[3].threads == threads
+    assert interrupted > 60
+    learn(model, X[done:], y[done:])
     assert_equal(everything(model, X), everything(whole, X))
 
 

@@ -58,6 +58,7 @@ def _chunks_are_blocks(monkeypatch):
     """Few rows, too, but where a test says otherwise: else rows would be compared with rows."""
     monkeypatch.setattr(sessions, "FEW", 0)
     monkeypatch.setattr(sessions, "MOST_FEW", 0)
+    monkeypatch.setattr(sessions, "MOST_TOGETHER", 0)
 
 
 def decision(model, x):
@@ -154,7 +155,7 @@ def test_kernels_that_are_sums_are_predicted_with_otherwise():
 
 
 def test_maps_that_are_not_compiled():
-    learner = kb.GradientDescent(features=kb.TensorSketch(16))
+    learner = kb.GradientDescent(features=kb.Nystroem(landmarks=X[:6]))
     models = [kb.OnlineMKClassifier([kb.Polynomial(2, 1.0)], learner, random_state=1) for _ in "ab"]
     quick, slow = (model.partial_fit(X[:10], TWO[:10]) for model in models)
     for i in range(10, 40):
@@ -412,11 +413,13 @@ def test_others_read_while_rows_are_learned():
 
 
 @contextmanager
-def few(rows):
-    """Chunks of so many rows are taken row by row, from the first on."""
+def few(rows, together=False):
+    """Chunks of so many rows are taken row by row, from the first on; or together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sessions, "FEW", rows)
         patch.setattr(sessions, "MOST_FEW", rows)
+        patch.setattr(sessions, "MOST_TOGETHER", rows)
+        patch.setattr(sessions, "ALONE", 0 if together else rows)
         patch.setattr(sessions, "SOME", 1)
         patch.setattr(sessions, "nothing_compiled", nullcontext)
         yield
@@ -438,7 +441,8 @@ def assert_equal(one, other):
 @pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
 @pytest.mark.parametrize("learner", [*LEARNERS, None], ids=str)
 @pytest.mark.parametrize("choices", [{}, *WAYS[1:], {"threshold": "f1"}], ids=str)
-def test_few_rows_are_a_block(learner, y, choices):
+@pytest.mark.parametrize("together", [False, True])
+def test_few_rows_are_a_block(learner, y, choices, together):
     """Chunks of every length, with and without labels; rows and larger chunks between."""
     numbers = y is SCORE
     if numbers and (learner not in [*LEARNERS[7:9], None] or "threshold" in choices):
@@ -456,7 +460,7 @@ def test_few_rows_are_a_block(learner, y, choices):
         weights = np.arange(start, start + len(labels)) % 3 + 0.5
         said = []
         for model, most in zip(models, (8, 0), strict=True):
-            with few(most):
+            with few(most, together):
                 own = [model.learn(X[rows], labels, sample_weight=weights)]
                 own.append(model.predict(X[rows]))
                 if turn % 5:
@@ -469,12 +473,13 @@ def test_few_rows_are_a_block(learner, y, choices):
                 said.append(np.concatenate([np.ravel(part) for part in (*own[0], *own[1:])]))
         np.testing.assert_array_equal(*said)
         assert_equal(*models)
-    assert models[0]._model.session is not None
+    assert any(models[0]._model.session.lengths.values()) == together
     assert models[1]._model.session is None or turn > 3
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize(("at", "journal"), [(0, 0), (6, 1), (1, 7), (6, 256)])
-def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
+def test_few_rows_are_learned_all_or_none(journal, at, together, monkeypatch):
     """One of them overflows; whose number is in the error; the rest goes on as without them."""
     monkeypatch.setattr(sessions, "JOURNAL", journal)
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
@@ -482,7 +487,7 @@ def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
     models = [kb.OnlineMKClassifier(kernels, pool, scaling=None, random_state=0) for _ in "ab"]
     for model in models:
         model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
-    with few(8):
+    with few(8, together):
         for start in range(10, ROWS - 8, 7):
             rows = slice(start, start + 7)
             wrong = X[rows].copy()
@@ -497,6 +502,7 @@ def test_few_rows_are_learned_all_or_none(journal, at, monkeypatch):
             for model in models:
                 model.partial_fit(X[rows], TWO[rows])
             assert_equal(*models)
+    assert any(models[0]._model.session.lengths.values()) == (together and journal > 1)
 
 
 LEAP = "row 2 of the chunk: feature 1 is 1e[+]12, more than a million deviations"
@@ -581,7 +587,7 @@ WHY = {
         [kb.Mean([kb.Gaussian(sigma=1), kb.Linear()])], kb.BPAS(5)
     ),
     "feature maps that are not compiled": (
-        [kb.Polynomial(2)], kb.Ridge(features=kb.TensorSketch(8))
+        [kb.Polynomial(2)], kb.Ridge(features=kb.Nystroem(landmarks=X[:6]))
     ),
 }  # fmt: skip
 

@@ -140,9 +140,9 @@ class Model:
 
     # -- laps, see `horizons` ---------------------------------------------------------------
 
-    def pieces(self, n: int) -> Iterator[slice]:
-        """Rows 0 .. n - 1 that are learned next, in blocks, none of which goes on beyond a lap."""
-        at, left = 0, n
+    def pieces(self, n: int, at: int = 0) -> Iterator[slice]:
+        """Rows at .. n - 1 that are learned next, in blocks, none of which goes on beyond a lap."""
+        left = n - at
         if self.horizons is not None and n:
             left = self.horizons.end - self.rounds
         while at < n:

@@ -1,9 +1,9 @@
-"""One row as a whole, in compiled code: what comes before and after the round, and the round.
+"""Rows as a whole, in compiled code: what comes before and after the round, and the round.
 
-Everything that a row needs lies in buffers that are made once, and one link says where. Whoever
-calls passes the link and the rows, which are learned all or none. What was learned is changed in
-place. Rows one of which ends in an overflow are undone: by a copy from some rows before, and the
-rows up to these, which are learned again.
+Everything that a row needs lies in buffers that are made once, and one link says where. So does
+what a chunk of rows needs. Whoever calls passes the link and the rows, which are learned all or
+none. What was learned is changed in place. Rows one of which ends in an overflow are undone: by a
+copy from some rows before, and the rows up to these, which are learned again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import Vector, family, through
+from kernbrook.compiler.links import Matrix, Vector, family, through
 from kernbrook.engine.committee import decide
 from kernbrook.engine.progress import (
     CHOSEN,
@@ -32,7 +32,7 @@ from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import NO_LEAP, RANKS, rank_each, rank_rows, scale_each, scale_rows
-from kernbrook.numerics.vectors import copy
+from kernbrook.numerics.vectors import copy, fill_with
 from kernbrook.numerics.zero import finite
 
 # How a row can end.
@@ -53,11 +53,11 @@ class Journal(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """All that a row is learned with.
+    """All that n rows are learned with; n is 1 where `take` or `look` is called.
 
     committee : links to the combiner, the selection and the label policy
     due : what the calibration has not learned from yet
-    failed : scores and sizes of a row that has overflowed
+    failed : scores and sizes of rows that have overflowed
     row : as it is given; scaled, it is that of each view
     views : (v, LINK) links to the views
     stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
@@ -90,7 +90,7 @@ class Whole(NamedTuple):
 
 
 class View(NamedTuple):
-    """A view of the row: scaled, or as it is given.
+    """A view of the rows: scaled, or as they are given.
 
     method : of scaling, as in `scale_rows`; RANKS; or AS_GIVEN, where `row.x` is `row.given`
     seen, first, second : the scaler's state, as in `rank_rows`; else (1,), (1, d) and (1, d)
@@ -105,9 +105,9 @@ class View(NamedTuple):
 
 @Verb
 def sight(view: Any, learns: bool) -> bool:
-    """Scale the row, from which the scaler learns or does not.
+    """Scale the rows, from which the scaler learns or does not.
 
-    Returns whether the squared norm is below its limit; `row.norm` has it then.
+    Returns whether the squared norms are below their limit; `row.norm` has them then.
     """
     row, method = view.row, view.method
     if method == RANKS and learns:
@@ -120,8 +120,8 @@ def sight(view: Any, learns: bool) -> bool:
             row.leap[0] = leap
     elif method != AS_GIVEN:
         scale_each(method, row.given, view.seen, view.first[0], view.second[0], row.x)
-    row.norm[0] = dense_norms(row.x)[0]
-    return row.norm[0] < row.limit
+    copy(dense_norms(row.x), row.norm)
+    return bounded(row.norm, row.limit)
 
 
 family(sight)
@@ -162,7 +162,27 @@ def foresee(whole: Any, x: Vector, out: Vector, leanings: Vector) -> int:
     raise NotImplementedError
 
 
+@Verb
+def begin(whole: Any, X: Matrix, labels: Vector, weights: Vector) -> int:
+    """Meet the next n rows, all or none of which are learned. Returns how it ends.
+
+    What stores learn follows, each by itself, where the model is not interleaved; then `close`.
+    Where something ends neither in DONE nor in LEAPT, or is broken off, `undo` has to follow.
+    """
+    raise NotImplementedError
+
+
+@Verb
+def close(whole: Any, out: Matrix) -> int:
+    """Learn all else from the rows that `begin` has met; out : (n, c) out, the decisions before.
+
+    Returns how it ends.
+    """
+    raise NotImplementedError
+
+
 family(take, undo, look, foresee)
+family(begin, close)
 
 
 @njit(cache=True)
@@ -199,6 +219,32 @@ def taken(link, x, label, weight, rows, out):
 
 
 @njit(cache=True)
+def begin_rows(link, X, labels, weights):
+    """See `begin`."""
+    try:
+        end = through(begin, link, X, labels, weights)
+    except Exception:
+        end = RAISED
+    return end
+
+
+@njit(cache=True)
+def close_rows(link, out):
+    """See `close`."""
+    try:
+        end = through(close, link, out)
+    except Exception:
+        end = RAISED
+    return end
+
+
+@njit(cache=True)
+def go_back(link):
+    """See `undo`: after rows that `begin` has met, or after none."""
+    through(undo, link, 0)
+
+
+@njit(cache=True)
 def look_at_row(link, x):
     """See `look`."""
     return through(look, link, x)
@@ -217,36 +263,42 @@ def decide_rows(link, X, out, leanings):
 
 @take.of(Whole)
 def _take(whole, x, label, weight, rows, out):
-    journal = whole.journal
     if rows > 0:
-        whole.row.leap[0] = NO_LEAP
-        if journal.n[0] + rows > journal.X.shape[0]:
-            journal.n[0] = COPY
-    if not given(whole.row, x):
+        make_room(whole, rows)
+    if not given(whole.row, x.reshape((1, -1))):
         return NOT_HERE
-    if journal.n[0] == COPY:
-        copy(whole.live, whole.saved)
-        for k in range(len(whole.own)):
-            through(keep, whole.own[k], False)
-        journal.n[0] = 0
-    end = learn(whole, label, weight)
+    keep_copy(whole)
+    whole.board.labels[0], whole.board.importance[0] = label, weight
+    end = learn(whole)
     if end <= LEAPT:
-        due, board = whole.due, whole.board
-        at = (whole.progress.counters[ROUND] - 1) % due.labels.shape[0]
-        copy(board.leanings[0], due.leanings[at])
-        due.judged[at] = board.judged[0]
-        n = journal.n[0]
-        if n < journal.X.shape[0]:
-            copy(x, journal.X[n])
-            journal.labels[n], journal.weights[n] = label, weight
-            journal.n[0] += 1
+        note(whole)
         copy(whole.decisions[0], out)
+    return end
+
+
+@begin.of(Whole)
+def _begin(whole, X, labels, weights):
+    make_room(whole, X.shape[0])
+    if not given(whole.row, X):
+        return NOT_HERE
+    keep_copy(whole)
+    copy(labels, whole.board.labels)
+    copy(weights, whole.board.importance)
+    return met(whole)
+
+
+@close.of(Whole)
+def _close(whole, out):
+    end = closed(whole, -1)
+    if end <= LEAPT:
+        note(whole)
+        copy(whole.decisions.reshape(-1), out.reshape(-1))
     return end
 
 
 @undo.of(Whole)
 def _undo(whole, rows):
-    journal = whole.journal
+    journal, board = whole.journal, whole.board
     if journal.n[0] == COPY:
         return  # nothing has changed
     journal.n[0] -= rows
@@ -255,29 +307,85 @@ def _undo(whole, rows):
         through(keep, whole.own[k], True)
     for i in range(journal.n[0]):
         copy(journal.X[i], whole.row.given[0])
-        learn(whole, journal.labels[i], journal.weights[i])
+        board.labels[0], board.importance[0] = journal.labels[i], journal.weights[i]
+        learn(whole)
+
+
+@njit(cache=True, forceinline=True)
+def make_room(whole, rows):
+    """Before rows that are learned all or none: the journal has room for them, or begins anew."""
+    journal = whole.journal
+    whole.row.leap[0] = NO_LEAP
+    if journal.n[0] + rows > journal.X.shape[0]:
+        journal.n[0] = COPY
 
 
 @njit(cache=True)
-def learn(whole, label, weight):
+def keep_copy(whole):
+    """Copy all that was learned, if it is time."""
+    if whole.journal.n[0] == COPY:
+        copy(whole.live, whole.saved)
+        for k in range(len(whole.own)):
+            through(keep, whole.own[k], False)
+        whole.journal.n[0] = 0
+
+
+@njit(cache=True)
+def note(whole):
+    """Note the rows that were learned: for the calibration, and to learn them again."""
+    due, board, journal = whole.due, whole.board, whole.journal
+    n = board.labels.shape[0]
+    for t in range(n):
+        at = (whole.progress.counters[ROUND] - n + t) % due.labels.shape[0]
+        copy(board.leanings[t], due.leanings[at])
+        due.judged[at] = board.judged[t]
+        k = journal.n[0]
+        if k < journal.X.shape[0]:
+            copy(whole.row.given[t], journal.X[k])
+            journal.labels[k], journal.weights[k] = board.labels[t], board.importance[t]
+            journal.n[0] += 1
+
+
+@njit(cache=True)
+def learn(whole):
     """Learn the row that is given. Returns how it ends."""
-    row, board, counters, stores = whole.row, whole.board, whole.progress.counters, whole.stores
+    end = met(whole)
+    if end > LEAPT:
+        return end
+    after = closed(whole, -1 if whole.interleaved else learn_alone(whole))
+    return end if after == DONE else after
+
+
+@njit(cache=True)
+def met(whole):
+    """Scale the rows that are given, and have all stores look at them. Returns how it ends."""
+    row, counters = whole.row, whole.progress.counters
     fits = True
     before, end = row.leap[0], DONE
     for k in range(len(whole.views)):
         fits &= through(sight, whole.views[k], True)
     if row.leap[0] != before:
-        row.leap[1], end = counters[ROUND], LEAPT
+        value, d = row.leap[0], row.given.shape[1]
+        row.leap[0], row.leap[1], end = value % d, counters[ROUND] + value // d, LEAPT
     if not fits:
         return TOO_LARGE
     if row.tells_apart:
-        row.key[0] = dense_keys(row.given)[0]
-    board.labels[0], board.importance[0] = label, weight
-    for k in range(len(stores)):
-        through(meet, whole.own[k])
-    wrong = -1  # number of a store with what is not finite
+        copy(dense_keys(row.given), row.key)
     if not whole.interleaved:
-        wrong = learn_alone(whole)
+        fill_with(whole.board.updates.reshape(-1), True)
+    for k in range(len(whole.own)):
+        through(meet, whole.own[k])
+    return end
+
+
+@njit(cache=True)
+def closed(whole, wrong):
+    """Learn from what the experts have said of the rows. Returns how it ends.
+
+    wrong : number of a store with what is not finite; -1: there is none
+    """
+    board, counters, stores = whole.board, whole.progress.counters, whole.stores
+    if not whole.interleaved:
         stores = stores[:0]
     alone = counters[CHOSEN]
     rounds(
@@ -296,7 +404,7 @@ def learn(whole, label, weight):
     chosen = counters[CHOSEN] if alone < 0 else -1
     for k in range(len(whole.own)):
         through(settle, whole.own[k], chosen)
-    return end
+    return DONE
 
 
 @njit(cache=True)
@@ -305,10 +413,8 @@ def learn_alone(whole):
 
     Returns the number of a store where that is not finite; -1: everywhere it is.
     """
-    board, counters, wrong = whole.board, whole.progress.counters, -1
+    counters, wrong = whole.progress.counters, -1
     clock = Clock(counters[SEED], counters[ROUND], counters[WEIGHED])
-    for e in range(board.updates.shape[1]):
-        board.updates[0, e] = True
     for k in range(len(whole.stores)):
         if not through(go_through, whole.stores[k], 0, whole.parts[k], clock):
             wrong = k
@@ -317,7 +423,7 @@ def learn_alone(whole):
 
 @look.of(Whole)
 def _look(whole, x):
-    if not given(whole.row, x):
+    if not given(whole.row, x.reshape((1, -1))):
         return NOT_HERE
     for k in range(len(whole.views)):
         if not through(sight, whole.views[k], False):
@@ -346,22 +452,23 @@ def _foresee(whole, x, out, leanings):
 
 
 @njit(cache=True, forceinline=True)
-def given(row, x):
-    """Take a row; whether its numbers are finite, and of a size that can be dealt with."""
-    copy(x, row.given[0])
-    return dense_norms(row.given)[0] < row.most
+def given(row, X):
+    """Take rows; whether their numbers are finite, and of a size that can be dealt with."""
+    copy(X.reshape(-1), row.given.reshape(-1))
+    return bounded(dense_norms(row.given), row.most)
 
 
 @njit(cache=True)
 def combined(whole):
     """Whether the decision is finite, and what is known of the experts as `flaw` has it."""
-    sound = finite(whole.decisions[0]) and finite(whole.board.leanings[0])
+    decisions, leanings = whole.decisions.reshape(-1), whole.board.leanings.reshape(-1)
+    sound = finite(decisions) and finite(leanings)
     return sound and flaw(whole.progress) == 0
 
 
 @njit(cache=True)
 def board_sound(whole):
-    """Whether no score of the row has overflowed; if one has, they are copied."""
+    """Whether no score of the rows has overflowed; if one has, they are copied."""
     scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
     most = most_of(whole.board.numbers)
     if bounded(scores, most) and bounded(sizes, most):

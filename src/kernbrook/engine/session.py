@@ -1,14 +1,15 @@
-"""One row at a time: what a block does, in buffers that are made once.
+"""Rows one by one, and few together: what a block does, in buffers that are made once.
 
 The model's own arrays are these buffers, and compiled code changes them in place. No interruption
-comes into compiled code, and a row that overflows there is undone there. So a row is learned as a
-whole or not at all, as a block is.
+comes into compiled code, and a row that overflows there is undone there; so is a chunk of rows that
+ends, or is interrupted, before all is learned. So rows are learned as a whole or not at all, as a
+block is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from weakref import ref
 
 import numpy as np
@@ -19,13 +20,13 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import naming, new_links
-from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds
+from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
 from kernbrook.engine.learning import check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress, empty_board
-from kernbrook.engine.rounds import Met, go_through, score_some, scratch_of
+from kernbrook.engine.rounds import Met, go_through, learner_pass, score_some, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
     COPY,
@@ -39,7 +40,11 @@ from kernbrook.engine.row import (
     Journal,
     View,
     Whole,
+    begin,
+    begin_rows,
+    close_rows,
     decide_rows,
+    go_back,
     learn_row,
     learn_rows,
     look_at_row,
@@ -48,20 +53,38 @@ from kernbrook.engine.row import (
 )
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, together
+from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, Row, in_rows, meet, together
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import RANGES, range_of
+from kernbrook.gram.sums import WORTH_A_THREAD, share, threads_for
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
 JOURNAL = 1024  # rows between two copies of all that was learned
 JOURNAL_NUMBERS = 1 << 18  # of these rows, where they are more than 256
 MOST_DUE = 256  # rows that the calibration learns from later
 FEW, MOST_FEW = 12, 32  # rows of a chunk that are quicker one by one, of large and small models
+ALONE = 4  # rows of a chunk that are quicker one by one than together
+LENGTHS = 4  # lengths of chunks for which there is room
 SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go one by one
-SOME = 256  # chunks of few rows before they are taken so
+SOME = 64  # chunks of few rows before they are taken so
 
 _decide_rows = naming(decide_rows)
+
+
+class Together(NamedTuple):
+    """What n rows are learned with that come together.
+
+    whole, link : see `row.begin`
+    tasks, threads : links and parts of what stores learn by themselves, by so many threads
+    kept : what is behind the addresses in links
+    """
+
+    whole: Whole
+    link: Labels
+    tasks: list[tuple[Labels, int, int]]
+    threads: int
+    kept: list[Any]
 
 
 class RowSession:
@@ -76,41 +99,28 @@ class RowSession:
 
     def __init__(self, model: Model, reads_only: bool = False):
         self._model, self.stamp, setting = ref(model), stamp(), model.setting
-        m, c, d = model.n_experts, setting.scores, setting.width
-        self.width, self.scores = d, c
-        given, key, tells = np.empty((1, d)), np.zeros(1, dtype=np.int64), not setting.judges_stored
-        methods, limit = model.scaler.methods, RANGES[setting.dtype].norms
-        most = range_of(methods, setting.dtype).norms
+        c, d = setting.scores, setting.width
+        self.width, self.scores, self.reads_only = d, c, reads_only
         self._leap = np.full(2, NO_LEAP)
-        rows = [
-            Row(
-                given, given if way is None else np.empty((1, d)), np.empty(1), key, tells, most,
-                limit, self._leap,
-            )
-            for way in methods
-        ]  # fmt: skip
-        stores: list[InRows] = [
-            in_rows(store)(store, state, rows[store.view])  # type: ignore[operator]
-            for store, state in zip(model.stores, model.states, strict=True)
-        ]
+        pairs = list(zip(model.stores, model.states, strict=True))
+        stores: list[InRows] = [in_rows(store)(store, state) for store, state in pairs]  # type: ignore[operator]
         self.stores = stores
         self.reads = all(own.reads(store) for own, store in zip(stores, model.stores, strict=True))
         self.by_parts = [own for own in stores if not own.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
         if reads_only:
-            live, scaling = np.empty(0, dtype=np.int64), groups[1]
+            self.live, self.scaling = np.empty(0, dtype=np.int64), groups[1]
             self.progress, self.scaler, self.states = model.progress, model.scaler, model.states
-            forms = [own.over(state) for own, state in zip(stores, model.states, strict=True)]
-            learning: list[tuple[Any, Any]] = []
+            for own, state in zip(stores, model.states, strict=True):
+                own.over(state)
         else:
             groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
-            live, (progress, scaling, *arrays) = together(groups)
-            self.progress, self.scaler = Progress(*progress), model.scaler.on(scaling)
-            learning = forms = [own.use(its) for own, its in zip(stores, arrays, strict=True)]
+            self.live, (progress, self.scaling, *arrays) = together(groups)
+            self.progress, self.scaler = Progress(*progress), model.scaler.on(self.scaling)
+            for own, its in zip(stores, arrays, strict=True):
+                own.use(its)
             self.states = tuple(own.state for own in stores)
-        board = empty_board(1, m, c, np.empty(1), np.empty(1), setting.regression, model.inputs)
-        self.failed = board._replace(scores=board.scores.copy(), sizes=board.sizes.copy())
-        self.board = board
+        self.saved = np.empty_like(self.live)
         long = min(JOURNAL, max(256, JOURNAL_NUMBERS // max(d, 1)))
         long = 0 if self.by_parts else long  # what Python fills in is not filled in again
         self.journal = Journal(
@@ -125,39 +135,96 @@ class RowSession:
         self.leanings_of_one = np.empty((1, model.inputs * c))
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
-        parts = np.array([parts_of(member) for member, _ in learning], dtype=np.int64)
-        verb = score_some if model.interleaved else go_through
-        whole = Whole(
-            model.passes.committee(model.choices), model.choices.terms._replace(given=True),
-            self.progress, board, self.due, (self.failed.scores, self.failed.sizes),
-            np.empty((1, c)), np.zeros(1, dtype=bool), scratch_of(m), rows[0],
-            self._linked(sight, views(methods, rows, scaling)),
-            self._linked(verb, [Met(member, board) for member, _ in learning]), parts,
-            self._linked(meet, [own for _, own in forms]),
-            live, np.empty_like(live), self.journal, model.interleaved,
-        )  # fmt: skip
-        self.link = self._linked(take, [whole])[0]
-        self.few = min(max(FEW, SMALL // max(len(live), 1)), MOST_FEW)
+        whole = self._whole(1, self.kept)
+        self.whole, self.board = whole, whole.board
+        self.link = _linked(take, [whole], self.kept)[0]
+        scores, sizes = whole.failed
+        self.failed = self.board._replace(scores=scores, sizes=sizes)
+        self.few = min(max(FEW, SMALL // max(len(self.live), 1)), MOST_FEW)
+        self.lengths: dict[int, Together | None] = {}  # of chunks; None: met once
+        self.joins = not self.by_parts and setting.dtype == "float64"
+        self.half_done = False  # whether rows are being learned together
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
         if not reads_only:
             self._at_hand()
             self._take_over()
 
+    def _whole(self, n: int, kept: list[Any]) -> Whole:
+        """What n rows are learned with, in the arrays in use; kept : see `Together`"""
+        model, setting, d, c = self.model, self.model.setting, self.width, self.scores
+        m, methods, limit = model.n_experts, model.scaler.methods, RANGES[setting.dtype].norms
+        given, keys, tells = np.empty((n, d)), np.zeros(n, np.int64), not setting.judges_stored
+        most = range_of(methods, setting.dtype).norms
+        rows = [
+            Row(
+                given, given if way is None else np.empty((n, d)), np.empty(n), keys, tells, most,
+                limit, self._leap,
+            )
+            for way in methods
+        ]  # fmt: skip
+        board = empty_board(n, m, c, np.empty(n), np.empty(n), setting.regression, model.inputs)
+        pairs = zip(self.stores, model.stores, strict=True)
+        forms = [own.forms(rows[store.view], kept) for own, store in pairs]
+        learning = [] if self.reads_only else [member for member, _ in forms]
+        verb = score_some if model.interleaved else go_through
+        return Whole(
+            model.passes.committee(model.choices), model.choices.terms._replace(given=True),
+            self.progress, board, self.due, (board.scores.copy(), board.sizes.copy()),
+            np.empty((n, c)), np.zeros(n, dtype=bool), scratch_of(m), rows[0],
+            _linked(sight, views(methods, rows, self.scaling), kept),
+            _linked(verb, [Met(member, board) for member in learning], kept),
+            np.array([parts_of(member) for member in learning], dtype=np.int64),
+            _linked(meet, [own for _, own in forms], kept),
+            self.live, self.saved, self.journal, model.interleaved,
+        )  # fmt: skip
+
+    def _together(self, n: int) -> Together | None:
+        """What n rows are learned with that come together.
+
+        None where they come so for the first time of late, or where code for that is not there.
+        """
+        if not ALONE < n <= MOST_TOGETHER or not self.joins:
+            return None
+        known, found = n in self.lengths, self.lengths.get(n)
+        if known and found is None:
+            try:
+                with nothing_compiled():
+                    found = self._made(n)
+            except NotCompiled:
+                self.joins = False
+                return None
+        self.lengths.pop(n, None)
+        self.lengths[n] = found
+        while len(self.lengths) > LENGTHS:  # the one that was met the longest time ago goes
+            del self.lengths[next(iter(self.lengths))]
+        return found
+
+    def _made(self, n: int) -> Together:
+        """See `_together`."""
+        kept: list[Any] = []
+        whole = self._whole(n, kept)
+        link = _linked(begin, [whole], kept)[0]
+        each = [own.together(n) for own in self.stores]
+        tasks = [
+            (store, i, min(i + (size or parts), parts))
+            for store, parts, size in zip(whole.stores, whole.parts.tolist(), each, strict=True)
+            for i in range(0, parts, size or parts)
+        ]
+        return Together(whole, link, tasks, threads_for(WORTH_A_THREAD) if any(each) else 1, kept)
+
     def _at_hand(self) -> None:
         """Have the code for rows and for few of them: no call compiles later."""
         X, numbers, out = np.empty((0, self.width)), np.empty(0), np.empty((0, self.scores))
         learn_rows(self.link, X, numbers, numbers, out)
+        link = _linked(begin, [self.whole], self.kept)[0]
+        begin_rows.compile((*map(typeof, (link, X, numbers, numbers)),))
+        close_rows.compile((typeof(link), typeof(out)))
+        go_back.compile((typeof(link),))
         _decide_rows(self.link, X, out, self.leanings_of_one[:0])
         if self.model.horizons is not None:
             self.model.horizons.at_hand(self.model)
         row = [typeof(one) for one in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
         learn_row.compile(tuple(row))
-
-    def _linked(self, verb: Any, forms: Sequence[Any]) -> Labels:
-        """(n, LINK) links to forms, which are kept."""
-        links = new_links(verb, forms)
-        self.kept.append((links, forms))
-        return links
 
     @staticmethod
     def of(model: Model | None) -> RowSession | None:
@@ -188,17 +255,22 @@ class RowSession:
         return RowSession.hindrance(model) or next((one for one in slow if one), None)
 
     @staticmethod
-    def for_few(model: Model, X: Any) -> RowSession | None:
+    def for_few(model: Model, X: Any, learns: bool = False) -> RowSession | None:
         """The session for a chunk of rows, (n, d), where they are few enough; None at first.
 
-        A chunk is quicker by a millisecond or less. What takes rows one by one is loaded, which
-        takes some two hundred of these: only a long run of short chunks is worth it. It is not
+        A chunk is quicker by a millisecond or two. What takes rows one by one is loaded, which
+        takes some sixty of these: only a long run of short chunks is worth it. It is not
         compiled, which would take seconds in the midst of a stream: `learn_one` and `predict_one`
         do that.
+
+        learns : whether they are learned, for which more may come together
         """
         most = FEW if model.session is None else model.session.few
+        most = max(most, MOST_TOGETHER) if learns else most
         if sp.issparse(X) or not 0 < len(X) <= most:
             return None
+        if model.session is not None and model.session.stamp == stamp():
+            return model.session
         if model.session is None:
             model.met_few += 1
             if model.met_few < SOME:
@@ -248,25 +320,67 @@ class RowSession:
         return None
 
     def learn_few(self, X: Floats, labels: Floats, weights: Floats, lifts: Any) -> Floats | None:
-        """(n, c) as `learn` for few rows, all or none; None where there is one to be refused."""
-        if len(X) > len(self.journal.X) or X.shape[1] != self.width:
+        """(n, c) as `learn` for few rows, all or none; None where there is one to be refused.
+
+        None, too, where there are too many to take them one by one, and no room to take them
+        together.
+        """
+        n = len(X)
+        if n > len(self.journal.X) or X.shape[1] != self.width:
             return None
         horizons = self.model.horizons
-        if horizons is not None and self.model.rounds + len(X) > horizons.end:
+        if horizons is not None and self.model.rounds + n > horizons.end:
             return None  # a lap ends among them
+        room = self._together(n)
+        if room is None and n > self.few:
+            return None
         self._look()
         weights, usual = self._relative(labels, weights)
         last = self._expect(X, labels, weights)
-        out = np.empty((len(X), self.scores))
-        X = np.require(X, requirements="W")
-        end = learn_rows(self.link, X, labels, weights * lifts, out)
+        out = np.empty((n, self.scores))
+        X, weights = np.require(X, requirements="W"), weights * lifts
+        if room is None:
+            end = learn_rows(self.link, X, labels, weights, out)
+        else:
+            end = self._learn_together(room, X, labels, weights, out)
         self.leapt = end == LEAPT
         if end <= LEAPT:
             self.model.usual = usual
-            self._foresee(len(X))
+            self._foresee(n)
         if last:
             self._settle()
         return out if end <= LEAPT else None
+
+    def _learn_together(
+        self, room: Together, X: Floats, labels: Floats, weights: Floats, out: Floats
+    ) -> int:
+        """As `learn_rows`; stores learn apart from each other, by threads."""
+        clock = clock_of(self.progress)
+
+        def learn(task: tuple[Labels, int, int]) -> bool:
+            fine: bool = learner_pass(*task, clock)
+            return fine
+
+        end, self.half_done = RAISED, True
+        try:
+            end = begin_rows(room.link, X, labels, weights)
+            if end <= LEAPT and not room.whole.interleaved:
+                fine = share(room.threads, learn, room.tasks, to_the_end=True)
+                end = end if all(fine) else OVERFLOWED
+            if end <= LEAPT:
+                end = max(end, close_rows(room.link, out))
+            self.half_done = end > LEAPT
+        except Exception:
+            end = RAISED
+        finally:
+            self._undo()
+        return end
+
+    def _undo(self) -> None:
+        """Go back to where rows that were learned together began, if they were not all learned."""
+        if self.half_done:
+            go_back(self.link)
+            self.half_done = False
 
     def _settle(self, judges: bool = True) -> None:
         """Settle what is due; models as they were that judge no more rows are not read again."""
@@ -420,6 +534,7 @@ class RowSession:
 
     def _look(self) -> None:
         """Take over what the model holds, if others have replaced it."""
+        self._undo()
         model: Any = self._model()
         if not (
             model.states is self.states
@@ -445,6 +560,13 @@ class RowSession:
             progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,
             calibration=calibration,
         )  # fmt: skip
+
+
+def _linked(verb: Any, forms: Sequence[Any], kept: list[Any]) -> Labels:
+    """(n, LINK) links to forms, which are kept."""
+    links = new_links(verb, forms)
+    kept.append((links, forms))
+    return links
 
 
 def views(

@@ -50,6 +50,7 @@ from kernbrook.engine.same import same
 from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
+from kernbrook.engine.stores.in_rows import MOST_TOGETHER
 from kernbrook.engine.stores.linear import Linear, recipe_of
 from kernbrook.engine.widening import widen
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
@@ -690,17 +691,22 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         several = (importance[importance > 0] != model.usual).any()
         uneven = several or getattr(self, "class_weight", None) is not None
         alone = labels is None or (model.asks and not given and uneven)
-        if not alone and (given or not model.asks):
-            learned = self._learn_few(X, labels, importance, given)
-            if learned is not None:
-                return learned
-        rows = rows_of(model, X)  # checked before anything is learned
-        check_range(rows.norms, self._allowed(X))
-        if not model.setting.judges_stored:
-            rows = replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
-        parts = []
-        told = y if labels is None else labels
-        for where in slices(X.shape[0], 1) if alone else model.pieces(X.shape[0]):
+        parts: list[Learned] = []
+        told, n, at, rows = y if labels is None else labels, X.shape[0], 0, None
+        if labels is not None and not alone and (given or not model.asks) and n <= MOST_TOGETHER:
+            pieces = [*model.pieces(n)]
+            if len(pieces) > 1:
+                rows = self._checked_rows(X)
+            for where in pieces:
+                own = self._learn_few(X[where], labels[where], importance[where], given, at)
+                if own is None:
+                    break
+                parts.append(own)
+                at = where.stop
+            if at == n:
+                return joined(parts) if len(parts) > 1 else parts[0]
+        rows = rows or self._checked_rows(X)
+        for where in slices(n, 1) if alone else model.pieces(n, at):
             try:
                 parts.append(self._learn_block(X, rows, told, importance, given, where))
                 _warn_of_leap(X[where], self._model.scaler.leap, where.start)
@@ -710,16 +716,29 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
                 raise NonFiniteError(f"{refused}: {error}{also}") from error
         return joined(parts)
 
-    def _learn_few(self, X: Any, labels: Any, importance: Floats, given: bool) -> Learned | None:
-        """Learn few rows one by one, all or none; None where a block has to take them."""
-        quick = RowSession.for_few(self._model, X)
+    def _checked_rows(self, X: Any) -> Rows:
+        """Rows as the model takes them, checked before anything is learned."""
+        rows = rows_of(self._model, X)
+        check_range(rows.norms, self._allowed(X))
+        if self._model.setting.judges_stored:
+            return rows
+        return replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
+
+    def _learn_few(
+        self, X: Any, labels: Any, importance: Floats, given: bool, first: int
+    ) -> Learned | None:
+        """Learn few rows in arrays made once, all or none; None where a block has to take them.
+
+        first : of the chunk before them
+        """
+        quick = RowSession.for_few(self._model, X, learns=True)
         if quick is None:
             return None
         targets = as_targets(labels)
         decisions = quick.learn_few(X, targets, importance, self._lifts(labels, importance))
         if decisions is None:
             return None
-        _warn_of_leap(X, quick.leap(len(X)), 0)
+        _warn_of_leap(X, quick.leap(len(X)), first)
         sure = {} if given else self._sure(decisions, quick.leanings(len(X)))
         return Learned(self._met(decisions), ~np.isnan(targets), decisions, **sure)
 

@@ -128,7 +128,7 @@ class Map:
         raise NotImplementedError
 
     def rule(self, start: int) -> Any:
-        """The rule for which `write_row` does so, from out[start] on; None where none does."""
+        """The rule for which `write_rows` does so, from out[start] on; None where none does."""
         return None
 
 
@@ -140,14 +140,14 @@ class Panel(Protocol):
     def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
         """Write features in a flat array: map i's of the first row begin at starts[i]."""
 
-    def rule(self, starts: NDArray[np.int64]) -> Any:
-        """The rule for which `write_row` does so for one row."""
+    def rule(self, starts: NDArray[np.int64], n: int) -> Any:
+        """The rule for which `write_rows` does so for n rows, of at most `TILE`."""
 
 
 @Verb
-def write_row(rule: Any, x: Matrix, out: Vector) -> None:
-    """Write the features of a row, (1, d), in the flat array of a pool."""
+def write_rows(rule: Any, X: Matrix, out: Vector) -> None:
+    """Write the features of a few rows, (n, d), in the flat array of a pool for n rows."""
     raise NotImplementedError
 
 
-family(write_row)
+family(write_rows)

@@ -143,8 +143,8 @@ class PoolMap:
                     part = rows.part(lo, min(lo + TILE, len(rows)))
                     one.fill(part, block[start + lo : start + lo + len(part)])
 
-    def rules(self) -> list[Any]:
-        """Rules that write the features of one row; None among them where some map has none."""
-        panels = [panel.rule(self.offsets[which]) for which, panel in self._panels]
-        pairs = zip(self.maps, self.offsets.tolist(), strict=False)
+    def rules(self, n: int) -> list[Any]:
+        """Rules that write the features of n rows; None among them where some map has none."""
+        panels = [panel.rule(n * self.offsets[which], n) for which, panel in self._panels]
+        pairs = zip(self.maps, (n * self.offsets).tolist(), strict=False)
         return panels + [one.rule(start) for one, start in pairs if one.panel is None]

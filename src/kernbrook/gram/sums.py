@@ -79,8 +79,13 @@ def threads_for(work: int) -> int:
     return 1 if work < WORTH_A_THREAD else _wished_threads()
 
 
-def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """[work(part) for part in parts], by several threads; one of these shares no further."""
+def share(
+    threads: int, work: Function[[Any], Any], parts: Sequence[Any], to_the_end: bool = False
+) -> list[Any]:
+    """[work(part) for part in parts], by several threads; one of these shares no further.
+
+    to_the_end : an interruption waits for what the threads have begun
+    """
     if threads == 1 or len(parts) == 1 or caller() != get_ident():
         return [work(part) for part in parts]
     wanted, me = [True], caller()
@@ -95,15 +100,21 @@ def share(threads: int, work: Function[[Any], Any], parts: Sequence[Any]) -> lis
 
     calls = _workers(os.getpid(), threads)
     results: list[Any] = [None] * len(parts)
+    given = taken = 0
     try:
         for i in range(len(parts)):
+            given += 1
             calls.put(partial(one, i))
         for _ in parts:
             i, results[i], error = done.get()
+            taken += 1
             if error is not None:
                 raise error
     finally:
         wanted.clear()
+        while to_the_end and taken < given:
+            done.get()
+            taken += 1
     return results
 
 

@@ -128,14 +128,16 @@ class LastLabels(Store):
 class LastInRows(InRows):
     """The same, row by row: the state is all compiled forms at once."""
 
-    def __init__(self, store: LastLabels, state: Last, row: Row):
+    def __init__(self, store: LastLabels, state: Last):
         self.expert = state.expert
 
     def changing(self, state: Last) -> list[Floats]:
         return [state.label]
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Last, Last]:
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
         self.state = Last(arrays[0], self.expert)
+
+    def forms(self, row: Row, kept: list[Any]) -> tuple[Last, Last]:
         return self.state, self.state
 
 

@@ -22,6 +22,7 @@ from kernbrook.numerics.scores_of_classes import margin_of
 from kernbrook.numerics.zero import zero_or
 
 Array = NDArray[Any]
+PIECES = 4  # tasks for each thread
 
 
 class Setting(NamedTuple):
@@ -61,7 +62,7 @@ class Prepared(NamedTuple):
     finish: Callable[[Board, Flags], Any]
     look: Callable[[Board], None] | None = None
     go: Callable[[Board], None] | None = None
-    pieces: int = 4
+    pieces: int = PIECES
     outlives: Any = None
 
 

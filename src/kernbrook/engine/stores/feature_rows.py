@@ -1,4 +1,4 @@
-"""Experts on features, row by row."""
+"""Experts on features, in arrays that are their own."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from kernbrook.engine import store_verbs
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
 from kernbrook.engine.stores.linear import Linear, LinearState, OnFeatures
-from kernbrook.features.base import write_row
+from kernbrook.features.base import write_rows
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import DenseRows
 
 
 class RowOfFeatures(NamedTuple):
-    """A row, as experts on features meet it.
+    """Rows, as experts on features meet them.
 
     member : the form for the rounds
-    x : (1, d) the row
+    x : (n, d) the rows
     maps : (k, LINK) links to the maps; none where they are not compiled
     """
 
@@ -33,27 +33,33 @@ class RowOfFeatures(NamedTuple):
 class FeaturesInRows(InRows):
     """Of experts on features."""
 
-    def __init__(self, store: Linear, state: LinearState, row: Row):
+    def __init__(self, store: Linear, state: LinearState):
         self.store, self.pool = store, state.pool
-        self.rows = DenseRows(row.x, row.norm, row.key)
-        self.features = state.pool.empty(1)
-        rules = state.pool.rules()
-        self.compiled = all(rule is not None for rule in rules)
-        self.maps, self.kept = new_links(write_row, rules if self.compiled else ()), rules
+        self.compiled = self.slow(store, state) is None
 
     @staticmethod
     def slow(store: Linear, state: LinearState) -> str | None:
-        rules = state.pool.rules()
+        rules = state.pool.rules(1)
         return "feature maps that are not compiled" if any(rule is None for rule in rules) else None
 
     def changing(self, state: LinearState) -> tuple[Floats, Floats]:
         return state.theta, state.extra
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[OnFeatures, RowOfFeatures]:
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
         theta, extra = arrays
         self.state = LinearState(theta, extra, self.pool)
-        member = self.store.member(self.features, theta, extra, self.store.scratch())
-        return member, RowOfFeatures(member, self.rows.X, self.maps)
+
+    def forms(self, row: Row, kept: list[Any]) -> tuple[OnFeatures, RowOfFeatures]:
+        n, (theta, extra, pool) = len(row.x), self.state
+        rules, features = pool.rules(n) if self.compiled else [], pool.empty(n)
+        maps = new_links(write_rows, rules)
+        kept.append(rules)
+        self.rows, self.features = DenseRows(row.x, row.norm, row.key), features
+        member = self.store.member(features, theta, extra, self.store.scratch())
+        return member, RowOfFeatures(member, row.x, maps)
+
+    def together(self, n: int) -> int:
+        return self.store.together(n)
 
     def fill(self) -> None:
         self.pool.fill(self.rows, self.features)
@@ -67,7 +73,7 @@ def _features_in_rows(store: Linear) -> type[InRows]:
 @meet.of(RowOfFeatures)
 def _meet_features(store):
     for k in range(len(store.maps)):
-        through(write_row, store.maps[k], store.x, store.member.block.features)
+        through(write_rows, store.maps[k], store.x, store.member.block.features)
 
 
 @read.of(RowOfFeatures)

@@ -392,7 +392,7 @@ def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
 class RowInPlace(NamedTuple):
     """The form for rounds; where its arrays lie, and room for a copy of these, (words,) each.
 
-    given : (1, d) the row
+    given : (n, d) the rows
     """
 
     member: Expert
@@ -404,30 +404,28 @@ class RowInPlace(NamedTuple):
 class InPlaceInRows(InRows):
     """The same, row by row, on arrays of its own."""
 
-    def __init__(self, store: InPlace, state: State, row: Row):
-        self.store, self.row, self.now = store, row, store.lighter(store.now(state))
+    def __init__(self, store: InPlace, state: State):
+        self.store, self.now = store, store.lighter(store.now(state))
 
     def changing(self, state: State) -> list[Floats]:
         return []
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Expert, RowInPlace]:
-        live, (own,) = together([[array for _, array in named(self.now)]])
-        held = like(self.now, iter(own))
-        del self.now
-        self.state = State(None, (), Table(held))
-        return self._forms(held, live)
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
+        self.live, (own,) = together([[array for _, array in named(self.now)]])
+        self.saved, self.now = np.empty_like(self.live), like(self.now, iter(own))
+        self.state = State(None, (), Table(self.now))
 
-    def over(self, state: State) -> tuple[Expert, RowInPlace]:
-        arrays = (writeable(array) for _, array in named(self.now))
-        return self._forms(like(self.now, arrays), np.empty(0, np.int64))
+    def over(self, state: State) -> None:
+        self.now = like(self.now, (writeable(array) for _, array in named(self.now)))
+        self.live = self.saved = np.empty(0, np.int64)
 
-    def _forms(self, held: Any, live: Labels) -> tuple[Expert, RowInPlace]:
-        given, d = self.row.given, self.row.given.shape[1]
+    def forms(self, row: Row, kept: list[Any]) -> tuple[Expert, RowInPlace]:
+        given, (n, d) = row.given, row.given.shape
         rows: Any = Dense(given)
         if self.store.content.sparse:
-            rows = Sparse(np.zeros(d), np.zeros(d, np.int64), np.zeros(2, np.int64))
-        member = self.store.member(rows, 1, held)
-        return member, RowInPlace(member, given, live, np.empty_like(live))
+            rows = Sparse(np.zeros(n * d), np.zeros(n * d, np.int64), np.zeros(n + 1, np.int64))
+        member = self.store.member(rows, n, self.now)
+        return member, RowInPlace(member, given, self.live, self.saved)
 
     def load(self, state: State) -> None:
         if state is not self.state:
@@ -443,23 +441,24 @@ def _in_rows(store: InPlace) -> type[InRows]:
 
 
 @Verb
-def gather(rows: Any, x: Any) -> None:
-    """Take over a row, (d,). By default the row is there."""
+def gather(rows: Any, X: Any) -> None:
+    """Take over rows, (n, d). By default the rows are there."""
 
 
 @gather.of(Sparse)
-def _gather(rows, x):
+def _gather(rows, X):
     count = 0
-    for j in range(x.shape[0]):
-        if x[j] != 0.0:
-            rows.data[count], rows.indices[count] = x[j], j
-            count += 1
-    rows.indptr[1] = count
+    for t in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[t, j] != 0.0:
+                rows.data[count], rows.indices[count] = X[t, j], j
+                count += 1
+        rows.indptr[t + 1] = count
 
 
 @meet.of(RowInPlace)
 def _meet(store):
-    gather(store.member.rows, store.given[0])
+    gather(store.member.rows, store.given)
 
 
 @read.of(RowInPlace)

@@ -1,4 +1,4 @@
-"""How stores meet rows one by one."""
+"""How stores meet rows one by one, or few together, in arrays that are their own."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.stores.base import Store
 from kernbrook.gram.arrays import Floats, Labels, writeable
 
+MOST_TOGETHER = 64  # rows that come together
+
 
 class Row(NamedTuple):
-    """A row as it is given, (1, d), and scaled; the squared norm, and the key, (1,) each.
+    """n rows as they are given, (n, d), and scaled; their squared norms and keys, (n,) each.
 
     tells_apart : whether a row that is stored is known again, by its key
     most, limit : below which the squared norm must be, as it is given and scaled
@@ -37,20 +39,20 @@ class Row(NamedTuple):
 
 @Option
 def meet(store: Any) -> None:
-    """Look at a row, before any expert scores it; nothing by default."""
+    """Look at the rows, before any expert scores them; nothing by default."""
 
 
 @Option
 def settle(store: Any, chosen: int) -> None:
-    """After the row: keep what is to be kept; nothing by default.
+    """After the rows: keep what is to be kept; nothing by default.
 
-    chosen : the expert that the row has made the only one; -1: none
+    chosen : the expert that the rows have made the only one; -1: none
     """
 
 
 @Verb
 def read(store: Any, board: Board) -> None:
-    """Fill in the board as for rows that are scored only."""
+    """Fill in the board as for a row that is scored only."""
     raise NotImplementedError
 
 
@@ -66,12 +68,11 @@ family(meet, settle, read, keep)
 
 
 class InRows:
-    """A store that meets rows one by one, and changes its state in place.
+    """A store that meets rows one by one, or few together, and changes its state in place.
 
     Parameters
     ----------
     state : as it is now: arrays in use have the shapes of those in it
-    row : where rows come, as the store sees them
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class InRows:
     state: Any
     compiled = True
 
-    def __init__(self, store: Any, state: Any, row: Row):
+    def __init__(self, store: Any, state: Any):
         raise NotImplementedError
 
     @staticmethod
@@ -99,16 +100,25 @@ class InRows:
         """The arrays of a state that rows change."""
         raise NotImplementedError
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[Any, Any]:
-        """Compiled forms on arrays like those of `changing`: for the rounds; for `meet` and so on.
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Arrays like those of `changing` are those of `state` from now on."""
+        raise NotImplementedError
 
-        They are the arrays of `state` from now on.
+    def over(self, state: Any) -> None:
+        """As `use`, of the arrays of a state themselves, which are only read."""
+        self.use([writeable(array) for array in self.changing(state)])
+
+    def forms(self, row: Row, kept: list[Any]) -> tuple[Any, Any]:
+        """Compiled forms on the arrays in use: for the rounds; for `meet` and so on.
+
+        row : where rows come, as the store sees them; so many always come together
+        kept : out, what has to outlive them besides
         """
         raise NotImplementedError
 
-    def over(self, state: Any) -> tuple[Any, Any]:
-        """As `use`, on the arrays of a state themselves, which are only read."""
-        return self.use([writeable(array) for array in self.changing(state)])
+    def together(self, n: int) -> int:
+        """How many parts of the store one thread takes, of n rows; 0: all."""
+        return 0
 
     def load(self, state: Any) -> None:
         """Copy a state into the one in use."""

@@ -17,7 +17,7 @@ from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.state import Field, Table, flat, under
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look
+from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, look
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Coefficients, after_label, descend, is_finite, predict
 from kernbrook.errors import InputError, NonFiniteError
@@ -222,9 +222,15 @@ class Linear(Store):
         b = len(rows)
         features = self._features(state.pool, rows)
         member = self.member(features, state.theta, state.extra, self.scratch())
-        threads = threads_for(b * int((self.dims * (self.rows + 1)).sum()))
+        return Prepared((member,), self._threads(b), lambda *_: self._checked(state))
 
-        return Prepared((member,), threads, lambda *_: self._checked(state))
+    def _threads(self, b: int) -> int:
+        return threads_for(b * int((self.dims * (self.rows + 1)).sum()))
+
+    def together(self, b: int) -> int:
+        """Experts that a thread takes together, of b rows; 0: all."""
+        threads = self._threads(b)
+        return 0 if threads == 1 else -(-len(self.experts) // (PIECES * threads))
 
     def _checked(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import ask_for
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
@@ -106,6 +107,12 @@ def shelf_of(groups: int, places: int, channels: int, window: int, kind: Any) ->
         aligned((groups, 2, window), kind), aligned((groups, window, channels, 1, window), kind),
         np.zeros((groups, window), dtype=bool), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
+
+
+def values_of(m: int, window: int, room: int, what: str) -> Floats:
+    """(m, window, B) kernel values of a window with the slots of m experts, B at least `room`."""
+    spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
+    return ask_for(m * window * spread, what).reshape(m, window, spread)
 
 
 class SlotsForm(NamedTuple):

@@ -1,4 +1,4 @@
-"""Slots, row by row: the slots, the points and one row lie where compiled code finds them."""
+"""Slots, in arrays that are their own: all lie where compiled code finds it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,44 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import LINK, ROOM, through
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, settle
-from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, own_diagonals, shelf_of
+from kernbrook.compiler.links import LINK, ROOM, new_link, through
+from kernbrook.engine.stores.in_rows import (
+    MOST_TOGETHER,
+    InRows,
+    Row,
+    in_rows,
+    keep,
+    meet,
+    read,
+    settle,
+)
+from kernbrook.engine.stores.meetings import DenseMeeting, Given, turn, turn_to
+from kernbrook.engine.stores.slot_block import (
+    Nearby,
+    SlotBlock,
+    SlotsForm,
+    own_diagonals,
+    shelf_of,
+    values_of,
+)
 from kernbrook.engine.stores.slot_state import SlotState
 from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.arithmetic import fma
+from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import dense_manhattan, dense_squared
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
-from kernbrook.numerics.storage import renumber, spread_coefficients
+from kernbrook.numerics.storage import aligned, renumber, spread_coefficients
 from kernbrook.numerics.values import fill
+from kernbrook.numerics.vectors import copy
 from kernbrook.numerics.zero import zero_or
 
 
 class Stored(NamedTuple):
-    """Points that slots hold, with squared norms and keys, and room for one more."""
+    """Points that slots hold, with squared norms and keys; rows that are met are the last ones."""
 
     X: Floats
     norms: Floats
@@ -36,15 +55,16 @@ class Stored(NamedTuple):
 
 
 class RowOfSlots(NamedTuple):
-    """A row, as m experts under a budget meet it.
+    """n rows, as m experts under a budget meet them.
 
-    block : of one row; its place is the last of all places
+    block : of these rows, whose places are the last of all places; its window is 0 for one row
     plan, codes : of the kernels together, and the codes of the channels
     n : (1,) points that are stored
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
-    before : (m,) slots in use before the row
+    before : (m,) slots in use before the rows
     column, pairs : (d, 1) and (channels * places,) scratch, of the type of pair values
+    columns : (n d,) the rows transposed, as a meeting has them; (0,) for one row
     """
 
     block: SlotBlock
@@ -57,15 +77,15 @@ class RowOfSlots(NamedTuple):
     before: Labels
     column: Floats
     pairs: Floats
+    columns: Floats
 
 
 class SlotsInRows(InRows):
     """Of the experts of one learner under a budget."""
 
-    def __init__(self, store: SlotStore, state: SlotState, row: Row):
-        self.store, self.row = store, row
+    def __init__(self, store: SlotStore, state: SlotState):
         m, _, room = state.slots.alpha.shape
-        self.most, self.width = m * room, store.setting.width
+        self.store, self.most, self.width = store, m * room, store.setting.width
 
     @staticmethod
     def reads(store: SlotStore) -> bool:
@@ -82,41 +102,55 @@ class SlotsInRows(InRows):
     def changing(self, state: SlotState) -> list[NDArray[Any]]:
         return [*state.slots, state.points.counted]
 
-    def use(self, arrays: Sequence[NDArray[Any]]) -> tuple[SlotsForm, RowOfSlots]:
-        *slots, n = arrays
-        self.stored = self._room()
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
+        *slots, self.n = arrays
+        self.slots, self.stored, self.saved = Slots(*slots), self._room(), self._room()
         points = StoredPoints(0, self.width, False)
         points._X, points._norms, points._keys = self.stored
-        points._coefficients, points.counted = np.zeros((self.most + 1, 0)), n
-        self.state = SlotState(Slots(*slots), points, changes=True)
-        return self._forms(self.state.slots, n, self._room())
+        points._coefficients, points.counted = np.zeros((len(self.stored.keys), 0)), self.n
+        self.state = SlotState(self.slots, points, changes=True)
 
-    def over(self, state: SlotState) -> tuple[SlotsForm, RowOfSlots]:
-        *slots, n = map(writeable, self.changing(state))
+    def over(self, state: SlotState) -> None:
+        *slots, self.n = map(writeable, self.changing(state))
         held = state.points._X, state.points._norms, state.points._keys
-        self.stored = Stored(*map(writeable, held))
-        return self._forms(Slots(*slots), n, self.stored)
+        self.slots, self.stored = Slots(*slots), Stored(*map(writeable, held))
+        self.saved = self.stored
 
-    def _forms(self, own: Slots, n: Labels, saved: Stored) -> tuple[SlotsForm, RowOfSlots]:
-        store, most = self.store, self.most
-        m, _, room = own.alpha.shape
+    def forms(self, row: Row, kept: list[Any]) -> tuple[SlotsForm, RowOfSlots]:
+        store, most, b = self.store, self.most, len(row.x)
+        m, _, room = self.slots.alpha.shape
         layout, nothing = store.sums.layout, np.zeros((0, 0))
         codes, kind = np.array(layout.channels), layout.dtype
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
+        window, link, each, columns = 0, np.zeros(LINK, dtype=np.int64), m, np.empty(0)
+        values, shelf = np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, kind)
+        if b > 1:
+            window, each, columns = b, self.together(b) or m, aligned((b * self.width,))
+            X, norms, _ = self.stored
+            common = Given(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
+            meeting = DenseMeeting(common, X, norms, row.x, row.norm, X, columns)
+            link, groups = new_link(turn_to, meeting), -(-m // each)
+            values = values_of(m, window, room, "rows")
+            shelf = shelf_of(groups, len(norms), len(codes), window, kind)
+            kept.append((link, meeting))
         block = SlotBlock(
-            store.experts, layout.parts, own, self.stored.keys, np.zeros(1, dtype=bool),
-            np.empty((len(codes), 1, 1), kind), np.empty((m, 1)), nowhere, store.gammas, 0, m,
-            np.zeros(LINK, dtype=np.int64), np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, kind),
-            np.empty((m, ROOM), dtype=np.int64),
+            store.experts, layout.parts, self.slots, self.stored.keys, np.zeros(b, dtype=bool),
+            np.zeros((len(codes), 1, b), kind), np.empty((m, b)), nowhere, store.gammas, window,
+            each, link, values, shelf, np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
-            block, layout.plan, codes, n, self.stored, saved, self.row, np.empty(m, np.int64),
-            np.empty((self.width, 1), kind), np.empty(len(codes) * most, kind),
+            block, layout.plan, codes, self.n, self.stored, self.saved, row, np.empty(m, np.int64),
+            np.empty((self.width, 1), kind), np.empty(len(codes) * most, kind), columns,
         )  # fmt: skip
         return SlotsForm(store.link(), block), of_row
 
+    def together(self, n: int) -> int:
+        m, _, room = self.slots.alpha.shape
+        threads = self.store.sums.threads(2 * n * m * room)
+        return 0 if threads == 1 else -(-m // min(threads, m))
+
     def _room(self) -> Stored:
-        most = self.most + 1
+        most = self.most + MOST_TOGETHER
         return Stored(np.empty((most, self.width)), np.empty(most), np.zeros(most, dtype=np.int64))
 
     def load(self, state: SlotState) -> None:
@@ -140,6 +174,39 @@ def _slots_in_rows(store: SlotStore) -> type[InRows] | str:
 
 @meet.of(RowOfSlots)
 def _meet_slots(store):
+    if store.block.window > 0:
+        meet_rows(store)
+    else:
+        meet_one(store)
+
+
+@njit(cache=True)
+def meet_rows(store):
+    """Put rows where the slots find them, as a block has them."""
+    block, stored, row, n = store.block, store.stored, store.row, store.n[0]
+    b = row.x.shape[0]
+    if row.tells_apart:
+        met_before(row.key, stored.keys[:n], True, block.known)
+    put_rows(row, stored, stored.keys.shape[0] - b)
+    for i in range(len(store.codes)):
+        if store.codes[i] == INNER:
+            copy(row.norm, block.own[i, 0])
+    turn(row.x, b, store.columns)
+    for e in range(store.before.shape[0]):
+        store.before[e] = block.slots.filled[e, 0]
+
+
+@njit(cache=True)
+def put_rows(row, stored, first):
+    """Rows are stored points from this number on."""
+    for t in range(row.x.shape[0]):
+        copy(row.x[t], stored.X[first + t])
+        stored.norms[first + t], stored.keys[first + t] = row.norm[t], row.key[t]
+
+
+@njit(cache=True)
+def meet_one(store):
+    """Meet a row, whose kernel values with the slots are the block's from now on."""
     block, stored, row, n = store.block, store.stored, store.row, store.n[0]
     slots, key, known = block.slots, row.key[0], False
     if row.tells_apart:
@@ -205,35 +272,33 @@ def along_slots(parts, e, pairs, places, source, scratch, out):
 
 @settle.of(RowOfSlots)
 def _settle_slots(store, chosen):
-    slots, last = store.block.slots, store.block.keys.shape[0] - 1
+    slots, first = store.block.slots, store.block.keys.shape[0] - store.row.x.shape[0]
     added = changed = False
     for e in range(slots.place.shape[0]):
         changed |= slots.filled[e, 0] != store.before[e]
         for s in range(slots.place.shape[1]):  # a slot may have been filled, and emptied again
-            added |= slots.place[e, s] == last
+            added |= slots.place[e, s] >= first
     if added or changed:  # else no slot holds another point than before
-        compact(slots, store.n, store.stored, store.row, last)
+        compact(slots, store.n, store.stored, store.row, first)
     if chosen >= 0:
         for e in range(slots.place.shape[0]):
             if store.block.experts[e] != chosen:
                 slots.filled[e, 0] = 0
-        compact(slots, store.n, store.stored, store.row, last)
+        compact(slots, store.n, store.stored, store.row, first)
 
 
 @njit(cache=True)
-def compact(slots, count, stored, row, last):
-    """Keep the points that slots hold, and the row, whose place is the last, if one holds it."""
+def compact(slots, count, stored, row, first):
+    """Keep the points that slots hold, rows among them, whose places begin at `first`."""
     n, d = count[0], stored.X.shape[1]
     for e in range(slots.place.shape[0]):
         for s in range(slots.place.shape[1]):
             if s >= slots.filled[e, 0]:
                 slots.place[e, s] = 0
-            elif slots.place[e, s] == last:
-                slots.place[e, s] = n
-    for k in range(d):
-        stored.X[n, k] = row.x[0, k]
-    stored.norms[n], stored.keys[n] = row.norm[0], row.key[0]
-    used = renumber(slots.place, slots.filled.reshape(-1), n + 1)
+            elif slots.place[e, s] >= first:
+                slots.place[e, s] += n - first
+    put_rows(row, stored, n)
+    used = renumber(slots.place, slots.filled.reshape(-1), n + row.x.shape[0])
     for i in range(len(used)):
         s = used[i]
         if s != i:

@@ -21,7 +21,7 @@ from kernbrook.engine.stores.meetings import (
     turn_to,
     turn_to_single,
 )
-from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of
+from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of, values_of
 from kernbrook.engine.stores.slot_checks import check_slots
 from kernbrook.engine.stores.slot_state import SlotState, still
 from kernbrook.engine.stores.slot_union import merged
@@ -183,8 +183,7 @@ class SlotStore(Store):
             elif channel >= FIRST_GIVEN:
                 own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
-        spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
-        values = ask_for(m * window * spread, what).reshape(m, window, spread)
+        values = values_of(m, window, room, what)
         shelf = shelf_of(groups, n, channels, window, layout.dtype)
         block = SlotBlock(
             self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
