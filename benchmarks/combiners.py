@@ -26,7 +26,6 @@ COMBINERS = {
     "Hedge(.8)": kb.Hedge(discount=0.8),
     "Hedge(.9)": kb.Hedge(discount=0.9),
     "Hedge(.99)": kb.Hedge(discount=0.99),
-    "AdaHedge": kb.AdaHedge(),
     "MLPoly": kb.MLPoly(),
     "Share(.8,.01)": kb.FixedShare(discount=0.8, share=0.01),
     "Share(.8,.003)": kb.FixedShare(discount=0.8, share=0.003),

@@ -32,10 +32,8 @@ UPKEEPS: dict[str, Callable[[int], Any]] = {
     "RBP({})": kb.RBP,
     "Forgetron({})": kb.Forgetron,
     "Projectron({})": kb.Projectron,
-    "TighterPerceptron({})": kb.TighterPerceptron,
-    "Stoptron({})": kb.Stoptron,
 }
-MOST: dict[Any, int] = {kb.Projectron: 500, kb.TighterPerceptron: 100}  # slots: these take long
+MOST: dict[Any, int] = {kb.Projectron: 500}  # slots: it takes long
 
 
 def measured(learner: Any, X: Any, y: Any) -> tuple[float, float]:

@@ -20,7 +20,7 @@ y = np.where(part == 1, stripes, straight).astype(int)
 
 kernels = [kb.Linear(), kb.Gaussian(sigma=0.1)]
 records = {}
-for combiner in (kb.Uniform(), kb.AdaHedge(), kb.FixedShare()):
+for combiner in (kb.Uniform(), kb.Hedge(), kb.FixedShare()):
     model = kb.OnlineMKClassifier(kernels, learner=kb.Perceptron(), combiner=combiner, scaling=None)
     records[type(combiner).__name__] = kb.prequential(model, X, y)
 
@@ -38,13 +38,13 @@ axes.legend()
 plt.show()
 
 # %%
-# ``Uniform`` never learns which kernel to trust. ``AdaHedge`` follows the first change, but not the
+# ``Uniform`` never learns which kernel to trust. ``Hedge`` follows the first change, but not the
 # second: during the stripes the linear kernel lost so much that its weight does not come back
 # before the end. ``FixedShare`` never takes all weight from a kernel, so the weights turn within a
 # few rows. The default combiner of kernbrook builds on ``FixedShare``.
 
 figure, panels = plt.subplots(1, 2, figsize=(7, 3), sharey=True, layout="constrained")
-for axes, name in zip(panels, ("AdaHedge", "FixedShare"), strict=True):
+for axes, name in zip(panels, ("Hedge", "FixedShare"), strict=True):
     history = records[name].history
     axes.plot(history.rounds, history.kernel_weights, label=history.kernels)
     axes.set(title=name, xlabel="rows", ylim=(0, 1))

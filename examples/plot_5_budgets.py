@@ -3,8 +3,8 @@ What a budget costs
 ===================
 
 A budget bounds memory and time: an expert keeps so many support vectors and no more. What goes when
-a new one comes is called the upkeep. Four upkeeps at five budgets, beside the perceptron that keeps
-all.
+a new one comes is called the upkeep. Three upkeeps at five budgets, beside the perceptron that
+keeps all.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,6 @@ X, y = kb.open_stream("checkerboard:4000").read()
 kernels = [kb.Gaussian(sigma=0.3)]
 budgets = (25, 50, 100, 200, 400)
 upkeeps = {
-    "Stoptron: learns no more": kb.Stoptron,
     "RBP: a random one goes": kb.RBP,
     "BPAS: the cheapest one goes": kb.BPAS,
     "Projectron: put into the others": kb.Projectron,

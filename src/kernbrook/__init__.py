@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lazy_loader import attach
 
+from kernbrook.gone import gone
+
 __version__ = "0.1.0"
 
 
@@ -38,4 +40,10 @@ def _exports(source: Path) -> list[str]:
 
 
 # Imported on first use: `import kernbrook` stays light.
-__getattr__, __dir__, __all__ = attach(__name__, *_public())
+_public_name, __dir__, __all__ = attach(__name__, *_public())
+
+
+def __getattr__(name: str) -> object:
+    if said := gone(name):
+        raise AttributeError(said)
+    return _public_name(name)

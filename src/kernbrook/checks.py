@@ -23,10 +23,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from inspect import signature
 from operator import is_
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 from weakref import ref
 
 import numpy as np
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 
+T = TypeVar("T")
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
 LEARNED = 1e120  # sizes of sums of losses, and of what is learned from scores, are below it
 MOST = 10**8  # of what is counted or kept in memory: more than any has room for
@@ -368,6 +370,20 @@ def or_none(kind: Any) -> Or:
 
 
 # -- the check -------------------------------------------------------------------------------------
+
+
+@dataclass_transform(eq_default=False)
+def parameters(kind: type[T]) -> type[T]:
+    """A class whose parameters are its fields; what each may be stands beside its type.
+
+    `step: Annotated[float, POSITIVE] = 0.1`, as `parameter_ranges` says it elsewhere.
+    """
+    scope, own = vars(sys.modules[kind.__module__]), kind.__annotations__
+    hints = {name: eval(hint, scope) for name, hint in own.items() if hint.startswith("Annotated[")}
+    kind.parameter_ranges = {  # type: ignore[attr-defined]
+        name: hint.__metadata__[0] for name, hint in hints.items()
+    }
+    return dataclass(eq=False, repr=False)(kind)
 
 
 @cache

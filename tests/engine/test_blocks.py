@@ -17,7 +17,6 @@ MIXED = [
     *(kb.Laplacian(sigma=4), kb.Laplacian(sigma=1), kb.Cauchy(sigma=2), kb.Gaussian(sigma=3)),
     *(kb.Gaussian(sigma=0.3), kb.Polynomial(4, offset=1), kb.Sigmoid(gamma=0.01, offset=-0.5)),
     kb.Mean([kb.Linear(), kb.Gaussian(sigma=3), kb.Laplacian(sigma=1)]),
-    kb.ANOVA(2, sigma=2),
 ]
 POOLS = {"omkc16": "omkc16", "amkl17": "amkl17", "mixed": MIXED}
 STREAMS = hard_streams.DRAWN | {"wdbc": hard_streams.wdbc}

@@ -269,13 +269,11 @@ def test_every_kernel(learner):
     pool = [
         *(kb.Mean(mean), kb.Laplacian(gamma=0.1), kb.Cauchy(gamma=0.2)),
         *(kb.Callable(dot_plus_one), kb.Mean([kb.Callable(dot_plus_one), kb.Cauchy(gamma=0.2)])),
-        kb.ANOVA(2, gamma=0.2),
     ]
     dot = naive_kernels.polynomial(1, 1.0)
     twins = [
         *(naive_kernels.mean(mean_twin), naive_kernels.laplacian(0.1), naive_kernels.cauchy(0.2)),
         *(dot, naive_kernels.mean([dot, naive_kernels.cauchy(0.2)])),
-        naive_kernels.anova(2, 0.2),
     ]
     if not learner.startswith("bpas"):  # its k(x, x) is no square of a norm
         pool.append(kb.Sigmoid(gamma=0.1, offset=-0.2))

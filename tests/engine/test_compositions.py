@@ -20,9 +20,9 @@ TWINS = [naive_kernels.polynomial(1), *(naive_kernels.gaussian(g) for g in GAMMA
 M = len(POOL)
 # name -> (learner, combiner, selection; the twin's step, budget, combiner and settings)
 COMPOSITIONS = {
-    "AdaHedge, Forgetron": (
-        (kb.Forgetron(9), kb.AdaHedge(), kb.Selection()),
-        (budget.forgetron, 9, lambda: combiners.AdaHedge(M), {"tie": "margin"}),
+    "MLPoly, Forgetron": (
+        (kb.Forgetron(9), kb.MLPoly(), kb.Selection()),
+        (budget.forgetron, 9, lambda: combiners.MLPoly(M), {"tie": "margin"}),
     ),
     "Fixed-Share, SPA": (
         (

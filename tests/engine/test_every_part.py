@@ -58,7 +58,6 @@ MAPS = {
     "waves": (kb.RandomFeatures(20), kb.Gaussian(sigma=1)),
     "orthogonal waves": (kb.RandomFeatures(20, "orthogonal"), kb.Gaussian(sigma=1)),
     "monomials": (kb.Monomials(), kb.Polynomial(2)),
-    "sketch": (kb.TensorSketch(64), kb.Polynomial(2)),
     "landmarks": (kb.Nystroem(landmarks=np.random.default_rng(0).normal(size=(60, 3))), None),
 }
 

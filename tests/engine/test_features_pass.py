@@ -68,7 +68,6 @@ COMBINERS = {
         lambda loss: kb.EXP(3.0, horizon=80, loss=loss),
         lambda m: regression.EXP(m, 3.0, 80),
     ),
-    "AdaHedge": (lambda loss: kb.AdaHedge(loss), naive_combiners.AdaHedge),
     "MLPoly": (lambda loss: kb.MLPoly(loss), naive_combiners.MLPoly),
     "MLPoly, scale-free": (
         lambda loss: kb.MLPoly(loss, scale_free=True),
@@ -212,8 +211,8 @@ def assert_same_learned(model, expected, rtol):
 def test_numbers(name, stream):
     X, y = STREAMS[stream]()
     choices = [NUMBERS[name]]
-    expected = twin(X, y, choices, naive_combiners.AdaHedge, "squared")
-    model = make(choices, kb.AdaHedge("squared"))
+    expected = twin(X, y, choices, naive_combiners.MLPoly, "squared")
+    model = make(choices, kb.MLPoly("squared"))
     assert_same(model, learn(model, X, y, size=64), expected, y)
 
 
@@ -224,8 +223,8 @@ def test_classes(name, C):
     X, y = waves()
     y = hard_streams.classes_of(X, C)
     choices = [CLASSES[name]]
-    expected = twin(X, y, choices, naive_combiners.AdaHedge, "mistakes", C)
-    model = make(choices, kb.AdaHedge("mistakes"), numbers=False)
+    expected = twin(X, y, choices, naive_combiners.MLPoly, "mistakes", C)
+    model = make(choices, kb.MLPoly("mistakes"), numbers=False)
     assert_same(model, learn(model, X, y, C, 50), expected, y, C)
 
 
@@ -344,8 +343,8 @@ def test_features_by_default(C):
     kernels = [kb.Gaussian(sigma=2), kb.Polynomial(2, 1.0), kb.Linear(), kb.Matern(1.5, sigma=2)]
     choices = [ANY["normalized"], ANY["constant"]]
     loss = "squared" if C is None else "hinge"
-    expected = twin(X, y, choices, naive_combiners.AdaHedge, loss, C, kernels, kb.RandomFeatures())
-    model = make(choices, kb.AdaHedge(loss), numbers=C is None, features="auto", kernels=kernels)
+    expected = twin(X, y, choices, naive_combiners.MLPoly, loss, C, kernels, kb.RandomFeatures())
+    model = make(choices, kb.MLPoly(loss), numbers=C is None, features="auto", kernels=kernels)
     assert_same(model, learn(model, X, y, C), expected, y, C, rtol=1e-8)
 
 
@@ -425,11 +424,11 @@ def test_ridge_is_the_ridge_regression_of_all_so_far():
     forgetting=st.sampled_from([1.0, 0.95]),
 )
 def test_ridge_is_equivariant_to_the_scale_of_the_target(power, sign, forgetting):
-    """A power of 2 rounds nothing; AdaHedge, too, weighs the same whatever the unit."""
+    """A power of 2 rounds nothing; the combiner, too, weighs the same whatever the unit."""
     X, y = waves(60)
     factor = sign * 2.0**power
     choices = [ridge(forgetting=forgetting), ridge(regularization=0.01)]
-    usual, scaled = (make(choices, kb.AdaHedge("squared")) for _ in range(2))
+    usual, scaled = (make(choices, kb.MLPoly("squared", scale_free=True)) for _ in range(2))
     np.testing.assert_array_equal(factor * learn(usual, X, y)[0], learn(scaled, X, factor * y)[0])
     np.testing.assert_array_equal(factor * usual.predict(X), scaled.predict(X))
     np.testing.assert_array_equal(usual.expert_weights_, scaled.expert_weights_)
@@ -446,7 +445,7 @@ def test_chunks_and_sparsity_change_nothing(C, selection):
     loss = "squared" if C is None else "logistic"
 
     def fresh():
-        return make(POOL_OF_LEARNERS, kb.AdaHedge(loss), SELECTIONS[selection][0], C is None)
+        return make(POOL_OF_LEARNERS, kb.MLPoly(loss), SELECTIONS[selection][0], C is None)
 
     whole = fresh()
     said, _ = learn(whole, X, y, C)
@@ -466,7 +465,7 @@ def test_threads_change_nothing(labels, monkeypatch):
     for threads in ("1", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         model = make(
-            POOL_OF_LEARNERS, kb.AdaHedge("squared"), features=kb.RandomFeatures(40), labels=labels
+            POOL_OF_LEARNERS, kb.MLPoly("squared"), features=kb.RandomFeatures(40), labels=labels
         )
         models.append((model, learn(model, X, y)[0], model.predict(X)))
     (first, *said), (second, *again) = models
@@ -481,7 +480,7 @@ def test_learning_alone_is_learning_together(C):
     y = y if C is None else hard_streams.classes_of(X, C)
     loss = "squared" if C is None else "hinge"
     alone, together, without = (
-        make(POOL_OF_LEARNERS, kb.AdaHedge(loss), numbers=C is None, labels=labels)
+        make(POOL_OF_LEARNERS, kb.MLPoly(loss), numbers=C is None, labels=labels)
         for labels in ("all", kb.RandomLabels(1.0), kb.RandomLabels(0.0))
     )
     np.testing.assert_array_equal(learn(alone, X, y, C), learn(together, X, y, C))

@@ -31,7 +31,7 @@ def run(make, y, learner, combiner, policy):
 TWO, THREE = (X[:, 0] > 0).astype(int), np.digitize(X[:, 0], [-0.4, 0.4])
 RIDGE, WINDOW = kb.Ridge(features=kb.RandomFeatures(5)), kb.GradientDescent(features=None, budget=8)
 LEARNERS = kb.BPAS(8), kb.Perceptron(), RIDGE
-POLICIES, COMBINERS = ("all", kb.Disagreement(), kb.LabelBudget(0.5)), (kb.Hedge(), kb.AdaHedge())
+POLICIES, COMBINERS = ("all", kb.Disagreement(), kb.LabelBudget(0.5)), (kb.Hedge(), kb.MLPoly())
 for i, learner in enumerate(LEARNERS):  # each of them twice, with others
     run(kb.OnlineMKClassifier, TWO, learner, None, POLICIES[i])
     run(kb.OnlineMKClassifier, THREE, learner, COMBINERS[i % 2], POLICIES[(i + 1) % 3])

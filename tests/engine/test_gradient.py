@@ -104,11 +104,11 @@ def assert_same(model, predictions, expected, X, y, C=None, rtol=1e-9):
 # -- against the twin --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("combiner", ["EXP", "AdaHedge"])
+@pytest.mark.parametrize("combiner", ["EXP", "MLPoly"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers(name, combiner):
     X, y = waves(140)
-    of_twin = {"EXP": regression.EXP, "AdaHedge": naive_combiners.AdaHedge}[combiner]
+    of_twin = {"EXP": regression.EXP, "MLPoly": naive_combiners.MLPoly}[combiner]
     expected = twin(X, y, [NUMBERS[name]], of_twin, "squared")
     model = make([NUMBERS[name]], getattr(kb, combiner)(loss="squared"))
     assert_same(model, says(model, X, y, size=60), expected, X, y)
@@ -153,8 +153,8 @@ def test_files(name):
     X, y = hard_streams.real(name, 150)
     X = X.toarray()
     chosen = [NUMBERS["constant"], {"step": 0.05, "schedule": "constant"}]
-    expected = twin(X, y, chosen, naive_combiners.AdaHedge, "squared")
-    model = make(chosen, kb.AdaHedge("squared"))
+    expected = twin(X, y, chosen, naive_combiners.MLPoly, "squared")
+    model = make(chosen, kb.MLPoly("squared"))
     assert_same(model, says(model, X, y, size=77), expected, X, y)
 
 
@@ -176,11 +176,11 @@ def test_random_streams(name, C, update, n, size, seed):
     importance = rng.choice([0.0, 0.25, 1.0, 3.0], size=n)
     chosen, loss = [(NUMBERS | CLASSES)[name]], "squared" if C is None else "mistakes"
     expected = twin(
-        *(X, y, chosen, naive_combiners.AdaHedge, loss, C),
+        *(X, y, chosen, naive_combiners.MLPoly, loss, C),
         importance=importance, update=update, smoothing=0.3,
     )  # fmt: skip
     selection = kb.Selection(update=update, smoothing=0.3)
-    model = make(chosen, kb.AdaHedge(loss), C is None, selection)
+    model = make(chosen, kb.MLPoly(loss), C is None, selection)
     said = says(model, X, y, C, size, importance)
     assert_same(model, said, expected, X, y, C, 1e-7)
 
@@ -239,7 +239,7 @@ def test_chunks_change_nothing(C, update):
 
     def fresh():
         selection = kb.Selection(update=update, smoothing=0.3)
-        return make(chosen, kb.AdaHedge(loss), C is None, selection, POOL[:2])
+        return make(chosen, kb.MLPoly(loss), C is None, selection, POOL[:2])
 
     whole = fresh()
     said = says(whole, X, y, C)
@@ -306,11 +306,11 @@ def test_budgets(budget, C, policy):
     importance = np.random.default_rng(0).choice([0.0, 0.5, 1.0], len(y))
     own = policies.everything if policy is None else policies.at_random(0.6)
     expected = twin(
-        *(X, y, chosen, naive_combiners.AdaHedge, learned, C, twins),
+        *(X, y, chosen, naive_combiners.MLPoly, learned, C, twins),
         importance=importance, policy=own,
     )  # fmt: skip
     labels = "all" if policy is None else kb.RandomLabels(0.6)
-    combiner = kb.AdaHedge(learned)
+    combiner = kb.MLPoly(learned)
     model = make(chosen, combiner, C is None, kernels=kernels, labels=labels)
     said = says(model, X, y, C, 150, importance)
     assert_same_window(model, said, expected, X, y, C, importance=importance)
@@ -336,7 +336,7 @@ def test_chunks_and_sparsity_change_nothing_under_a_budget(C):
 
     def fresh():
         labels = kb.Disagreement(0.05, 4)
-        combiner = kb.AdaHedge("squared" if C is None else "logistic")
+        combiner = kb.MLPoly("squared" if C is None else "logistic")
         return make(chosen, combiner, C is None, kernels=POOL, labels=labels)
 
     whole = fresh()

@@ -21,7 +21,7 @@ def stream(n=300):
 
 
 def machine(learner, **choices):
-    return kb.OnlineMKClassifier(KERNELS, learner, kb.AdaHedge("hinge"), random_state=3, **choices)
+    return kb.OnlineMKClassifier(KERNELS, learner, kb.MLPoly("hinge"), random_state=3, **choices)
 
 
 def scores(model, X):

@@ -311,7 +311,7 @@ def test_best_of_prefix(rounds, size):
         assert model.n_support_stored_ == len(expert.rows)
 
 
-@pytest.mark.parametrize("name", ["FixedShare", "AdaHedge", "MLPoly"])
+@pytest.mark.parametrize("name", ["FixedShare", "MLPoly"])
 @pytest.mark.parametrize("learner", [kb.Perceptron(), kb.RBP(20)], ids=repr)
 def test_other_combiners(learner, name):
     """They weigh the experts by their mistakes; these learn as they do under any other."""
@@ -320,7 +320,6 @@ def test_other_combiners(learner, name):
     m = len(POOL)
     twins = {
         "FixedShare": lambda: naive_combiners.FixedShare(m, combiner.discount, combiner.share),
-        "AdaHedge": lambda: naive_combiners.AdaHedge(m),
         "MLPoly": lambda: naive_combiners.MLPoly(m),
     }
     model, other = (

@@ -344,7 +344,7 @@ POOLS = {
     "others": (
         [
             *(kb.Laplacian(gamma=0.1), kb.Cauchy(gamma=0.2), kb.Callable(dot_plus_one)),
-            *(kb.Mean([kb.Linear(), kb.Gaussian(gamma=0.1)]), kb.ANOVA(2, gamma=0.3)),
+            *(kb.Mean([kb.Linear(), kb.Gaussian(gamma=0.1)])),
         ],
         [
             *(naive_kernels.laplacian(0.1), naive_kernels.cauchy(0.2)),

@@ -159,10 +159,10 @@ def test_random_labels_of_numbers(name):
     learner, of_twin = OF_NUMBERS[name]
     experts = [of_twin(i, k, X, None) for i, k in enumerate(kernels_of(learner)[1])]
     expected = rounds.run(
-        y, experts, naive_combiners.AdaHedge(len(experts)), "absolute", True,
+        y, experts, naive_combiners.MLPoly(len(experts)), "absolute", True,
         policies.at_random(0.3), seed=seed_of(SEED),
     )  # fmt: skip
-    model = make(learner, kb.RandomLabels(0.3), kb.AdaHedge("absolute"), numbers=True)
+    model = make(learner, kb.RandomLabels(0.3), kb.MLPoly("absolute"), numbers=True)
     assert_same(model, learn(model, X, y, None), expected, y, None)
 
 
@@ -282,10 +282,8 @@ def test_a_budget_of_labels_is_kept(rate, C):
 @pytest.mark.parametrize("power", [-20, 13])
 def test_the_unit_of_the_labels_does_not_matter_to_a_budget(power):
     X, y = stream(None, 150)
-    usual, other = (
-        make(kb.Ridge(features=WAVES), kb.LabelBudget(0.4), kb.AdaHedge("squared"), None, True)
-        for _ in range(2)
-    )
+    ridge = kb.Ridge(features=WAVES)
+    usual, other = (make(ridge, kb.LabelBudget(0.4), kb.Uniform(), None, True) for _ in range(2))
     said, asked = learn(usual, X, y, None)
     scaled, others = learn(other, X, 2.0**power * y, None)
     np.testing.assert_array_equal(others, asked)
@@ -424,7 +422,7 @@ def machines():
     yield "variance, numbers", None, of
     pool = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
     of = partial(
-        plain.classifier, SHIFTING, pool, kb.AdaHedge("logistic"),
+        plain.classifier, SHIFTING, pool, kb.MLPoly("logistic"),
         labels=kb.Disagreement(0.5, 3), random_state=SEED,
     )  # fmt: skip
     yield "pool", 2, of

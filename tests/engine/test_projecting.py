@@ -315,13 +315,13 @@ def test_adahedge(learner):
     X, y = X[:200], y[:200]
     model, other = (
         plain.classifier("omkc16", LEARNERS[learner][0](15), combiner)
-        for combiner in (kb.AdaHedge(), kb.Uniform())
+        for combiner in (kb.MLPoly(), kb.Uniform())
     )
     mistakes = [np.zeros(16)]
     for t in range(len(y)):
         model.learn(X[t : t + 1], y[t : t + 1], [-1, 1])
         mistakes.append(model.expert_mistakes_.copy())
-    expected = combiners.run(combiners.AdaHedge(16), np.diff(mistakes, axis=0))[-1]
+    expected = combiners.run(combiners.MLPoly(16), np.diff(mistakes, axis=0))[-1]
     np.testing.assert_allclose(model.kernel_weights_, expected, atol=1e-9)
     assert other.fit(X, y).dual_coef_.tobytes() == model.dual_coef_.tobytes()
 

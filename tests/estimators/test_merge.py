@@ -106,7 +106,7 @@ def test_losses_of_fixed_experts_add_up(combiner, since):
     np.testing.assert_allclose(both.predict(forecasts), whole.predict(forecasts), rtol=1e-9)
 
 
-@pytest.mark.parametrize("combiner", [kb.AdaHedge(), kb.MLPoly(), kb.FixedShare(), kb.Stack()])
+@pytest.mark.parametrize("combiner", [kb.MLPoly(), kb.FixedShare(), kb.Stack()])
 def test_weights_of_other_combiners(combiner):
     """Of equal models, the weights come out as they went in; of others, between them."""
     kernels = [kb.Gaussian(sigma=0.25), kb.Gaussian(sigma=2)]

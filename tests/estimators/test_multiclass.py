@@ -18,7 +18,7 @@ MODELS = {
     "perceptron, drawn": lambda: plain.classifier(POOL, selection=DRAWN, random_state=3),
     "PA": lambda: plain.classifier(POOL, kb.PassiveAggressive(), HINGE),
     "SPA": lambda: plain.classifier(POOL, kb.SparsePA(), HINGE, DRAWN, random_state=3),
-    "AdaHedge": lambda: plain.classifier(POOL, combiner=kb.AdaHedge()),
+    "MLPoly": lambda: plain.classifier(POOL, combiner=kb.MLPoly()),
     "GroupNorm": lambda: plain.classifier(POOL, combiner=kb.GroupNorm()),
     "prefix": lambda: plain.classifier(POOL, selection=kb.BestOfPrefix(rounds=60)),
     "RBP": lambda: plain.classifier(POOL, kb.RBP(15), random_state=3),
@@ -71,7 +71,7 @@ def test_shapes(name):
         np.testing.assert_allclose(
             decisions, np.tensordot(model.kernel_weights_, scores, 1), rtol=1e-7, atol=1e-7
         )
-    elif name in ("RBP", "default", "AdaHedge", "projectron++"):
+    elif name in ("RBP", "default", "MLPoly", "projectron++"):
         votes = np.eye(10)[scores.argmax(axis=2)]
         expected = np.tensordot(model.kernel_weights_, votes, 1)
         np.testing.assert_allclose(decisions, expected, atol=1e-9)

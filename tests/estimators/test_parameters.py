@@ -82,7 +82,7 @@ BESIDE = {  # without which a parameter is not looked at, or always refused
 # -- by what the classes say -----------------------------------------------------------------------
 
 NEEDED = {  # what a class cannot be made without
-    kb.ANOVA: {"sigma": 1.0}, kb.Advice: {"columns": [0]}, kb.Cauchy: {"sigma": 1.0},
+    kb.Advice: {"columns": [0]}, kb.Cauchy: {"sigma": 1.0},
     kb.External: {"model": SGDClassifier()}, kb.Gaussian: {"sigma": 1.0},
     kb.Group: {"learner": kb.BPAS(5)}, kb.Laplacian: {"sigma": 1.0},
     kb.LateLabels: {"model": kb.OnlineMKClassifier()}, kb.Matern: {"sigma": 1.0},

@@ -123,20 +123,7 @@ def test_a_widened_map_is_near_the_kernel(kernel):
     assert np.abs(Z @ Z.T - kernel(X[70:], X[70:])).max() < 0.1
 
 
-@pytest.mark.parametrize("offset", [0.0, 1.0])
-def test_a_widened_sketch(offset):
-    """The same where the new inputs are 0, and near the kernel where they are not."""
-    kernel = kb.Polynomial(2, offset)
-    one = draw(kernel, kb.TensorSketch(4096), 3, seed=0)
-    wide = widen(one, 5, seed=0)
-    before = one.transform(DenseRows.of(np.ascontiguousarray(X[:70, :3])))
-    np.testing.assert_array_equal(wide.transform(DenseRows.of(X[:70])), before)
-    U = X[70:] / np.linalg.norm(X[70:], axis=1, keepdims=True)
-    Z = wide.transform(DenseRows.of(U))
-    assert np.abs(Z @ Z.T - kernel(U, U)).max() < 0.3
-
-
-@pytest.mark.parametrize("kernel", [kb.Cauchy(sigma=1), kb.Matern(sigma=1), kb.ANOVA(1, sigma=1)])
+@pytest.mark.parametrize("kernel", [kb.Cauchy(sigma=1), kb.Matern(sigma=1)])
 def test_maps_that_have_no_wider_one(kernel):
     assert widen(draw(kernel, kb.RandomFeatures(5), 3, seed=0), 5, seed=0) is None
 

@@ -96,7 +96,7 @@ def test_families():
     assert words("rbp") == words("rbp", learner__budget=7)
     others = [
         words("omkc-dd"),
-        words("omkc-dd", combiner=kb.AdaHedge()),
+        words("omkc-dd", combiner=kb.MLPoly()),
         words("omkc-dd", labels=kb.MarginSampling()),
         words("omkc-dd", selection=kb.BestOfPrefix()),
         words("omkc-dd", learner=[kb.Perceptron(), kb.PassiveAggressive()]),

@@ -88,7 +88,6 @@ def test_a_linear_score_is_exact():
     "model",
     [
         kb.OnlineMKRegressor([kb.Linear()], kb.GradientDescent()),
-        kb.OnlineMKRegressor([kb.ANOVA(1, sigma=1.0)], kb.GradientDescent()),
         kb.OnlineMKRegressor(
             kb.Gaussian(sigma=1.0), kb.GradientDescent(features=kb.RandomFeatures(40, inputs=1))
         ),
@@ -96,7 +95,7 @@ def test_a_linear_score_is_exact():
         kb.OnlineMKRegressor([kb.Polynomial(2, 1.0)], kb.GradientDescent(), kb.Uniform()),
         LinearRegression(),
     ],
-    ids=["linear", "anova", "waves of one", "linear cells", "pairs", "scikit-learn"],
+    ids=["linear", "waves of one", "linear cells", "pairs", "scikit-learn"],
 )
 def test_sums_over_columns_and_over_pairs_are_exact(model):
     model = learned(model)

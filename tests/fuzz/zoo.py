@@ -116,7 +116,6 @@ def machines() -> dict[str, Callable[[], Any]]:
         "stacked": (own([bpas, ridge], combiner=kb.Stack()), 2),
         "GroupNorm of two classes": (own(None, combiner=kb.GroupNorm(), scaling=None), 2),
         "Nystroem": (own(kb.Ridge(features=kb.Nystroem(landmarks=rows(6)))), 2),
-        "sketch": (own(kb.Ridge(features=kb.TensorSketch(8)), kernels=[kb.Polynomial(2, 1.0)]), 2),
         "monomials": (own(kb.Ridge(), kernels=[kb.Polynomial(2, 1.0), kb.Linear()]), 2),
         "rows skipped": (own(bpas, on_bad_rows="skip", missing_label=-1), 2),
         "weights of classes": (own(bpas, class_weight={0: 2.0, 1: 0.5}), 2),

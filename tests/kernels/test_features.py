@@ -154,14 +154,11 @@ def pool_maps(width=6, seed=4):
         (kb.Gaussian(sigma=30), kb.RandomFeatures(700, "halton")),
         (kb.Cauchy(sigma=1), kb.RandomFeatures(33, "orthogonal", False)),
         (kb.Linear(), kb.Monomials()),
-        (kb.Polynomial(2, offset=1), kb.TensorSketch(31)),
-        (kb.Polynomial(1), kb.TensorSketch(8)),
         *((kernel, kb.Nystroem(landmarks=landmarks)) for kernel in NYSTROEM),
         (kb.Laplacian(sigma=3), kb.RandomFeatures(1)),
         (kb.Laplacian(gamma=1e12), kb.RandomFeatures(9)),  # angles beyond the fast range
         (kb.Matern(2.5, sigma=1), kb.RandomFeatures(64)),
         (kb.Matern(0.5, sigma=1), kb.RandomFeatures(20, "orthogonal", inputs=2)),
-        (kb.ANOVA(2, sigma=1), kb.RandomFeatures(30)),
     ]
     return [draw(*pair, width, seed, i) for i, pair in enumerate(pairs)]
 
@@ -179,7 +176,6 @@ NYSTROEM = [
         kb.Polynomial(2, offset=1),
         kb.Laplacian(sigma=3),
         kb.Sigmoid(0.1, 0.2),
-        kb.ANOVA(2, sigma=1),
     ),
     *(kb.Matern(1.5, sigma=2), kb.Mean([kb.Linear(), kb.Gaussian(sigma=1), kb.Cauchy(gamma=2)])),
 ]
@@ -253,9 +249,6 @@ def test_state_is_arrays():
     ("kernel", "recipe", "name", "value"),
     [
         (kb.Gaussian(sigma=1), kb.RandomFeatures(3), "frequencies", np.nan),
-        (kb.Polynomial(2), kb.TensorSketch(3), "buckets", 3),
-        (kb.Polynomial(2), kb.TensorSketch(3), "buckets", -1),
-        (kb.Polynomial(2), kb.TensorSketch(3), "signs", 0.5),
         (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X), "root", np.inf),
     ],
 )
@@ -280,10 +273,7 @@ BAD = [
         for n in (0, -3, 2.5, True, None)
     ),
     (kb.Gaussian(sigma=1), kb.Monomials(), "expected a Polynomial or Linear kernel"),
-    (kb.Gaussian(sigma=1), kb.TensorSketch(), "expected a Polynomial or Linear kernel"),
     (kb.Polynomial(2, offset=-1), kb.Monomials(), "an offset from 0, got -1"),
-    (kb.Polynomial(2, offset=-1), kb.TensorSketch(), "an offset from 0, got -1"),
-    (kb.Polynomial(2), kb.TensorSketch(0), "TensorSketch: n_components must be an integer from 1"),
     (kb.Gaussian(sigma=1), kb.Nystroem(), "landmarks must be given here"),
     (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X[:, :5]), r"of shape \(m, 6\), got \(70, 5\)"),
     (kb.Gaussian(sigma=1), kb.Nystroem(landmarks=X[:0]), r"got \(0, 6\)"),

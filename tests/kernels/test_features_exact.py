@@ -1,4 +1,4 @@
-"""Monomials, tensor sketches and Nystroem: what their inner products are."""
+"""Monomials and Nystroem: what their inner products are."""
 
 import math
 
@@ -57,36 +57,6 @@ def test_too_many_monomials():
 def test_factors_of_monomials_that_overflow():
     with pytest.raises(InputError, match=r"factors of \(x.z \+ 1e\+300\)\^3 overflow; lower its"):
         draw(kb.Polynomial(3, 1e300), kb.Monomials(), 2, 0)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
-def test_tensor_sketch_is_unbiased(kernel):
-    points = X[:8] / 2
-    exact = kernel(points, points)
-    draws = []
-    for seed in range(600):
-        Z = features(kernel, kb.TensorSketch(32), points, seed)
-        draws.append(Z @ Z.T)
-    mean, deviation = np.mean(draws, axis=0), np.std(draws, axis=0)
-    np.testing.assert_array_less(np.abs(mean - exact), 4.5 * deviation / math.sqrt(600) + 1e-12)
-    # Avron, Nguyen, Woodruff (2014), Subspace embeddings for the polynomial kernel.
-    norms = np.diag(exact)
-    bound = (2 + 3.0**kernel.degree) / 32 * np.outer(norms, norms)
-    assert (deviation**2 <= bound).all()
-
-
-@pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
-@pytest.mark.parametrize("size", [1, 2, 7, 16])
-def test_tensor_sketch_naive_twin(kernel, size):
-    one = draw(kernel, kb.TensorSketch(size), 4, 3)
-    arrays = one.arrays()
-    expected = [
-        naive.tensor_sketch(arrays["buckets"], arrays["signs"], kernel.offset, size, x) for x in X
-    ]
-    sizes = 1e-14 * kernel.degree * np.abs(expected).max()
-    for storage in (DenseRows.of, lambda A: SparseRows.of(sp.csr_matrix(A))):
-        np.testing.assert_allclose(one.transform(storage(X)), expected, rtol=0, atol=sizes)
 
 
 NYSTROEM = [

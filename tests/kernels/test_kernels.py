@@ -53,6 +53,7 @@ def test_all_kernels_in_one_pool(storage):
 
     Shared exponentials, shared parts, several channels, several tiles, rows of zeros.
     """
+    rng = np.random.default_rng(0)
     A = np.where(rng.random((300, 6)) < 0.5, 0.0, rng.normal(size=(300, 6)))
     A[7] = 0.0
     B = np.concatenate([A[:40], rng.normal(size=(520, 6))])

@@ -125,7 +125,7 @@ def test_a_step_reads_a_kernel_that_is_called(dtype, monkeypatch):
         kernel_rows(layout.parts, k, pairs, np.arange(40), 0, 40, values, out)
         rtol, atol = (1e-12, 1e-14) if dtype == "float64" else (1e-5, 1e-5)
         np.testing.assert_allclose(out, kernel(X, X), rtol=rtol, atol=atol)
-    kb.testing.check_kernel(Cube(kb.ANOVA(2, sigma=2.0), 1.0))
+    kb.testing.check_kernel(Cube(kb.NormalizedPolynomial(2), 1.0))
 
 
 def test_powers_of_one_cosine_share_it():

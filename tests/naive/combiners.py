@@ -49,37 +49,6 @@ class FixedShare:
         self.w = (1 - self.share) * middle + (pool - self.share * middle) / (m - 1)
 
 
-class AdaHedge:
-    """De Rooij, van Erven, Grunwald, Koolen (2014), section 2 and the code of figure 1."""
-
-    def __init__(self, m):
-        self.L = np.zeros(m, EXACT)
-        self.Delta = EXACT(0)
-
-    def mix(self, L):
-        """Weights and cumulative mix loss at the present rate; both by `eta` -> infinity at 0."""
-        m = len(L)
-        least = L.min()
-        if self.Delta == 0:
-            w = (least == L).astype(EXACT)
-            return w / w.sum(), least
-        eta = np.log(EXACT(m)) / self.Delta
-        w = np.exp(-eta * (L - least))
-        return w / w.sum(), least - np.log(w.sum() / m) / eta
-
-    def weights(self):
-        return self.mix(self.L)[0]
-
-    def learn(self, losses):
-        losses = losses - np.min(losses)  # the weights are invariant under translation
-        w, before = self.mix(self.L)
-        loss = w @ losses
-        _, after = self.mix(self.L + losses)
-        self.Delta += max(loss - (after - before), 0)
-        self.L = self.L + losses
-        self.L = self.L - self.L.min()
-
-
 class MLPoly:
     """Gaillard, Stoltz, van Erven (2014), ML-Poly with rates 1 / (1 + sum of r^2)."""
 

@@ -42,21 +42,3 @@ def monomials(degree, offset, x):
             orders //= math.factorial(times)
         features.append(math.sqrt(orders) * math.prod(variables[k] for k in chosen))
     return features
-
-
-def tensor_sketch(buckets, signs, offset, n_components, x):
-    """Pham and Pagh (2013), algorithm 1, the convolution of the count sketches by its sum."""
-    variables = [*map(float, x), math.sqrt(offset)] if offset > 0 else [float(a) for a in x]
-    result = None
-    for bucket, sign in zip(buckets, signs, strict=True):
-        sketch = [0.0] * n_components
-        for k, value in enumerate(variables):
-            sketch[bucket[k]] += sign[k] * value
-        if result is None:
-            result = sketch
-        else:
-            result = [
-                sum(result[j] * sketch[(i - j) % n_components] for j in range(n_components))
-                for i in range(n_components)
-            ]
-    return result

@@ -16,8 +16,6 @@ COMBINERS = {
         kb.FixedShare(0.7, 0.02, "absolute"),
         partial(combiners.FixedShare, discount=0.7, share=0.02),
     ),
-    "AdaHedge": (kb.AdaHedge("hinge"), combiners.AdaHedge),
-    "AdaHedge, numbers": (kb.AdaHedge("absolute"), combiners.AdaHedge),
     "MLPoly": (kb.MLPoly("logistic"), combiners.MLPoly),
     "MLPoly, free of scale": (kb.MLPoly("linearized", scale_free=True), regression.MLPoly),
     "EXP": (kb.EXP(2.0), partial(regression.EXP, step=2.0)),

@@ -1,7 +1,6 @@
 """Every kernel, with values from elsewhere: the list that the tests of kernels run over."""
 
 import math
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -40,16 +39,6 @@ def bessel(nu, sigma):
                 if s > 0:
                     out[i, j] = 2 ** (1 - nu) / gamma_function(nu) * s**nu * kv(nu, s)
         return out
-
-    return values
-
-
-def subsets(order, gamma):
-    """The mean of scikit-learn's Gaussians of the columns in each set."""
-
-    def values(A, B):
-        sets = map(list, combinations(range(A.shape[1]), min(order, A.shape[1])))
-        return np.mean([pairwise.rbf_kernel(A[:, s], B[:, s], gamma=gamma) for s in sets], axis=0)
 
     return values
 
@@ -109,18 +98,6 @@ CASES = [
     Case(
         *(kb.Matern(2.5, gamma=0.5), "(1 + s + s^2/3) exp(-s), s = sqrt(5) sqrt(2 * 0.5) ||x-z||"),
         bessel(2.5, 1),
-    ),
-    Case(
-        *(kb.ANOVA(1, sigma=2), "mean exp(-||x_S-z_S||^2 / (2 * 2^2)), |S| = 1"),
-        subsets(1, 1 / 8),
-    ),
-    Case(
-        *(kb.ANOVA(3, gamma=0.5), "mean exp(-0.5 ||x_S-z_S||^2), |S| = 3"),
-        subsets(3, 0.5),
-    ),
-    Case(
-        *(kb.ANOVA(50, gamma=0.25), "mean exp(-0.25 ||x_S-z_S||^2), |S| = 50"),
-        lambda A, B: pairwise.rbf_kernel(A, B, gamma=0.25),
     ),
     Case(
         *(kb.Sigmoid(gamma=0.5, offset=-1), "tanh(0.5 x.z + -1)"),

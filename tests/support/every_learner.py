@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 from driving import seed_of
-from naive import budget, multiclass, pegasos, projecting, regression, rounds, tighter_perceptron
+from naive import budget, multiclass, pegasos, projecting, regression, rounds
 from naive import features as naive_features
 from naive import kernels as naive_kernels
 from naive.passive_aggressive import pa_step
@@ -68,13 +68,6 @@ def of_features(kind, **parameters):
     return expert
 
 
-def until_full(step):
-    """A step that does nothing once the expert's budget is full."""
-    return lambda expert, *example, **settings: (
-        None if expert.full() else step(expert, *example, **settings)
-    )
-
-
 HINGE = {"step": 0.5, "loss": "hinge", "regularization": 0.02}
 # name -> (the learner, its twin: (number, kernel, X, C) -> expert; None where it has none)
 LEARNERS = {
@@ -94,14 +87,6 @@ LEARNERS = {
         of_steps(*(partial(of.sparse_pa, divisor=1.5) for of in (budget, multiclass)), B),
     ),
     "rbp": (kb.RBP(B), of_steps(budget.rbp, multiclass.perceptron, B, "margin")),
-    "stoptron": (
-        kb.Stoptron(B),
-        of_steps(until_full(budget.rbp), until_full(multiclass.perceptron), B, "margin"),
-    ),
-    "tighter perceptron": (
-        kb.TighterPerceptron(B),
-        of_steps(tighter_perceptron.two_classes, tighter_perceptron.many_classes, B, "margin"),
-    ),
     "forgetron": (kb.Forgetron(B), of_steps(budget.forgetron, multiclass.forgetron, B, "margin")),
     "bogd": (kb.BOGD(B), of_steps(budget.bogd, multiclass.bogd, B)),
     "bpas": (kb.BPAS(B), of_steps(budget.bpas, multiclass.bpas, B)),

@@ -1,7 +1,6 @@
 """Combiners, which weigh the experts."""
 
 from kernbrook.combiners.ada_raker import AdaRaker
-from kernbrook.combiners.adahedge import AdaHedge
 from kernbrook.combiners.exp import EXP
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.group_norm import GroupNorm
@@ -12,7 +11,6 @@ from kernbrook.combiners.uniform import Uniform
 
 __all__ = [
     "EXP",
-    "AdaHedge",
     "AdaRaker",
     "FixedShare",
     "GroupNorm",

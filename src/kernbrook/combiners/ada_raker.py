@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import POSITIVE, Flag, OneOf, Whole
+from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, parameters
 from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.engine.loss_codes import loss_of
 from kernbrook.engine.verbs import update
@@ -18,6 +18,7 @@ MOST_LEVELS = 40
 _LOSSES = ("squared", "absolute", "hinge", "logistic")
 
 
+@parameters
 class AdaRaker(LossCombiner):
     """AdaRakerRule of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
 
@@ -75,26 +76,11 @@ class AdaRaker(LossCombiner):
     """
 
     needs: ClassVar = frozenset({"features"})
-    parameter_ranges: ClassVar = {
-        "levels": Whole(1, MOST_LEVELS),
-        "step": POSITIVE,
-        "restart": Flag(),
-        "loss": OneOf(_LOSSES),
-    }
-
-    def __init__(
-        self,
-        levels: int = 12,
-        step: float = 1.0,
-        restart: bool = True,
-        loss: str = "squared",
-        cap: float | None = None,
-    ):
-        self.levels = levels
-        self.step = step
-        self.restart = restart
-        self.loss = loss
-        self.cap = cap
+    levels: Annotated[int, Whole(1, MOST_LEVELS)] = 12
+    step: Annotated[float, POSITIVE] = 1.0
+    restart: Annotated[bool, Flag()] = True
+    loss: Annotated[str, OneOf(_LOSSES)] = "squared"
+    cap: float | None = None
 
     @property
     def n_learners(self) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import POSITIVE, Number, or_none
+from kernbrook.checks import POSITIVE, Number, or_none, parameters
 from kernbrook.combiners.fixed_share import FixedShareRule
 from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
@@ -17,6 +17,7 @@ from kernbrook.engine.verbs import update
 from kernbrook.errors import InputError
 
 
+@parameters
 class EXP(LossCombiner):
     """w_i = exp(-eta sum of i's losses), with eta = step / sqrt(T).
 
@@ -47,19 +48,10 @@ class EXP(LossCombiner):
     EXP(horizon=10000)
     """
 
-    parameter_ranges: ClassVar = {"step": POSITIVE, "horizon": or_none(Number(1))}
-
-    def __init__(
-        self,
-        step: float = 1.0,
-        horizon: int | None = None,
-        loss: str = "squared",
-        cap: float | None = None,
-    ):
-        self.step = step
-        self.horizon = horizon
-        self.loss = loss
-        self.cap = cap
+    step: Annotated[float, POSITIVE] = 1.0
+    horizon: Annotated[int | None, or_none(Number(1))] = None
+    loss: str = "squared"
+    cap: float | None = None
 
     def state_size(self, n_experts: int) -> int:
         return n_experts + 1 if self.horizon is None else 0

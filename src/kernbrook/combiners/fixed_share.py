@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import Number
+from kernbrook.checks import Number, parameters
 from kernbrook.combiners.hedge import discount_losses
 from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut
 from kernbrook.compiler.compiling import njit
@@ -22,6 +22,7 @@ from kernbrook.engine.verbs import update
 from kernbrook.numerics.vectors import fill_with
 
 
+@parameters
 class FixedShare(LossCombiner):
     """Hedge that never gives up an expert: each weight gives a share to the others every round.
 
@@ -61,19 +62,10 @@ class FixedShare(LossCombiner):
     FixedShare(share=0.05)
     """
 
-    parameter_ranges: ClassVar = {"discount": DISCOUNT, "share": Number(0, 1, "[)")}
-
-    def __init__(
-        self,
-        discount: float = 0.9,
-        share: float = 0.003,
-        loss: str = "mistakes",
-        cap: float | None = None,
-    ):
-        self.discount = discount
-        self.share = share
-        self.loss = loss
-        self.cap = cap
+    discount: Annotated[float, DISCOUNT] = 0.9
+    share: Annotated[float, Number(0, 1, "[)")] = 0.003
+    loss: str = "mistakes"
+    cap: float | None = None
 
     def rule(self) -> FixedShareRule:
         """The parameters as compiled code reads them."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Number, or_none
+from kernbrook.checks import Number, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.loss_codes import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
@@ -17,6 +17,7 @@ from kernbrook.errors import InputError
 from kernbrook.numerics.vectors import greatest_of
 
 
+@parameters
 class GroupNorm(BaseEstimator):
     """The combiner of OM-2, with a 2,p group norm as its regulariser.
 
@@ -53,10 +54,7 @@ class GroupNorm(BaseEstimator):
     learns_itself = True
     needs: ClassVar = frozenset({"all experts", "classes"})
     loss_code = LOGISTIC
-    parameter_ranges: ClassVar = {"q": or_none(Number(2))}
-
-    def __init__(self, q: float | None = None):
-        self.q = q
+    q: Annotated[float | None, or_none(Number(2))] = None
 
     def state_size(self, n_kernels: int) -> int:
         """How many numbers it keeps besides the support vectors: the kernels' squared norms."""

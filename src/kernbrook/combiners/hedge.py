@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
+from kernbrook.checks import parameters
 from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut, lift
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
@@ -30,6 +31,7 @@ def theoretical_discount(horizon: int, n_experts: int) -> float:
     return math.sqrt(horizon) / (math.sqrt(horizon) + math.sqrt(math.log(n_experts)))
 
 
+@parameters
 class Hedge(LossCombiner):
     """w_i <- w_i * discount^loss_i: weights that fall with every loss of their expert.
 
@@ -61,12 +63,9 @@ class Hedge(LossCombiner):
     Hedge(discount=0.9)
     """
 
-    parameter_ranges: ClassVar = {"discount": DISCOUNT}
-
-    def __init__(self, discount: float = 0.8, loss: str = "mistakes", cap: float | None = None):
-        self.discount = discount
-        self.loss = loss
-        self.cap = cap
+    discount: Annotated[float, DISCOUNT] = 0.8
+    loss: str = "mistakes"
+    cap: float | None = None
 
     def rule(self) -> HedgeRule:
         """The parameters as compiled code reads them."""

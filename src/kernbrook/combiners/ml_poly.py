@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
-from kernbrook.checks import Flag
+from kernbrook.checks import Flag, parameters
 from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
@@ -13,6 +13,7 @@ from kernbrook.engine.verbs import update
 from kernbrook.numerics.vectors import least_of
 
 
+@parameters
 class MLPoly(LossCombiner):
     """w_i = eta_i max(R_i, 0): the weight of those that have done better than the combination.
 
@@ -35,8 +36,8 @@ class MLPoly(LossCombiner):
     R_i <= sqrt(m (1 + ln(1 + T)) (1 + sum r_i^2)). For losses of any size the same proof gives
     R_i^2 <= (1 + sum r_i^2) sum_j sum_t r_{j,t}^2 / (1 + sum_{s<t} r_{j,s}^2).
 
-    For kernels of unbounded size on raw features take "mistakes", for the reasons that `AdaHedge`
-    gives.
+    On raw features an unbounded kernel, such as a cubic one, has hinge losses of 1e6 and more, and
+    what weight it keeps is multiplied by scores as large: take "mistakes" there.
 
     References
     ----------
@@ -49,12 +50,9 @@ class MLPoly(LossCombiner):
     MLPoly()
     """
 
-    parameter_ranges: ClassVar = {"scale_free": Flag()}
-
-    def __init__(self, loss: str = "mistakes", cap: float | None = None, scale_free: bool = False):
-        self.loss = loss
-        self.cap = cap
-        self.scale_free = scale_free
+    loss: str = "mistakes"
+    cap: float | None = None
+    scale_free: Annotated[bool, Flag()] = False
 
     def rule(self) -> MLPolyRule:
         """The parameters as compiled code reads them."""
@@ -82,7 +80,7 @@ def ml_poly(offset, log_weights, state, losses):
     """
     m = losses.shape[0]
     least = least_of(losses)
-    total, loss = 0.0, 0.0  # as in `ada_hedge`: equal losses give regrets of 0 exactly
+    total, loss = 0.0, 0.0  # less the least: equal losses give regrets of 0 exactly
     for e in range(m):
         weight = math.exp(log_weights[e])
         total += weight

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import HEAVIEST, POSITIVE, Part, or_none, refusal
+from kernbrook.checks import HEAVIEST, POSITIVE, Part, or_none, parameters, refusal
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.combiners.ml_poly import MLPoly
@@ -31,6 +31,7 @@ FLATTEST = 1e-3  # least curvature of a logistic loss
 N_MEASURED = 4  # labels so far, their decayed count, sum of squared errors, greatest label
 
 
+@parameters
 class Stack(BaseEstimator):
     """A combiner that picks and adds up: a vote, and a linear model of the experts' scores.
 
@@ -86,16 +87,12 @@ class Stack(BaseEstimator):
 
     choice = "combiner"
     needs: ClassVar = frozenset({"all experts"})
-    parameter_ranges: ClassVar = {
-        "base": or_none(Part("combiner", "a combiner of losses such as FixedShare()")),
-        "regularization": POSITIVE,
-    }
+    base: Annotated[Any, or_none(Part("combiner", "a combiner of losses such as FixedShare()"))] = (
+        None
+    )
+    regularization: Annotated[float, POSITIVE] = 100.0
 
     _within = True
-
-    def __init__(self, base: Any = None, regularization: float = 100.0):
-        self.base = base
-        self.regularization = regularization
 
     def for_task(self, regression: bool) -> Stack:
         """The same with a base."""

@@ -32,7 +32,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     kernel : str, kernel, function or list of these
         As `kernels` of `OnlineMKClassifier`; `Gaussian(sigma=1)` by default. The features of
         several kernels stand side by side.
-    features : RandomFeatures, Monomials, TensorSketch or Nystroem, or a list, one for each kernel
+    features : RandomFeatures, Monomials or Nystroem, or a list, one for each kernel
         `RandomFeatures()` by default.
     random_state : int, RandomState or None
 
@@ -133,7 +133,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             isinstance(recipe, Features) for recipe in recipes
         ):
             raise InputError(
-                "features: expected RandomFeatures, Monomials, TensorSketch or Nystroem, or a "
+                "features: expected RandomFeatures, Monomials or Nystroem, or a "
                 f"list of these, got {given!r}"
             )
         if len(recipes) != kernels:

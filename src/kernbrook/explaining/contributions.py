@@ -158,7 +158,7 @@ def explain(
     -----
     Where the score is a sum over columns, or over pairs of columns, every order with the same from
     its end gives the same, and the contributions are exact: decisions and predictions of experts on
-    kernels of degree 1, on `ANOVA` of order 1 and 2, and of cells on `HashedInputs`, and sums of
+    kernels of degree 1, on random features of one input, of cells on `HashedInputs`, and sums of
     these with weights. Else there are standard errors: of the orders, not of the background.
 
     References

@@ -6,7 +6,6 @@ from kernbrook.features.monomials import Monomials
 from kernbrook.features.nystroem import Nystroem
 from kernbrook.features.random_binning import RandomBinning
 from kernbrook.features.random_features import RandomFeatures
-from kernbrook.features.tensor_sketch import TensorSketch
 
 __all__ = [
     "GrownPartitions",
@@ -15,5 +14,4 @@ __all__ = [
     "Nystroem",
     "RandomBinning",
     "RandomFeatures",
-    "TensorSketch",
 ]

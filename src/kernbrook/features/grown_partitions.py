@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Whole, or_none
+from kernbrook.checks import Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, check_bounded
@@ -79,6 +79,7 @@ class Room(NamedTuple):
     order: NDArray[np.int64]
 
 
+@parameters
 class GrownPartitions(BaseEstimator):
     """A map for `Cells`: n trees, and a row has a cell, the leaf in which it lies, in each.
 
@@ -113,20 +114,10 @@ class GrownPartitions(BaseEstimator):
     """
 
     choice = "cells"
-    parameter_ranges: ClassVar = {
-        "n": Whole(most=MOST_TREES),
-        "nodes": Whole(2),
-        "inputs": Whole(),
-        "slots": or_none(Whole()),
-    }
-
-    def __init__(
-        self, n: int = 50, nodes: int = 40_000, inputs: int = 16, slots: int | None = None
-    ):
-        self.n = n
-        self.nodes = nodes
-        self.inputs = inputs
-        self.slots = slots
+    n: Annotated[int, Whole(most=MOST_TREES)] = 50
+    nodes: Annotated[int, Whole(2)] = 40_000
+    inputs: Annotated[int, Whole()] = 16
+    slots: Annotated[int | None, or_none(Whole())] = None
 
     def collecting(self, d: int, c: int) -> tuple[int, int, int]:
         """How many leaves collect at one time, on how many features, and how many bins."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Whole, or_none
+from kernbrook.checks import Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.draws import mix
 
 MOST_CELLS = 2**20  # where no number is said
 
 
+@parameters
 class HashedInputs(BaseEstimator):
     """A map for `Cells`: each feature of a row that is not 0 is a cell, with its value.
 
@@ -38,10 +39,7 @@ class HashedInputs(BaseEstimator):
     """
 
     choice = "cells"
-    parameter_ranges: ClassVar = {"cells": or_none(Whole())}
-
-    def __init__(self, cells: int | None = None):
-        self.cells = cells
+    cells: Annotated[int | None, or_none(Whole())] = None
 
     def size(self, d: int) -> int:
         """Cells for rows of d features."""

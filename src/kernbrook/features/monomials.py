@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_row
+from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
@@ -46,10 +46,11 @@ class OneByOne(NamedTuple):
     start: int
 
 
-@write_row.of(OneByOne)
-def _write_row(rule, x, out):
-    n = rule.chosen.shape[0]
-    fill_monomials(x, rule.chosen, rule.factors, out[rule.start : rule.start + n].reshape((1, n)))
+@write_rows.of(OneByOne)
+def _write_rows(rule, X, out):
+    shape = X.shape[0], rule.chosen.shape[0]
+    own = out[rule.start : rule.start + shape[0] * shape[1]].reshape(shape)
+    fill_monomials(X, rule.chosen, rule.factors, own)
 
 
 class MonomialMap(Map):
@@ -97,7 +98,7 @@ class Monomials(Features):
         if size > MOST:
             raise InputError(
                 f"Monomials: {kernel} of {width:,} features has {size:,} monomials, more than "
-                f"{MOST:,}; take TensorSketch or Nystroem. Rows of any width are for learners on "
+                f"{MOST:,}; take Nystroem. Rows of any width are for learners on "
                 "kernels, such as BPAS() (--recipe bpas), and for OnlineMKClassifier() and "
                 "OnlineMKRegressor() as they are"
             )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
-from kernbrook.checks import Other, Whole, check, or_none, refusal
+from kernbrook.checks import Other, Whole, check, or_none, parameters, refusal
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
 from kernbrook.kernels.base import Kernel
@@ -34,6 +34,7 @@ class NystroemMap(Map):
         dense_inner(values, None, self._arrays["root"], out)
 
 
+@parameters
 class Nystroem(Features):
     """z(x) = K^(-1/2) k(x): k(x) the kernel's values with m landmarks, K those among them.
 
@@ -69,14 +70,8 @@ class Nystroem(Features):
     """
 
     map = NystroemMap
-    parameter_ranges: ClassVar = {
-        "n_components": Whole(),
-        "landmarks": or_none(Other("an (m, d) array of finite numbers")),
-    }
-
-    def __init__(self, n_components: int = 100, landmarks: Any = None):
-        self.n_components = n_components
-        self.landmarks = landmarks
+    n_components: Annotated[int, Whole()] = 100
+    landmarks: Annotated[Any, or_none(Other("an (m, d) array of finite numbers"))] = None
 
     def points(self, width: int) -> Floats:
         """The landmarks, checked, (m, width)."""

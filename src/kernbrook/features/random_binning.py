@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Number, Several, Whole, each_of, or_none
+from kernbrook.checks import Number, Several, Whole, each_of, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import check_bounded
@@ -37,6 +37,7 @@ class Grids(NamedTuple):
     salt: NDArray[np.int32]
 
 
+@parameters
 class RandomBinning(BaseEstimator):
     """A map for `Cells`: n grids, each of which cuts some inputs into bins.
 
@@ -72,24 +73,10 @@ class RandomBinning(BaseEstimator):
     """
 
     choice = "cells"
-    parameter_ranges: ClassVar = {
-        "n": Whole(most=MOST_GRIDS),
-        "inputs": Several(or_none(Whole())),
-        "width": Several(Number(0, 100, "(]")),
-        "cells": or_none(Whole()),
-    }
-
-    def __init__(
-        self,
-        n: int = 100,
-        inputs: Any = (8, None),
-        width: Any = (1.5, 1.0, 0.5, 0.25),
-        cells: int | None = None,
-    ):
-        self.n = n
-        self.inputs = inputs
-        self.width = width
-        self.cells = cells
+    n: Annotated[int, Whole(most=MOST_GRIDS)] = 100
+    inputs: Annotated[Any, Several(or_none(Whole()))] = (8, None)
+    width: Annotated[Any, Several(Number(0, 100, "(]"))] = (1.5, 1.0, 0.5, 0.25)
+    cells: Annotated[int | None, or_none(Whole())] = None
 
     def draw(self, d: int, rng: np.random.Generator) -> Grids:
         """Grids over d features."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import Flag, OneOf, Whole, or_none
+from kernbrook.checks import Flag, OneOf, Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_row
+from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
 from kernbrook.numerics.lanes import dense_inner
@@ -74,8 +74,8 @@ class WavePanel:
             part.inner(self._columns, self._place, angles)
             fill_waves(angles, self._first, self._scale, starts + lo * self._dims, out)
 
-    def rule(self, starts: NDArray[np.int64]) -> Waves:
-        angles = np.empty((1, self._columns.shape[1]))
+    def rule(self, starts: NDArray[np.int64], n: int) -> Waves:
+        angles = np.empty((n, self._columns.shape[1]))
         return Waves(self._columns, angles, self._first, self._scale, starts)
 
 
@@ -89,9 +89,9 @@ class Waves(NamedTuple):
     starts: NDArray[np.int64]
 
 
-@write_row.of(Waves)
-def _write_row(rule, x, out):
-    dense_inner(x, None, rule.columns, rule.angles)
+@write_rows.of(Waves)
+def _write_rows(rule, X, out):
+    dense_inner(X, None, rule.columns, rule.angles)
     fill_waves(rule.angles, rule.first, rule.scale, rule.starts, out)
 
 
@@ -104,10 +104,11 @@ class WaveMap(Map):
         WavePanel([self]).fill(rows, np.zeros(1, dtype=np.int64), out.reshape(-1))
 
 
+@parameters
 class RandomFeatures(Features):
     """z(x) = [sin V x, cos V x] / sqrt(D), D frequencies V drawn from the kernel's own spectrum.
 
-    For the shift-invariant kernels Gaussian, Laplacian, Cauchy, Matern and ANOVA. z(x) . z(x') is
+    For the shift-invariant kernels Gaussian, Laplacian, Cauchy and Matern. z(x) . z(x') is
     then the mean of cos v . (x - x') over the frequencies, whose expectation is k(x, x'); its
     error falls like 1 / sqrt(D).
 
@@ -125,7 +126,8 @@ class RandomFeatures(Features):
     inputs : int or None, k
         Inputs that a frequency looks at: at the others it is 0. All where there are no more than
         k, or for None. z(x) . z(x') is then near the mean of the kernel over all sets of k
-        inputs, for a Gaussian the kernel `ANOVA(k)`.
+        inputs S; for a Gaussian that of exp(-gamma sum_{i in S} (x_i - z_i)^2), the ANOVA kernel
+        of order k.
 
     Notes
     -----
@@ -165,24 +167,10 @@ class RandomFeatures(Features):
 
     FREQUENCIES: ClassVar = WAYS
     map = WaveMap
-    parameter_ranges: ClassVar = {
-        "n_components": Whole(),
-        "frequencies": OneOf(WAYS),
-        "normalize": Flag(),
-        "inputs": or_none(Whole()),
-    }
-
-    def __init__(
-        self,
-        n_components: int = 50,
-        frequencies: str = "random",
-        normalize: bool = True,
-        inputs: int | None = None,
-    ):
-        self.n_components = n_components
-        self.frequencies = frequencies
-        self.normalize = normalize
-        self.inputs = inputs
+    n_components: Annotated[int, Whole()] = 50
+    frequencies: Annotated[str, OneOf(WAYS)] = "random"
+    normalize: Annotated[bool, Flag()] = True
+    inputs: Annotated[int | None, or_none(Whole())] = None
 
     def scale(self) -> float:
         """What sines and cosines are multiplied by."""
@@ -193,7 +181,7 @@ class RandomFeatures(Features):
             names = ", ".join(sorted(kind.__name__ for kind in ShiftInvariant.__subclasses__()))
             raise InputError(
                 f"RandomFeatures: expected a shift-invariant kernel ({names}), got {kernel!r}; "
-                "Nystroem has features for any kernel, Monomials and TensorSketch for polynomials"
+                "Nystroem has features for any kernel, Monomials for polynomials"
             )
         if self.frequencies == "orthogonal" and not kernel.isotropic:
             raise InputError(

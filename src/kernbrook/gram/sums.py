@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache, partial
 from queue import SimpleQueue
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -90,31 +91,32 @@ def share(
         return [work(part) for part in parts]
     wanted, me = [True], caller()
     done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+    begun: list[int] = []
+    ended: list[int] = []
 
     def one(i: int) -> None:
+        begun.append(i)
         try:
             with working_for(me):  # whose model is in use
                 done.put((i, work(parts[i]) if wanted else None, None))
         except BaseException as error:
             done.put((i, None, error))
+        finally:
+            ended.append(i)
 
     calls = _workers(os.getpid(), threads)
     results: list[Any] = [None] * len(parts)
-    given = taken = 0
     try:
         for i in range(len(parts)):
-            given += 1
             calls.put(partial(one, i))
         for _ in parts:
             i, results[i], error = done.get()
-            taken += 1
             if error is not None:
                 raise error
     finally:
         wanted.clear()
-        while to_the_end and taken < given:
-            done.get()
-            taken += 1
+        while to_the_end and len(ended) < len(begun):  # no others begin
+            sleep(1e-4)
     return results
 
 

@@ -1,6 +1,5 @@
 """Kernels, the papers' dictionaries of them, and their plan for the compiled engine."""
 
-from kernbrook.kernels.anova import ANOVA
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.cauchy import Cauchy
@@ -15,7 +14,6 @@ from kernbrook.kernels.precomputed import Precomputed
 from kernbrook.kernels.sigmoid import Sigmoid
 
 __all__ = [
-    "ANOVA",
     "DICTIONARIES",
     "Callable",
     "Cauchy",

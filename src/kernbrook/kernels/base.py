@@ -166,7 +166,7 @@ class Width(Kernel):
     """A kernel with one width, given as gamma or as sigma.
 
     A subclass with one more parameter is a frozen dataclass with that field, and calls this
-    `__init__` with the width, as `ANOVA` does. Two are equal whose parameters all are.
+    `__init__` with the width, as `Matern` does. Two are equal whose parameters all are.
     """
 
     parameter_ranges: ClassVar[dict[str, Any]] = {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from kernbrook.checks import NON_NEGATIVE, OneOf, Whole
+from kernbrook.checks import NON_NEGATIVE, OneOf, Whole, parameters
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
+@parameters
 class Disagreement(Policy):
     """A label is asked for where the experts disagree, the criterion of AMKL.
 
@@ -41,24 +42,10 @@ class Disagreement(Policy):
     """
 
     needs: ClassVar = frozenset({"several experts"})
-    parameter_ranges: ClassVar = {
-        "threshold": NON_NEGATIVE,
-        "window": Whole(),
-        "weights": OneOf(("used", "all")),
-        "compared": OneOf(("used", "all")),
-    }
-
-    def __init__(
-        self,
-        threshold: float = 0.0005,
-        window: int = 1,
-        weights: str = "used",
-        compared: str = "used",
-    ):
-        self.threshold = threshold
-        self.window = window
-        self.weights = weights
-        self.compared = compared
+    threshold: Annotated[float, NON_NEGATIVE] = 0.0005
+    window: Annotated[int, Whole()] = 1
+    weights: Annotated[str, OneOf(("used", "all"))] = "used"
+    compared: Annotated[str, OneOf(("used", "all"))] = "used"
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""

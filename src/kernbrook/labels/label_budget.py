@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from kernbrook.checks import NON_NEGATIVE, Number, Whole
+from kernbrook.checks import NON_NEGATIVE, Number, Whole, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
@@ -13,6 +13,7 @@ from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import spread, views, weights_in_use
 
 
+@parameters
 class LabelBudget(Policy):
     """At most a share of the labels, where recent errors and the experts' disagreement are large.
 
@@ -45,18 +46,10 @@ class LabelBudget(Policy):
     """
 
     needs: ClassVar = frozenset({"several experts"})
-    parameter_ranges: ClassVar = {
-        "rate": Number(0, 1, "(]"),
-        "window": Whole(),
-        "memory": Number(0, 1, "[)"),
-        "gain": NON_NEGATIVE,
-    }
-
-    def __init__(self, rate: float = 0.5, window: int = 3, memory: float = 0.5, gain: float = 0.02):
-        self.rate = rate
-        self.window = window
-        self.memory = memory
-        self.gain = gain
+    rate: Annotated[float, Number(0, 1, "(]")] = 0.5
+    window: Annotated[int, Whole()] = 3
+    memory: Annotated[float, Number(0, 1, "[)")] = 0.5
+    gain: Annotated[float, NON_NEGATIVE] = 0.02
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from kernbrook.checks import POSITIVE
+from kernbrook.checks import POSITIVE, parameters
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy, Wanted
@@ -14,6 +14,7 @@ from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
 CLOSE = 1.5  # how many times as probable the first of two classes is that are called close
 
 
+@parameters
 class MarginSampling(Policy):
     """A label is asked for with probability b / (b + margin): where classes are close.
 
@@ -36,10 +37,7 @@ class MarginSampling(Policy):
     """
 
     needs: ClassVar = frozenset({"classes"})
-    parameter_ranges: ClassVar = {"smoothing": POSITIVE}
-
-    def __init__(self, smoothing: float = 0.2):
-        self.smoothing = smoothing
+    smoothing: Annotated[float, POSITIVE] = 0.2
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""

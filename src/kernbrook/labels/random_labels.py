@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
-from kernbrook.checks import Number
+from kernbrook.checks import Number, parameters
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy, Wanted
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
 
 
+@parameters
 class RandomLabels(Policy):
     """Labels drawn at a rate, whatever the example: what any other policy must beat.
 
@@ -24,10 +25,7 @@ class RandomLabels(Policy):
     RandomLabels(rate=0.25)
     """
 
-    parameter_ranges: ClassVar = {"rate": Number(0, 1)}
-
-    def __init__(self, rate: float = 0.5):
-        self.rate = rate
+    rate: Annotated[float, Number(0, 1)] = 0.5
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
-from kernbrook.checks import NON_NEGATIVE, Whole
+from kernbrook.checks import NON_NEGATIVE, Whole, parameters
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
 from kernbrook.labels.base import Policy, Wanted, waited
 from kernbrook.labels.opinions import weights_in_use
 
 
+@parameters
 class VarianceSampling(Policy):
     """A label is asked for where the experts' ridge regressions have seen little like it.
 
@@ -32,11 +33,8 @@ class VarianceSampling(Policy):
     """
 
     needs: ClassVar = frozenset({"variances"})
-    parameter_ranges: ClassVar = {"threshold": NON_NEGATIVE, "window": Whole()}
-
-    def __init__(self, threshold: float = 0.1, window: int = 100):
-        self.threshold = threshold
-        self.window = window
+    threshold: Annotated[float, NON_NEGATIVE] = 0.1
+    window: Annotated[int, Whole()] = 100
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""

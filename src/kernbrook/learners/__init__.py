@@ -17,8 +17,6 @@ from kernbrook.learners.projectron import Projectron, ProjectronPlusPlus
 from kernbrook.learners.rbp import RBP
 from kernbrook.learners.ridge import Ridge
 from kernbrook.learners.sparse_pa import SparsePA
-from kernbrook.learners.stoptron import Stoptron
-from kernbrook.learners.tighter_perceptron import TighterPerceptron
 
 __all__ = [
     "BOGD",
@@ -40,6 +38,4 @@ __all__ = [
     "ProjectronPlusPlus",
     "Ridge",
     "SparsePA",
-    "Stoptron",
-    "TighterPerceptron",
 ]

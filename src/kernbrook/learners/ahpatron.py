@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none
+from kernbrook.checks import NON_NEGATIVE, POSITIVE, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
@@ -21,6 +21,7 @@ from kernbrook.numerics.upkeep import keep, scale, square_of
 from kernbrook.numerics.vectors import places_of
 
 
+@parameters
 class Ahpatron(Budgeted):
     """Aggressive perceptron in a ball; when full, one half of its support vectors takes on all.
 
@@ -51,24 +52,11 @@ class Ahpatron(Budgeted):
     Ahpatron(budget=50)
     """
 
-    parameter_ranges: ClassVar = {
-        "margin": POSITIVE,
-        "radius": or_none(POSITIVE),
-        "ridge": NON_NEGATIVE,
-    }
+    budget: int = 100
+    margin: Annotated[float, POSITIVE] = 0.5
+    radius: Annotated[float | None, or_none(POSITIVE)] = None
+    ridge: Annotated[float, NON_NEGATIVE] = 0.0005
     remembers = True
-
-    def __init__(
-        self,
-        budget: int = 100,
-        margin: float = 0.5,
-        radius: float | None = None,
-        ridge: float = 0.0005,
-    ):
-        self.budget = budget
-        self.margin = margin
-        self.radius = radius
-        self.ridge = ridge
 
     def keeps(self, rule: Any) -> set[str]:
         """The kernel values of the slots."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
-from kernbrook.checks import NON_NEGATIVE, POSITIVE, OneOf
+from kernbrook.checks import NON_NEGATIVE, POSITIVE, OneOf, parameters
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
@@ -13,6 +13,7 @@ from kernbrook.numerics.scores_of_classes import copies
 from kernbrook.numerics.upkeep import oldest, random_slot, scale
 
 
+@parameters
 class BOGD(Budgeted):
     """Bounded online gradient descent on the hinge loss.
 
@@ -38,23 +39,10 @@ class BOGD(Budgeted):
     BOGD(budget=50)
     """
 
-    parameter_ranges: ClassVar = {
-        "step": POSITIVE,
-        "regularization": NON_NEGATIVE,
-        "upkeep": OneOf(("oldest", "uniform")),
-    }
-
-    def __init__(
-        self,
-        budget: int = 100,
-        step: float = 0.1,
-        regularization: float = 0.01,
-        upkeep: str = "oldest",
-    ):
-        self.budget = budget
-        self.step = step
-        self.regularization = regularization
-        self.upkeep = upkeep
+    budget: int = 100
+    step: Annotated[float, POSITIVE] = 0.1
+    regularization: Annotated[float, NON_NEGATIVE] = 0.01
+    upkeep: Annotated[str, OneOf(("oldest", "uniform"))] = "oldest"
 
     def rule(self) -> BOGDRule:
         """The parameters as compiled code reads them."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from kernbrook.checks import Number, Whole, ask_for, shown
+from kernbrook.checks import Number, Whole, ask_for, parameters, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
@@ -97,6 +97,7 @@ class Boosted(NamedTuple):
     room: Room
 
 
+@parameters
 class BoostedTrees(WithoutKernel):
     """One expert: boosted trees on the last rows, for concepts of thresholds that change.
 
@@ -141,27 +142,11 @@ class BoostedTrees(WithoutKernel):
     """
 
     n_experts = 1
-    parameter_ranges: ClassVar = {
-        "n": Whole(most=MOST_TREES),
-        "leaves": Whole(2, most=MOST_LEAVES),
-        "window": Whole(FIRST_TREE, most=MOST_ROWS),
-        "step": Number(0, 1, "(]"),
-        "work": Whole(most=10**9),
-    }
-
-    def __init__(
-        self,
-        n: int = 32,
-        leaves: int = 32,
-        window: int = 16384,
-        step: float = 0.3,
-        work: int = 2048,
-    ):
-        self.n = n
-        self.leaves = leaves
-        self.window = window
-        self.step = step
-        self.work = work
+    n: Annotated[int, Whole(most=MOST_TREES)] = 32
+    leaves: Annotated[int, Whole(2, most=MOST_LEAVES)] = 32
+    window: Annotated[int, Whole(FIRST_TREE, most=MOST_ROWS)] = 16384
+    step: Annotated[float, Number(0, 1, "(]")] = 0.3
+    work: Annotated[int, Whole(most=10**9)] = 2048
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the trees and the rows are: the expert has the number `first`."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import POSITIVE
+from kernbrook.checks import POSITIVE, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import Budgeted
@@ -15,6 +15,7 @@ from kernbrook.numerics.scores_of_classes import copies
 from kernbrook.numerics.upkeep import cheapest
 
 
+@parameters
 class BPAS(Budgeted):
     """Budgeted passive-aggressive learning, the simple variant.
 
@@ -37,11 +38,8 @@ class BPAS(Budgeted):
     BPAS(budget=50)
     """
 
-    parameter_ranges: ClassVar = {"aggressiveness": POSITIVE}
-
-    def __init__(self, budget: int = 100, aggressiveness: float = 0.1):
-        self.budget = budget
-        self.aggressiveness = aggressiveness
+    budget: int = 100
+    aggressiveness: Annotated[float, POSITIVE] = 0.1
 
     def rule(self) -> BPASRule:
         """The parameters as compiled code reads them."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import OneOf, Whole
+from kernbrook.checks import OneOf, Whole, parameters
 from kernbrook.learners.perceptron import TIES
 
 
@@ -37,14 +37,12 @@ class Budgeted(BaseEstimator):
         return set()
 
 
+@parameters
 class BudgetPerceptron(Budgeted):
     """A learner that adds an example where the score errs."""
 
-    parameter_ranges: ClassVar = {"tie": OneOf(TIES)}
-
-    def __init__(self, budget: int = 100, tie: str = "margin"):
-        self.budget = budget
-        self.tie = tie
+    budget: int = 100
+    tie: Annotated[str, OneOf(TIES)] = "margin"
 
     @property
     def strict(self) -> bool:

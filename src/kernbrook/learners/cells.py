@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.checks import Number, Other, ask_for, check, each_of, refusal, shown
+from kernbrook.checks import Number, Other, ask_for, check, each_of, parameters, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.state import without
 from kernbrook.engine.stores.base import Setting, Spread, Store
@@ -114,6 +114,7 @@ class Sum(NamedTuple):
     room: Room
 
 
+@parameters
 class Cells(WithoutKernel):
     """One expert: a sum of weights of the cells in which a row lies, for streams of any length.
 
@@ -154,14 +155,8 @@ class Cells(WithoutKernel):
     """
 
     n_experts = 1
-    parameter_ranges: ClassVar = {
-        "features": Other(MAPS),
-        "step": Number(0, 100, "(]"),
-    }
-
-    def __init__(self, features: Any = "auto", step: float = 0.2):
-        self.features = features
-        self.step = step
+    features: Annotated[Any, Other(MAPS)] = "auto"
+    step: Annotated[float, Number(0, 100, "(]")] = 0.2
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the weights are: the expert has the number `first`."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils import get_tags
 
-from kernbrook.checks import Other, Whole, or_none, shown
+from kernbrook.checks import Other, Whole, or_none, parameters, shown
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.outside import Forecasts, OutsideModel
 from kernbrook.errors import InputError
 from kernbrook.learners.without_kernel import WithoutKernel
 
 
+@parameters
 class External(WithoutKernel):
     """One expert that is a model of another library: weighed, drawn and asked about like others.
 
@@ -47,16 +48,9 @@ class External(WithoutKernel):
     """
 
     n_experts = 1
-    parameter_ranges: ClassVar = {
-        "model": Other("a model of scikit-learn or River"),
-        "every": Whole(),
-        "window": or_none(Whole()),
-    }
-
-    def __init__(self, model: Any, every: int = 1, window: int | None = None):
-        self.model = model
-        self.every = every
-        self.window = window
+    model: Annotated[Any, Other("a model of scikit-learn or River")]
+    every: Annotated[int, Whole()] = 1
+    window: Annotated[int | None, or_none(Whole())] = None
 
     @property
     def of_numbers(self) -> bool:
@@ -99,6 +93,7 @@ def kind_of(model: Any) -> str | None:
     return kind
 
 
+@parameters
 class Advice(WithoutKernel):
     """Experts that are columns of X: forecasts that somebody else has made.
 
@@ -120,10 +115,7 @@ class Advice(WithoutKernel):
     array([0., 1.])
     """
 
-    parameter_ranges: ClassVar = {"columns": Other("a list of integers from 0")}
-
-    def __init__(self, columns: Sequence[int]):
-        self.columns = columns
+    columns: Annotated[Sequence[int], Other("a list of integers from 0")]
 
     @property
     def n_experts(self) -> int:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import HEAVIEST, NON_NEGATIVE, POSITIVE, Number, OneOf, Or, Whole, or_none
+from kernbrook.checks import (
+    HEAVIEST,
+    NON_NEGATIVE,
+    POSITIVE,
+    Number,
+    OneOf,
+    Or,
+    Whole,
+    or_none,
+    parameters,
+)
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Change, Seen, after_label, descend, expand, fit_in, predict
@@ -27,6 +37,7 @@ BY_ROOT, CONSTANT, NORMALIZED, ADAGRAD = range(4)
 LEAST = 1e-300  # sum of squared gradients that a step is divided by
 
 
+@parameters
 class GradientDescent(BaseEstimator):
     """f <- (1 - 2 eta lambda) f - eta l'(f(x), y) k(x, .): a step down each example's loss.
 
@@ -71,39 +82,15 @@ class GradientDescent(BaseEstimator):
     choice = "learner"
     of_numbers = True
     needs_diagonal = True
-    parameter_ranges: ClassVar = {
-        "step": POSITIVE,
-        "schedule": OneOf(SCHEDULES),
-        "horizon": or_none(Number(1)),
-        "regularization": NON_NEGATIVE,
-        "loss": OneOf(LOSSES),
-        "epsilon": NON_NEGATIVE,
-        "features": Or(("auto", None), MAP),
-        "budget": or_none(Whole()),
-        "restart": or_none(Whole()),
-    }
-
-    def __init__(
-        self,
-        step: float = 1.0,
-        schedule: str = "root",
-        horizon: int | None = None,
-        regularization: float = 0.0,
-        loss: str = "squared",
-        epsilon: float = 0.1,
-        features: Any = "auto",
-        budget: int | None = None,
-        restart: int | None = None,
-    ):
-        self.step = step
-        self.schedule = schedule
-        self.horizon = horizon
-        self.regularization = regularization
-        self.loss = loss
-        self.epsilon = epsilon
-        self.features = features
-        self.budget = budget
-        self.restart = restart
+    step: Annotated[float, POSITIVE] = 1.0
+    schedule: Annotated[str, OneOf(SCHEDULES)] = "root"
+    horizon: Annotated[int | None, or_none(Number(1))] = None
+    regularization: Annotated[float, NON_NEGATIVE] = 0.0
+    loss: Annotated[str, OneOf(LOSSES)] = "squared"
+    epsilon: Annotated[float, NON_NEGATIVE] = 0.1
+    features: Annotated[Any, Or(("auto", None), MAP)] = "auto"
+    budget: Annotated[int | None, or_none(Whole())] = None
+    restart: Annotated[int | None, or_none(Whole())] = None
 
     @property
     def store(self) -> str:

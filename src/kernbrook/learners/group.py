@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import OneOf, Other, or_none, refusal
+from kernbrook.checks import OneOf, Other, or_none, parameters, refusal
 from kernbrook.engine.pool import Member
 from kernbrook.errors import InputError
 from kernbrook.kernels import resolve
@@ -14,6 +14,7 @@ from kernbrook.kernels.dictionaries import check_vectors
 from kernbrook.numerics.scaling import METHODS
 
 
+@parameters
 class Group(BaseEstimator):
     """Learners of a pool that have kernels, or a scaling of the rows, of their own.
 
@@ -40,16 +41,11 @@ class Group(BaseEstimator):
     """
 
     choice = "learner"
-    parameter_ranges: ClassVar = {
-        "learner": Other("a learner such as Ridge(), or a list of learners"),
-        "kernels": or_none(Other("a dictionary's name, a kernel or a list of kernels", resolve)),
-        "scaling": or_none(OneOf(tuple(METHODS))),
-    }
-
-    def __init__(self, learner: Any, kernels: Any = None, scaling: str | None = None):
-        self.learner = learner
-        self.kernels = kernels
-        self.scaling = scaling
+    learner: Annotated[Any, Other("a learner such as Ridge(), or a list of learners")]
+    kernels: Annotated[
+        Any, or_none(Other("a dictionary's name, a kernel or a list of kernels", resolve))
+    ] = None
+    scaling: Annotated[str | None, or_none(OneOf(tuple(METHODS)))] = None
 
     def members(self) -> list[Member]:
         """One for each learner.

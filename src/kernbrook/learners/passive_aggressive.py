@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Flag, OneOf
+from kernbrook.checks import POSITIVE, Flag, OneOf, parameters
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weighed
 from kernbrook.numerics.scores_of_classes import add_step, copies
@@ -15,6 +15,7 @@ from kernbrook.numerics.scores_of_classes import add_step, copies
 VARIANTS = ("PA", "PA-I", "PA-II")
 
 
+@parameters
 class PassiveAggressive(BaseEstimator):
     """Where the hinge loss is positive, the smallest change of f that meets the margin.
 
@@ -43,18 +44,9 @@ class PassiveAggressive(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    parameter_ranges: ClassVar = {
-        "variant": OneOf(VARIANTS),
-        "aggressiveness": POSITIVE,
-        "unit_diagonal": Flag(),
-    }
-
-    def __init__(
-        self, variant: str = "PA-I", aggressiveness: float = 1.0, unit_diagonal: bool = False
-    ):
-        self.variant = variant
-        self.aggressiveness = aggressiveness
-        self.unit_diagonal = unit_diagonal
+    variant: Annotated[str, OneOf(VARIANTS)] = "PA-I"
+    aggressiveness: Annotated[float, POSITIVE] = 1.0
+    unit_diagonal: Annotated[bool, Flag()] = False
 
     @property
     def needs_diagonal(self) -> bool:

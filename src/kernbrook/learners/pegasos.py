@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none
+from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, or_none, parameters
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in, keep_within
@@ -29,6 +29,7 @@ UPKEEP = ("random", "smallest", "project", "merge")
 MERGING = ("exact", "printed")
 
 
+@parameters
 class Pegasos(Budgeted):
     """Stochastic gradient descent on the regularised multi-class hinge loss.
 
@@ -67,27 +68,11 @@ class Pegasos(Budgeted):
     """
 
     remembers = True
-    parameter_ranges: ClassVar = {
-        "budget": or_none(Whole()),
-        "regularization": POSITIVE,
-        "upkeep": OneOf(UPKEEP),
-        "ball": Flag(),
-        "merging": OneOf(MERGING),
-    }
-
-    def __init__(
-        self,
-        budget: int | None = None,
-        regularization: float = 1e-4,
-        upkeep: str = "merge",
-        ball: bool = True,
-        merging: str = "exact",
-    ):
-        self.budget = budget
-        self.regularization = regularization
-        self.upkeep = upkeep
-        self.ball = ball
-        self.merging = merging
+    budget: Annotated[int | None, or_none(Whole())] = None
+    regularization: Annotated[float, POSITIVE] = 1e-4
+    upkeep: Annotated[str, OneOf(UPKEEP)] = "merge"
+    ball: Annotated[bool, Flag()] = True
+    merging: Annotated[str, OneOf(MERGING)] = "exact"
 
     def slots(self) -> int | None:
         """One more than the budget; None where there is none."""

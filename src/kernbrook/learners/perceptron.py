@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import OneOf
+from kernbrook.checks import OneOf, parameters
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.scores_of_classes import add_step
@@ -14,6 +14,7 @@ from kernbrook.numerics.scores_of_classes import add_step
 TIES = ("margin", "label")
 
 
+@parameters
 class Perceptron(BaseEstimator):
     """On an error, the example becomes a support vector: f <- f + y k(x, .).
 
@@ -40,10 +41,7 @@ class Perceptron(BaseEstimator):
     choice = "learner"
     store = "expansion"
     needs_diagonal = True  # for weights
-    parameter_ranges: ClassVar = {"tie": OneOf(TIES)}
-
-    def __init__(self, tie: str = "margin"):
-        self.tie = tie
+    tie: Annotated[str, OneOf(TIES)] = "margin"
 
     @property
     def strict(self) -> bool:

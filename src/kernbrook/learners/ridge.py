@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Number, Or
+from kernbrook.checks import POSITIVE, Number, Or, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together, inverse_of
 from kernbrook.engine.verbs import descend, is_finite, predict
@@ -25,6 +25,7 @@ MOST_SCALE = 2.0  # of P beside the matrix that is kept, after which none waits
 N_NUMBERS = 3  # how many steps wait, the scale, the greatest number on the matrix's diagonal
 
 
+@parameters
 class Ridge(BaseEstimator):
     """The exact minimiser of the squared loss so far, brought up to date with every example.
 
@@ -63,18 +64,9 @@ class Ridge(BaseEstimator):
     of_classes = True
     only_classes = False
     gives: ClassVar = frozenset({"variances"})
-    parameter_ranges: ClassVar = {
-        "regularization": POSITIVE,
-        "forgetting": Number(0, 1, "(]"),
-        "features": Or(("auto",), MAP),
-    }
-
-    def __init__(
-        self, regularization: float = 0.1, forgetting: float = 1.0, features: Any = "auto"
-    ):
-        self.regularization = regularization
-        self.forgetting = forgetting
-        self.features = features
+    regularization: Annotated[float, POSITIVE] = 0.1
+    forgetting: Annotated[float, Number(0, 1, "(]")] = 1.0
+    features: Annotated[Any, Or(("auto",), MAP)] = "auto"
 
     def extra_rows(self, dim: int, scores: int) -> int:
         """Rows of `dim` numbers that it keeps besides its coefficients: see `Kept`."""

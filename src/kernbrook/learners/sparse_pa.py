@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
-from kernbrook.checks import POSITIVE, Flag, Whole, or_none
+from kernbrook.checks import POSITIVE, Flag, Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
@@ -15,6 +15,7 @@ from kernbrook.numerics.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook.numerics.scores_of_classes import add_step, copies
 
 
+@parameters
 class SparsePA(Budgeted):
     """The component learner of SPA: f <- f + tau y k(x, .) with probability rho.
 
@@ -56,27 +57,11 @@ class SparsePA(Budgeted):
     """
 
     choice = "learner"
-    parameter_ranges: ClassVar = {
-        "step": POSITIVE,
-        "cap": POSITIVE,
-        "divisor": POSITIVE,
-        "unit_diagonal": Flag(),
-        "budget": or_none(Whole()),
-    }
-
-    def __init__(
-        self,
-        step: float = 0.1,
-        cap: float = 1.0,
-        divisor: float = 3.0,
-        unit_diagonal: bool = False,
-        budget: int | None = None,
-    ):
-        self.step = step
-        self.cap = cap
-        self.divisor = divisor
-        self.unit_diagonal = unit_diagonal
-        self.budget = budget
+    step: Annotated[float, POSITIVE] = 0.1
+    cap: Annotated[float, POSITIVE] = 1.0
+    divisor: Annotated[float, POSITIVE] = 3.0
+    unit_diagonal: Annotated[bool, Flag()] = False
+    budget: Annotated[int | None, or_none(Whole())] = None
 
     @property
     def store(self) -> str:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.gone import gone
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.plain_values import expect
 from kernbrook.streams import TableEncoder
@@ -211,6 +212,8 @@ class Reader:
             body = body["parameters"]
         elif kind in self._known:
             found = self._known[kind]
+        elif said := gone(kind.rpartition(".")[2]):
+            raise InputError(f"the file holds a {kind}: {said}")
         else:
             raise UnknownNameError("class in the file", kind, self._known)
         if not issubclass(found, Kernel):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Number
+from kernbrook.checks import Number, parameters
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import choose_next, expect, select
 from kernbrook.selection.subsets import draw_subset
 
 
+@parameters
 class AdaptiveSelection(BaseEstimator):
     """AKS: the prediction is formed by a subset of the experts, drawn anew after every label.
 
@@ -38,10 +39,7 @@ class AdaptiveSelection(BaseEstimator):
 
     choice = "selection"
     draws_updates = False
-    parameter_ranges: ClassVar = {"ratio": Number(0, 1, "[)")}
-
-    def __init__(self, ratio: float = 0.8):
-        self.ratio = ratio
+    ratio: Annotated[float, Number(0, 1, "[)")] = 0.8
 
     def rule(self) -> AdaptiveRule:
         """The parameters as compiled code reads them."""

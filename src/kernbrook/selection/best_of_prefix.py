@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Number, Whole, or_none
+from kernbrook.checks import Number, Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import CHOSEN, WEIGHED
 from kernbrook.engine.verbs import choose_next, expect, lead_on, select
 
 
+@parameters
 class BestOfPrefix(BaseEstimator):
     """The kernel with the fewest mistakes on the first rounds, alone from then on.
 
@@ -39,14 +40,8 @@ class BestOfPrefix(BaseEstimator):
     choice = "selection"
     draws_updates = True
     gives: ClassVar = frozenset[str]()  # one expert is in use
-    parameter_ranges: ClassVar = {
-        "rounds": Whole(),
-        "fraction": or_none(Number(0, 1, "(]")),
-    }
-
-    def __init__(self, rounds: int = 100, fraction: float | None = None):
-        self.rounds = rounds
-        self.fraction = fraction
+    rounds: Annotated[int, Whole()] = 100
+    fraction: Annotated[float | None, or_none(Number(0, 1, "(]"))] = None
 
     def rule(self) -> BestOfPrefixRule:
         """The parameters as compiled code reads them."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import Flag, Number, OneOf
+from kernbrook.checks import Flag, Number, OneOf, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ROUND, SEED
 from kernbrook.engine.verbs import expect, select
 from kernbrook.numerics.draws import DRAW_UPDATE, DRAW_VOTE, PURPOSE, uniform
 
 
+@parameters
 class Selection(BaseEstimator):
     """All experts, or experts drawn by their weights, for the update and for the vote.
 
@@ -58,27 +59,11 @@ class Selection(BaseEstimator):
     """
 
     choice = "selection"
-    parameter_ranges: ClassVar = {
-        "update": OneOf(("all", "drawn")),
-        "vote": OneOf(("all", "drawn")),
-        "smoothing": Number(0, 1),
-        "weighted": Flag(),
-        "spread": Flag(),
-    }
-
-    def __init__(
-        self,
-        update: str = "all",
-        vote: str = "all",
-        smoothing: float = 0.01,
-        weighted: bool = True,
-        spread: bool = True,
-    ):
-        self.update = update
-        self.vote = vote
-        self.smoothing = smoothing
-        self.weighted = weighted
-        self.spread = spread
+    update: Annotated[str, OneOf(("all", "drawn"))] = "all"
+    vote: Annotated[str, OneOf(("all", "drawn"))] = "all"
+    smoothing: Annotated[float, Number(0, 1)] = 0.01
+    weighted: Annotated[bool, Flag()] = True
+    spread: Annotated[bool, Flag()] = True
 
     @property
     def gives(self) -> frozenset[str]:
