@@ -172,7 +172,7 @@ def test_thresholds(kernbrook, classes, tmp_path, text, value):
     before = (tmp_path / "m").read_bytes()
     plain = kernbrook("predict", "m", "bare.csv")[1]
     _, out, _ = kernbrook("predict", "m", "bare.csv", "--threshold", text)
-    expected = kb.load("m").model.set_params(threshold=value, delay=np.inf)
+    expected = kb.load("m").set_params(threshold=value, delay=np.inf)
     assert out.splitlines() == expected.predict(X).tolist()
     assert out != plain
     assert (tmp_path / "m").read_bytes() == before
