@@ -26,7 +26,7 @@ import numpy as np
 import pegasos
 
 import kernbrook as kb
-from kernbrook.distributed.fitting import crew_of
+from kernbrook.distributed import crew_of
 from kernbrook.reports import drawing
 
 ROWS = {"covtype": 571_012, "waveform": 2_000_000}

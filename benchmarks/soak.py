@@ -20,7 +20,7 @@ from typing import NamedTuple
 import machine
 import numpy as np
 
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 LEARNERS = {
     "the default": [],

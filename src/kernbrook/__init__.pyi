@@ -26,8 +26,8 @@ from .estimators.transformer import KernelFeatures as KernelFeatures
 from .estimators.voted import VotedKernelClassifier as VotedKernelClassifier
 from .estimators.voted import VotedKernelClassifierCV as VotedKernelClassifierCV
 from .evaluation.comparing import compare as compare
+from .evaluation.predicting import fit_table as fit_table
 from .evaluation.run import prequential as prequential
-from .evaluation.sessions.table_fitting import fit_table as fit_table
 from .explaining.contributions import explain as explain
 from .explaining.importance import importance as importance
 from .features import *

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.sessions import training
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation import training
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 pandas = pytest.importorskip("pandas")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -276,7 +276,7 @@ def test_the_same_file_twice(trained):
 KILLS = """
 import contextlib, io, os, shutil, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.content import Content
 
 def call(*arguments):

@@ -17,7 +17,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.questions import percent
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]

@@ -26,7 +26,7 @@ from kernbrook.cli.main import app
 from kernbrook.errors import ModelFileError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.comparing import digest_of
-from kernbrook.evaluation.sessions.predicting import predict_table
+from kernbrook.evaluation.predicting import predict_table
 
 BEGUN = [
     *("--recipe", "majority", "--label", "late", "--categorical", "auto", "--dates", "auto"),

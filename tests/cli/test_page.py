@@ -36,8 +36,8 @@ from kernbrook.cli.questions import Rows, percent
 from kernbrook.cli.web_page import Page, PageAddress, Place, keys_of, kind_of, picture
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.sessions.answers import answers_beside
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
 from kernbrook.evaluation.sessions.labelling import label
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")

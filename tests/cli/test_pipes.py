@@ -16,7 +16,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.main import run
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 ONCE = "compiling, once for this machine\n"
 FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

@@ -15,7 +15,7 @@ from sklearn import metrics as theirs
 
 import kernbrook as kb
 from kernbrook.evaluation import predict_stream, predict_table
-from kernbrook.evaluation.sessions.predicting import with_threshold
+from kernbrook.evaluation.predicting import with_threshold
 
 FAST = {"kernels": [kb.Linear(), kb.Gaussian(sigma=1)], "random_state": 0}
 

@@ -20,7 +20,7 @@ from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.sessions.answers import Question
 from kernbrook.evaluation.sessions.labelling import Labelling
-from kernbrook.evaluation.sessions.session import Quit
+from kernbrook.evaluation.training import Quit
 
 
 def question_of(stream, row):

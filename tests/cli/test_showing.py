@@ -18,11 +18,11 @@ from kernbrook.errors import ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation import label, train
-from kernbrook.evaluation.sessions import session as sessions
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.sessions.going_on import go_on
+from kernbrook.evaluation import training as sessions
+from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.sessions.labelling import with_policy
-from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation.training import go_on
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe
 from kernbrook.reports.code import as_python

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.sessions.training import train
+from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.training import train
 
 pandas = pytest.importorskip("pandas")
 BPAS = ["--recipe", "bpas", "--set", "budget=10"]

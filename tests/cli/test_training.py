@@ -18,10 +18,9 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.cli.train import _so_far
-from kernbrook.evaluation import recipes_wanted
-from kernbrook.evaluation.sessions import training
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.sessions.training import Training
+from kernbrook.evaluation import recipes_wanted, training
+from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -478,7 +477,7 @@ def test_files_that_training_cannot_go_on_from(kernbrook):
 KILLS = """
 import contextlib, io, os, signal, sys
 from kernbrook.cli.main import run
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.content import RowDigest
 
 COMMAND = sys.argv[1:]
@@ -749,7 +748,7 @@ def test_models_of_other_origin(kernbrook, tmp_path):
 
 
 def test_a_checkpoint_can_predict(kernbrook, tmp_path):
-    from kernbrook.evaluation.sessions.training import train
+    from kernbrook.evaluation.training import train
 
     stream = kb.open_stream("checkerboard:3000")
     train(stream, kb.recipes.make("bpas", random_state=0), "m", stop=lambda: True)

@@ -128,7 +128,7 @@ def test_what_nobody_foresaw(kernbrook, monkeypatch, error, said):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("kernbrook.evaluation.sessions.training.train", fails)
+    monkeypatch.setattr("kernbrook.evaluation.training.train", fails)
     code, out, err = kernbrook("train", "wdbc", "--model", "m")
     assert (code, out) == (1, "")
     assert err.startswith("kernbrook: ")

@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from inside import store_of
 
 import kernbrook as kb
-from kernbrook.distributed import fit
-from kernbrook.distributed.fitting import crew_of, fit_parts
-from kernbrook.distributed.parts import parts_of
+from kernbrook.distributed import crew_of, fit, fit_parts, parts_of
 from kernbrook.errors import InputError
 
 X, Y = kb.open_stream("checkerboard:1200").read()

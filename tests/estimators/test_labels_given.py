@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.labels import as_labels, class_numbers, distinct, present
-from kernbrook.evaluation.sessions.classes import as_label
+from kernbrook.evaluation.classes import as_label
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 SIDE = X[:, 0] > 0

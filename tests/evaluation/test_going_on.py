@@ -17,10 +17,9 @@ from kernbrook.errors import (
     NonFiniteError,
 )
 from kernbrook.estimators.tasks import Learned
+from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.content import Content, RowDigest, Watched
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.sessions.going_on import go_on
-from kernbrook.evaluation.sessions.training import train
+from kernbrook.evaluation.training import go_on, train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.stream import Stream
@@ -443,7 +442,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     def full(*_):
         raise InputError("cannot write 'm': no space left on device")
 
-    monkeypatch.setattr("kernbrook.evaluation.sessions.session.save_checkpoint", full)
+    monkeypatch.setattr("kernbrook.evaluation.training.save_checkpoint", full)
     with pytest.raises(InputError, match="after 500 rows: cannot write 'm': no space left"):
         go_on(rows_of(500, 1), tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before

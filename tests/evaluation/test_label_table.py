@@ -11,10 +11,10 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.raw_rows import RawRows
 from kernbrook.evaluation.sessions.answers import answers_beside, label_table
 from kernbrook.evaluation.sessions.labelling import label
-from kernbrook.evaluation.sessions.raw_rows import RawRows
-from kernbrook.evaluation.sessions.session import Undo
+from kernbrook.evaluation.training import Undo
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(3)
 NOTES = ["", "NA", "  two words ", 'a "b", c', "é", "<b>"]

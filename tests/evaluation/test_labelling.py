@@ -11,13 +11,13 @@ from scipy.sparse import csr_array
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.estimators.table_model import TableModel, open_like
+from kernbrook.evaluation import training as sessions
+from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.sessions import labelling
-from kernbrook.evaluation.sessions import session as sessions
 from kernbrook.evaluation.sessions.answers import AnswerLog, Begun, answers_beside
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.sessions.classes import as_label, named_classes
 from kernbrook.evaluation.sessions.labelling import label, with_policy
-from kernbrook.evaluation.sessions.session import Quit, Undo
+from kernbrook.evaluation.training import Quit, Undo
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3)).round(3)
@@ -394,7 +394,7 @@ def test_appended_rows_come_last(tmp_path, whole):
 
 
 def test_a_trained_model_goes_on(tmp_path):
-    from kernbrook.evaluation.sessions.training import train
+    from kernbrook.evaluation.training import train
 
     path = tmp_path / "m"
     train(kb.open_stream((X[:50], Y[:50])), machine(), path)

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.sessions import locking
-from kernbrook.evaluation.sessions.locking import locked
+from kernbrook.evaluation import locking
+from kernbrook.evaluation.locking import locked
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs files that can be removed while open")
 
@@ -108,7 +108,7 @@ def test_anothers_file_is_not_removed(tmp_path):
 
 def test_a_killed_process_blocks_nobody(tmp_path):
     code = (
-        "import sys; from kernbrook.evaluation.sessions.locking import locked\n"
+        "import sys; from kernbrook.evaluation.locking import locked\n"
         "with locked(sys.argv[1]): print('in', flush=True); sys.stdin.read()"
     )
     process = subprocess.Popen(

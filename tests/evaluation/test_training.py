@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
-from kernbrook.evaluation.content import RowDigest
-from kernbrook.evaluation.measures import Sums
-from kernbrook.evaluation.sessions import session as sessions
-from kernbrook.evaluation.sessions import training
-from kernbrook.evaluation.sessions.checkpoints import (
+from kernbrook.evaluation import training
+from kernbrook.evaluation import training as sessions
+from kernbrook.evaluation.checkpoint import (
     Checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from kernbrook.evaluation.content import RowDigest
+from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.sessions.labelling import label
-from kernbrook.evaluation.sessions.training import train
+from kernbrook.evaluation.training import train
 from kernbrook.evaluation.windows import Past, Windows
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]

@@ -21,7 +21,7 @@ from fuzz.zoo import MISSING, kept, own, stream_of, trained, zoo
 import kernbrook as kb
 from kernbrook.errors import KernbrookError
 from kernbrook.evaluation import train
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 FILES = 8  # of one kind of model in a case: what it calls is compiled, or loaded, once
 MEMORY = 100_000_000  # bytes that loading may take; the default of three classes takes 64 million

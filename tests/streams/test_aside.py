@@ -12,7 +12,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.estimators.table_model import TableModel, open_like
-from kernbrook.evaluation.sessions.raw_rows import RawRows
+from kernbrook.evaluation.raw_rows import RawRows
 
 NOTES = ["", "NA", "nan", "1", 'a "b", c', " spaces ", "\u00e9" * 2000, "a\tb", "#", "-"] * 3
 

@@ -251,7 +251,7 @@ def test_long_text_is_not_taken_for_levels(tmp_path, monkeypatch):
 
 
 def test_kept_columns_are_of_the_rows_that_were_predicted(tmp_path, monkeypatch):
-    from kernbrook.evaluation.sessions.raw_rows import KeptColumns
+    from kernbrook.evaluation.raw_rows import KeptColumns
     from kernbrook.streams.tables.left_out_rows import BadRows
 
     monkeypatch.setattr(limits, "LONGEST_CELL", 10)

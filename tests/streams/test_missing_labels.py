@@ -9,8 +9,8 @@ from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.evaluation import compare, open_like, predict_stream, prequential, train
 from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.measures import Tally
+from kernbrook.evaluation.predicting import said_of
 from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
-from kernbrook.evaluation.sessions.predicting import said_of
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows, LabelledRows, has_label
 

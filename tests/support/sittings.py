@@ -23,8 +23,8 @@ import kernbrook as kb
 from kernbrook.cli.questions import Rows
 from kernbrook.cli.web_page import Page, PageAddress
 from kernbrook.estimators.table_model import open_like
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.sessions.classes import named_classes
+from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.sessions.labelling import label
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)

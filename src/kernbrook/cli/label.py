@@ -83,9 +83,9 @@ def label_data(
     for numbers, for a quarter of the labels at most.
     """
     from kernbrook.estimators.table_model import TableModel
+    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.recipes_wanted import OURS
-    from kernbrook.evaluation.sessions.classes import named_classes
-    from kernbrook.evaluation.sessions.session import check_same_columns, check_seed
+    from kernbrook.evaluation.training import check_same_columns, check_seed
 
     chosen = Chosen.of(recipe, settings, seed)
     rows = Rows.of("label", NAMES, table, classes=labels(classes))
@@ -190,10 +190,10 @@ def _export(opened: Opened, path: Path) -> None:
 
 def _model(path: Path, recipe: str | None, chosen: Chosen) -> Any:
     """The `TableModel` in the file, or a new machine."""
+    from kernbrook.evaluation.checkpoint import load_checkpoint
     from kernbrook.evaluation.recipes_wanted import check_settings, make_online
-    from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
     from kernbrook.evaluation.sessions.labelling import with_policy
-    from kernbrook.evaluation.sessions.session import check_same_settings
+    from kernbrook.evaluation.training import check_same_settings
 
     found = load_checkpoint(path)[0] if path.exists() else None
     made = None

@@ -175,8 +175,8 @@ class Rows(NamedTuple):
 
     def check(self, path: Path, table: Any) -> None:
         """InputError where what is given is not as a model's file has it."""
-        from kernbrook.evaluation.sessions.classes import named_classes
-        from kernbrook.evaluation.sessions.session import check_same_columns
+        from kernbrook.evaluation.classes import named_classes
+        from kernbrook.evaluation.training import check_same_columns
 
         given = {name: self.read.get(name) for name in ("n_features", "positive")}
         check_same_columns(path, table, self.columns, given)

@@ -53,7 +53,7 @@ class Person:
 
     def ask(self, question: Question, state: Labelling) -> Any:
         """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
-        from kernbrook.evaluation.sessions.session import Quit, Undo
+        from kernbrook.evaluation.training import Quit, Undo
 
         self.clear()
         self._say("")
@@ -85,7 +85,7 @@ class Person:
 
     def end(self, state: Labelling) -> None:
         """Ask whether that was all; Undo where it was not."""
-        from kernbrook.evaluation.sessions.session import Undo
+        from kernbrook.evaluation.training import Undo
 
         self.clear()
         self._say("")
@@ -195,7 +195,7 @@ class Person:
 
     def _understood(self, text: str) -> tuple[str, Any]:
         """A word and a label: ("label", it), or ("skip", None), or another word and None."""
-        from kernbrook.evaluation.sessions.classes import as_label
+        from kernbrook.evaluation.classes import as_label
 
         if text in ("", "?"):
             return "help", None

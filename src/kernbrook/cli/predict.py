@@ -88,12 +88,12 @@ def predict(
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
     from kernbrook.estimators.table_model import open_like
+    from kernbrook.evaluation.checkpoint import checkpoint_of, load_learned
     from kernbrook.evaluation.measures import COVERAGE, Tally
+    from kernbrook.evaluation.predicting import Wanted, said_of, with_threshold
+    from kernbrook.evaluation.raw_rows import KeptColumns
     from kernbrook.evaluation.running.warming import watched
-    from kernbrook.evaluation.sessions.checkpoints import checkpoint_of, load_learned
-    from kernbrook.evaluation.sessions.going_on import told_of_learned
-    from kernbrook.evaluation.sessions.predicting import Wanted, said_of, with_threshold
-    from kernbrook.evaluation.sessions.raw_rows import KeptColumns
+    from kernbrook.evaluation.training import told_of_learned
     from kernbrook.streams.formats.csv_header import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import told_of

@@ -61,7 +61,7 @@ class Rows:
     """
 
     def __init__(self, stream: Stream, text: str | None, image: str | None):
-        from kernbrook.evaluation.sessions.raw_rows import RawRows
+        from kernbrook.evaluation.raw_rows import RawRows
 
         records = stream.records()
         self.texts, self.image = [] if text is None else [text], image

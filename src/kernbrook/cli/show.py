@@ -22,7 +22,7 @@ def show(
     has it.
     """
     from kernbrook.estimators.table_model import TableModel
-    from kernbrook.evaluation.sessions.checkpoints import checkpoint_of
+    from kernbrook.evaluation.checkpoint import checkpoint_of
     from kernbrook.persistence.saving import read
     from kernbrook.reports.model_file import file_facts, model_json, model_page
 

@@ -111,7 +111,7 @@ def sit(
     ask: Callable[..., Any] = face.ask
     end: Callable[..., Any] | None = _until_stopped(face.end, stopping)
     if files is not None:
-        from kernbrook.evaluation.sessions.classes import as_label
+        from kernbrook.evaluation.classes import as_label
         from kernbrook.labels import JSONLines
 
         read = partial(as_label, classes=opened.classes)
@@ -130,7 +130,7 @@ def sit(
 
 def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:
     """The same questions; a signal is like `q`."""
-    from kernbrook.evaluation.sessions.session import Quit
+    from kernbrook.evaluation.training import Quit
 
     def asked(*question: Any) -> Any:
         try:

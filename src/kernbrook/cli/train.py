@@ -30,7 +30,7 @@ from kernbrook.errors import InputError
 if TYPE_CHECKING:
     from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.recipes_wanted import NewModel
-    from kernbrook.evaluation.sessions.training import Training
+    from kernbrook.evaluation.training import Training
 
 
 Recipe = Annotated[
@@ -118,7 +118,7 @@ def train(
     learn some row groups of a folder's Parquet files, and their models are merged. The online error
     is that of the workers.
     """
-    from kernbrook.evaluation.sessions.going_on import go_on as run_on
+    from kernbrook.evaluation.training import go_on as run_on
 
     check_outputs({"--model": model, "--json": json, "--table-out": table_out}, [data])
     _check(model, go_on, resume, overwrite, anyway)
@@ -163,8 +163,7 @@ def train(
 
 def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
     """InputError where these options do not go together, or not with what is there."""
-    from kernbrook.evaluation.sessions.going_on import check_there
-    from kernbrook.evaluation.sessions.training import check_target
+    from kernbrook.evaluation.training import check_target, check_there
 
     if not go_on:
         check_target(model, resume, overwrite)
@@ -214,7 +213,7 @@ class Given(NamedTuple):
         """
         from kernbrook.estimators.tasks import task_of
         from kernbrook.evaluation.recipes_wanted import OURS, make_online
-        from kernbrook.evaluation.sessions.session import (
+        from kernbrook.evaluation.training import (
             check_same_columns,
             check_same_settings,
             check_seed,
@@ -241,7 +240,7 @@ def _anew(
     watched: dict[str, Any],
 ) -> tuple[Training, str | None]:
     """Train a new model: the result, and the recipe."""
-    from kernbrook.evaluation.sessions.training import train as run
+    from kernbrook.evaluation.training import train as run
     from kernbrook.streams import open_stream
 
     new, rows = given.new_model(), given.rows  # the model before anything is read
@@ -286,8 +285,8 @@ def _show(
 
 def _described(model: Path) -> dict[str, Any]:
     """What the file of a model says of its data, as --table takes it."""
-    from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-    from kernbrook.evaluation.sessions.session import data_settings
+    from kernbrook.evaluation.checkpoint import load_checkpoint
+    from kernbrook.evaluation.training import data_settings
     from kernbrook.streams.tables.encoder import TableEncoder
 
     table = load_checkpoint(model)[0]
@@ -309,8 +308,7 @@ def _by_workers(
     overwrite: bool,
 ) -> tuple[Training, str | None]:
     """Train a new model by the workers of a cluster: the result, and the recipe."""
-    from kernbrook.distributed.cluster_training import train_parts
-    from kernbrook.distributed.parts import parts_of
+    from kernbrook.distributed import parts_of, train_parts
 
     new = given.new_model()
     with progress(data) as shown:

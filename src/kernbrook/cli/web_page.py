@@ -240,7 +240,7 @@ class Page:
         time.sleep(0.1)  # for what was sent last
 
     def _asked(self, view: dict[str, Any], state: Labelling) -> Any:
-        from kernbrook.evaluation.sessions.session import Quit, Undo
+        from kernbrook.evaluation.training import Quit, Undo
 
         if not self._is_kept:  # nobody else labels this model now
             self._kept.keep(Place(self._server.server_port, self._server.token))
@@ -306,7 +306,7 @@ class Page:
         if sent.get("skip") is True:
             return self._take(sent, "label", None, ("question",))
         if self._numbers:
-            from kernbrook.evaluation.sessions.classes import as_label
+            from kernbrook.evaluation.classes import as_label
 
             try:
                 return self._take(sent, "label", as_label(sent.get("value"), None), ("question",))

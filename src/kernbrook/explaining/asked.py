@@ -25,7 +25,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.table_model import TableModel, open_like
-from kernbrook.evaluation.sessions.checkpoints import load_learned
+from kernbrook.evaluation.checkpoint import load_learned
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.array_stream import ArrayStream
 from kernbrook.streams.formats.arrow_records import frame_of

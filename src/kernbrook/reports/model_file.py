@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.sessions.checkpoints import Checkpoint
+    from kernbrook.evaluation.checkpoint import Checkpoint
 
 KERNELS, LEARNERS = 10, 5  # shown, by weight
 SHOWN = 0.0005  # weights that are 0.001 or more as they are written

@@ -18,7 +18,7 @@ from kernbrook.reports.words import ERROR_NAMES, error_value
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from kernbrook.evaluation.sessions.training import Training
+    from kernbrook.evaluation.training import Training
 
 BEST_KERNELS = 5
 _LEAST_WEIGHT = 0.0005  # 0.001 as shown

@@ -16,10 +16,10 @@ from kernbrook.atomic import write_bytes
 from kernbrook.checks import is_number
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.classes import as_label
 from kernbrook.evaluation.content import RowDigest
-from kernbrook.evaluation.sessions.checkpoints import load_checkpoint
-from kernbrook.evaluation.sessions.classes import as_label
-from kernbrook.evaluation.sessions.raw_rows import RawRows
+from kernbrook.evaluation.raw_rows import RawRows
 from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import Features

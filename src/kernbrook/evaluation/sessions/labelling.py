@@ -27,7 +27,11 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, task_of
+from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of, save_checkpoint
+from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.predicting import said_of
 from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.sessions.answers import (
     Answer,
@@ -38,11 +42,7 @@ from kernbrook.evaluation.sessions.answers import (
     answers_beside,
     entries,
 )
-from kernbrook.evaluation.sessions.checkpoints import Checkpoint, checkpoint_of, save_checkpoint
-from kernbrook.evaluation.sessions.classes import as_label, named_classes
-from kernbrook.evaluation.sessions.locking import locked
-from kernbrook.evaluation.sessions.predicting import said_of
-from kernbrook.evaluation.sessions.session import Quit, Session, Stretch, Undo
+from kernbrook.evaluation.training import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.windows import Past
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted

@@ -1,4 +1,4 @@
-"""What a model has seen of its data so far, in its file: so it goes on, and so `show` says it."""
+"""What a model has seen of its data so far, in its file: so it goes on, and so show says it."""
 
 from __future__ import annotations
 

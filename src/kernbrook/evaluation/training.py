@@ -1,0 +1,915 @@
+"""Training in one pass over a stream, with checkpoints: stopped, it goes on from the last one.
+
+And another day's data for a model in a file: all that is to be known of them, the file knows.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.atomic import check_writable
+from kernbrook.errors import DataFileWarning, InputError, ModelFileError
+from kernbrook.estimators.confidence import intervals_of
+from kernbrook.estimators.outside import online
+from kernbrook.estimators.table_model import TableModel, open_like
+from kernbrook.estimators.tasks import scored, task_of
+from kernbrook.evaluation.checkpoint import (
+    Checkpoint,
+    checkpoint_of,
+    load_checkpoint,
+    load_learned,
+    reached,
+    save_checkpoint,
+    with_state,
+)
+from kernbrook.evaluation.classes import allowed_classes, named_classes
+from kernbrook.evaluation.content import Content, RowDigest, Watched
+from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation.measures import COVERAGE, Measures, Sums, Tally
+from kernbrook.evaluation.predicting import said_of
+from kernbrook.evaluation.recipes_wanted import (
+    NewModel,
+    check_numbers,
+    check_settings,
+    classes_of,
+    task_of_labels,
+)
+from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
+from kernbrook.evaluation.windows import Judge, Past, Windows, shortened, together
+from kernbrook.persistence.encoding import Writer
+from kernbrook.streams import Stream, TableEncoder, open_stream
+from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.opening import is_frame
+from kernbrook.streams.stream import Features, Labels, Piece, has_label
+from kernbrook.streams.tables.declarations import AUTO, declared_lags, is_auto
+from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
+from kernbrook.streams.tables.left_out_rows import BadRows
+from kernbrook.streams.tables.levels import LevelCounts
+from kernbrook.streams.tables.new_labels import check_some_known, new_labels
+from kernbrook.streams.tables.table_stream import TableStream
+
+if TYPE_CHECKING:
+    from kernbrook.streams.tables.encoder import TableEncoder
+
+
+CHUNK = 1024  # rows read at a time; they do not change the result
+ENCODED = (  # the parameters of an encoder
+    "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "words", "lags",
+    "delay", "every",
+)  # fmt: skip
+
+
+class Quit(Exception):
+    """Raised while a row is met, to stop before it."""
+
+
+class Undo(Exception):
+    """Raised while a row is met, to take back the last answer."""
+
+
+class _OtherWriter(InputError):
+    """Something else has written the model's file."""
+
+
+@dataclass(kw_only=True)
+class Stretch:
+    """How far a model is through its rows.
+
+    Attributes
+    ----------
+    rows : rows met, of these data
+    resumed_at : rows that it had met when this call began
+    rows_read : rows seen; below `resumed_at` while those met before are read again
+    finished : whether no row is left
+    data : sums of these rows
+    windows : the losses over time; None where those before were not recorded
+    """
+
+    rows: int = 0
+    resumed_at: int = 0
+    rows_read: int = 0
+    finished: bool = False
+    data: Sums = field(default_factory=Sums)
+    windows: Windows | None = field(default_factory=Windows)
+
+    @property
+    def loss(self) -> float:
+        """On the labels of these rows that were predicted: mistakes, or squared errors."""
+        return self.data.sums.get("loss", 0)
+
+    @property
+    def judged(self) -> int:
+        """These labels."""
+        return self.data.judged
+
+
+@dataclass
+class Session(ABC):
+    """One stretch of a model's way through a stream; a subclass writes `meet`.
+
+    Attributes
+    ----------
+    table : the model that learns, with all that goes into its file
+    state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
+    path : the model's file
+    known : the checkpoint in the file; None where there is none
+    past : the data that the model learned from before these
+    new : whether a file that is there at the first writing is somebody else's
+    """
+
+    step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
+
+    table: TableModel
+    state: Any
+    path: str | PathLike[str]
+    known: Checkpoint | None
+    past: Sequence[Past]
+    new: bool
+
+    def __post_init__(self) -> None:
+        self.digest: RowDigest | Content = RowDigest()  # of the rows read; `_met` of those met
+        self._stream: Stream | None = None
+        self._met = "" if self.known is None else self.known.last.digest
+        self._whole = self.known is not None and self.known.finished  # what the file says
+        self._written = self.state.resumed_at = self.state.rows
+        self._replaces = _stamp(self.path) if self.known is not None else None
+        self._careful = self.new or self.known is not None  # about what the file is now
+
+    @abstractmethod
+    def meet(self, X: Features, y: Labels) -> None:
+        """Take in rows that are new, (n, d) and (n,)."""
+
+    def look_at(self, X: Features, y: Labels) -> None:
+        """Called with all rows once, before they are met if they are new."""
+        self.digest.update(X, y)
+
+    def reached(self) -> Checkpoint:
+        """What is written beside the model."""
+        state, name = self.state, None if self._stream is None else self._stream.name
+        data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
+        past = shortened([*self.past, data])
+        return Checkpoint(past, state.finished, windows=state.windows)
+
+    def other(self, problem: str) -> InputError:
+        """The rows are not those of the file."""
+        helps = "go_on (--go-on) learns other data"
+        return InputError(f"{self.path} comes from other data: {problem}; {helps}")
+
+    def run(
+        self,
+        stream: Stream,
+        every: float,
+        progress: Callable[[Any], None] | None,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        """Meet the new rows, and write the model every so many seconds and at the end."""
+        state, self._stream = self.state, stream
+        last = time.monotonic()
+        for X, y in self._new_rows(stream, progress):
+            try:
+                self.meet(X, y)
+            except Quit:
+                break
+            state.rows += len(y)
+            state.rows_read, self._met = state.rows, self.digest.hexdigest()
+            if progress is not None:
+                progress(state)
+            if stop is not None and stop():
+                break
+            if time.monotonic() - last >= every:
+                self.save()
+                last = time.monotonic()
+        else:
+            self.finish()
+        self.save()
+
+    def finish(self) -> None:
+        """Called where no row is left."""
+        self.state.finished = True
+
+    def save(self) -> None:
+        """Write the model, where the file does not say the same."""
+        rows, whole = self.state.rows, self.state.finished
+        if rows == self._written and self._whole >= whole:
+            return
+        try:
+            self.table.encoder_ = reached(self.table.encoder_, self._stream)
+            self.write(save_checkpoint, self.table, self.reached(), self.path)
+        except _OtherWriter:
+            raise
+        except InputError as error:
+            kept = f"; the checkpoint after {self._written} rows is still there"
+            kept = kept if self._written else ""
+            raise InputError(f"after {rows} rows: {error}{kept}") from error
+        self._written, self._whole = rows, whole
+
+    def write(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Write the file; InputError where something else has written it since."""
+        check_writable(self.path)
+        if self._careful and _stamp(self.path) != self._replaces:
+            raise _OtherWriter(
+                f"{self.path} was written by something else meanwhile, and is left as it is: "
+                "take another file, or overwrite (--overwrite)"
+            )
+        function(*arguments)
+        self._replaces, self._careful = _stamp(self.path), True
+
+    def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
+        """The rows that the model has not met; the ones before must be those that it has."""
+        state, begin, digest = self.state, self.state.resumed_at, self._met
+        for X, y in stream.chunks(CHUNK):
+            again = min(begin - state.rows_read, len(y)) if state.rows_read < begin else 0
+            if again:
+                self.look_at(X[:again], y[:again])
+                state.rows_read += again
+                if progress is not None:
+                    progress(state)
+                if state.rows_read == begin and digest != self.digest.hexdigest():
+                    raise self.other(f"the first {begin} rows here are not those that it has seen")
+            for start in range(again, len(y), self.step or len(y)):
+                piece = slice(start, start + (self.step or len(y)))
+                self.look_at(X[piece], y[piece])
+                yield X[piece], y[piece]
+        if state.rows_read < begin:
+            raise self.other(f"it has seen {begin} rows, here are {state.rows_read}")
+
+
+def check_same_settings(path: str | PathLike[str], was: Any, now: Any) -> None:
+    """InputError where a model in a file has other parameters than one that is asked for.
+
+    `TableModel`s are compared with what they know of their data.
+    """
+    check_same(path, _settings(was), _settings(now))
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    data = {}
+    if isinstance(model, TableModel):
+        model, data = model.model, data_settings(model)
+    return {**data, "estimator": type(model).__name__, **model.get_params(deep=False)}
+
+
+def data_settings(table: TableModel) -> dict[str, Any]:
+    """All that a model knows of its data but what was learned, by name."""
+    encoder, declared = table.encoder_, dict[str, Any]()
+    if encoder is not None:
+        declared = TableEncoder.from_description(encoder.described()).described()
+    width = None if encoder is None else len(encoder.get_feature_names_out())
+    width = getattr(table.model, "n_features_in_", width)
+    return {
+        **({} if width is None else {"n_features": width}),
+        "positive": table.positive_, "label": table.label_, "aside": table.aside_ or None,
+        **{name: declared.get(name) for name in (*ENCODED, "columns")},
+    }  # fmt: skip
+
+
+def check_same(
+    path: str | PathLike[str], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """InputError where one of the settings after, by name, is not as it was before in a file."""
+    old, new = Writer().values(before), Writer().values(after)
+    changed = [name for name in after if name not in old or old[name] != new[name]]
+    if "estimator" in changed:  # whose other parameters say nothing
+        changed = ["estimator"]
+    if changed:
+        told = "; ".join(
+            f"{name} was {before[name]!r:.60} and is {after[name]!r:.60}" for name in changed
+        )
+        raise InputError(f"{path} comes from other settings: {told}")
+
+
+def check_same_columns(
+    path: str | PathLike[str],
+    table: TableModel,
+    columns: Mapping[str, Any],
+    given: Mapping[str, Any],
+    written: bool = False,
+) -> None:
+    """InputError where columns, or other settings of data, are not as a model's file knows them.
+
+    Parameters
+    ----------
+    path : the file
+    table : the model in it
+    columns : the parameters of a TableEncoder that are given; where some speak of some columns
+        alone, the others are as they were, and so is what "auto" takes
+    given : other settings, by name; None of those that are not given
+    written : whether values must be written as before, too
+    """
+    before, after = data_settings(table), {k: v for k, v in given.items() if v is not None}
+    for name, own in columns.items():
+        if name in ("units", "decimal", "thousands") and not written:
+            continue
+        known, after[name] = before[name], own
+        if name == "drop":
+            before[name] = known = list(known or ())
+            after[name] = known + [one for one in own if one not in known]
+        elif isinstance(own, Mapping):
+            before[name], own = (_by_column(name, one, table.label_) for one in (known or {}, own))
+            auto = AUTO in own and is_auto(getattr(table.encoder, name, None))
+            own = {k: v for k, v in own.items() if not (k == AUTO and auto)}
+            after[name] = {**before[name], **{k: v for k, v in own.items() if v}}
+    check_same(path, before, after)
+
+
+def _by_column(name: str, given: Any, label: str | None) -> dict[str, Any]:
+    """What is said of each column: of dates without formats, of lags by one name of the label."""
+    if name == "lags":
+        lags = declared_lags(dict(given))
+        return {"label" if key in (None, label) else str(key): [*v] for key, v in lags.items()}
+    if name == "dates":
+        return {
+            key: own if own == AUTO else [part for part in own if "%" not in part]
+            for key, own in given.items()
+        }
+    return dict(given)
+
+
+def check_seed(path: str | PathLike[str], model: Any, seed: int) -> None:
+    """InputError where the model in a file draws by another seed."""
+    check_same(path, {"seed": getattr(model, "random_state", None)}, {"seed": seed})
+
+
+def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
+    """What changes with each writing of a file; None where there is none.
+
+    The lock does not tell everything: its file can be removed, and some file systems have none.
+    """
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass
+class Training(Stretch):
+    """A training as it goes on; `loss` is on the rows of the data, predicted before learned.
+
+    Attributes
+    ----------
+    estimator : the model
+    seconds : spent learning from the data, in every stretch up to a checkpoint
+    saved : rows of the data learned from by the model in the file, 0 where it has none of these
+    past : the data that the model learned from before
+    name : of the data
+    n_rows : of the data; None where it is not known
+    new_classes : labels of classes that the model did not know, and the first row of each, from 1
+    level_counts : of each column of declared levels, how often each came in the whole table
+    n_unlabelled : rows of the data without a label
+    bad_rows : those that were left out; None where none can be
+    taken : what "auto" has taken columns for, by parameter and column
+    told : what has to be said of the columns of a table, a sentence each
+    judge : what predictions cost beside trivial rules; None of a training by several workers
+    ahead : measures of these data, all predicted by the model as it was before any of their labels
+        was known; None but for other data, from their beginning on
+    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them
+    """
+
+    estimator: Any
+    seconds: float = 0.0
+    saved: int = 0
+    past: Sequence[Past] = ()
+    name: str = ""
+    n_rows: int | None = None
+    new_classes: dict[Any, int] = field(default_factory=dict)
+    level_counts: Sequence[LevelCounts] = ()
+    n_unlabelled: int = 0
+    bad_rows: BadRows | None = None
+    taken: dict[str, Any] = field(default_factory=dict)
+    told: Sequence[str] = ()
+    judge: Judge | None = None
+    ahead: Measures | None = None
+
+    @property
+    def in_all(self) -> Past:
+        """These data and those before, as one; `loss` is None where one was not recorded."""
+        return together([*self.past, self.as_past])
+
+    @property
+    def as_past(self) -> Past:
+        """These data so far, as data that the model has learned from."""
+        return Past(name=self.name, **vars(self.data))
+
+    @property
+    def error(self) -> float:
+        """Mistakes per judged row of these data so far, or the mean squared error."""
+        return self.loss / max(self.judged, 1)
+
+
+def train(
+    stream: Stream,
+    estimator: Any,
+    path: str | PathLike[str],
+    *,
+    positive: str | None = None,
+    classes: Sequence[Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    every: float = 60.0,
+    progress: Callable[[Training], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
+) -> Training:
+    """Learn every row of a stream once, in its order, and leave the model in a file.
+
+    The file is written whole or not at all, every so often and at the end. A training that was
+    stopped, or killed, goes on from its file; its last file is, byte for byte, that of a training
+    which was not. `go_on` goes on from it with other data.
+
+    Parameters
+    ----------
+    stream : the rows
+    estimator : what `kb.save` takes; changed in place. None for `OnlineMKRegressor` where a label
+        has a fraction, else `OnlineMKClassifier`, both with the seed 0
+    path : the model's file, in an existing folder
+    positive : the label that `open_stream` has made +1 of, to write it down
+    classes : all labels of a classifier; found by one reading of the stream where None. Text is
+        read as numbers where the labels are numbers
+    resume : go on from the file, if there is one: with the same settings, on data that begin
+        with the rows it has learned
+    overwrite : replace a file that is there
+    every : seconds between checkpoints, at least 0
+    progress : called after each chunk
+    stop : asked after each chunk: True to write a checkpoint and return
+    compiling : as `kernbrook.evaluation.compare` has it; the seconds count no compiling
+
+    Returns
+    -------
+    Training
+
+    Raises
+    ------
+    InputError
+        The file is there and neither `resume` nor `overwrite` is set, it comes from other settings
+        or other rows, it cannot be written, another process trains or labels the model in it, or
+        an argument does not fit the data.
+    NonFiniteError
+        The features or the squared errors overflow.
+    ModelFileError
+        The file to go on from is damaged or not a model.
+    DataFileError
+        The data cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> stream = kb.open_stream("checkerboard:3000")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model"
+    ...     machine = kb.recipes.make("bpas", random_state=0)
+    ...     first = train(stream, machine, file, stop=lambda: True)
+    ...     again = kb.recipes.make("bpas", random_state=0)
+    ...     whole = train(stream, again, file, resume=True)
+    >>> first.rows, first.finished, whole.resumed_at, whole.rows, whole.finished
+    (1024, False, 1024, 3000, True)
+    """
+    with locked(path):
+        going_on = check_target(path, resume, overwrite)
+        if estimator is None:
+            estimator = NewModel(None, classes, {"random_state": 0})
+        if isinstance(estimator, NewModel):
+            estimator = estimator.fitting(partial(task_of_labels, stream))
+        else:
+            check_settings(estimator, stream.n_features)
+        Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold
+        table = TableModel._of_stream(estimator, stream, positive)
+        place = Place(new=not overwrite)
+        if going_on:
+            found, known = load_checkpoint(path)
+            place = Place.within(path, known)
+            if place.begun is not None:
+                raise InputError(
+                    f"{path} has met other data before: kb.evaluation.go_on(data, path, "
+                    "resume=True) goes on with the last ones"
+                )
+            check_same_settings(path, found, table)
+            table = found
+        run = partial(learn_all, stream, table, path, place)
+        return run(classes, every, progress, stop, compiling)
+
+
+class Place(NamedTuple):
+    """Where in its data a model is.
+
+    Attributes
+    ----------
+    known : the checkpoint in the model's file; None where there is none
+    past : the data that it learned from before
+    here : of the data that it is in, what it has learned; None where it is to begin them
+    begun : what the encoder had learned before these data; None where nothing
+    new : whether a file that is there is somebody else's
+    """
+
+    known: Checkpoint | None = None
+    past: Sequence[Past] = ()
+    here: Past | None = None
+    begun: dict[str, Any] | None = None
+    new: bool = False
+
+    @classmethod
+    def within(cls, path: str | PathLike[str], known: Checkpoint | None) -> Place:
+        """The place of a model whose training was stopped, or whose data have more rows by now."""
+        if known is None:
+            problem = "a model that `train` did not write: it has no place to go on"
+            raise ModelFileError(path, problem)
+        if known.last.rows and not known.last.digest:
+            raise ModelFileError(path, "a model that was trained apart: no place to go on from")
+        return cls(known, known.past[:-1], known.last, known.begun)
+
+
+def learn_all(
+    stream: Stream,
+    table: TableModel,
+    path: str | PathLike[str],
+    place: Place,
+    classes: Sequence[Any] | None,
+    every: float,
+    progress: Callable[[Training], None] | None,
+    stop: Callable[[], bool] | None,
+    compiling: Tell | None,
+    ahead: Measures | None = None,
+) -> Training:
+    """Learn the rows from a place on; see `train`. The file is locked."""
+    X, y = next(stream.chunks(ROWS))
+    estimator = table.model
+    labels = named_classes(estimator, classes, None if place.past else y.dtype)
+    if task_of(estimator) == "regression":
+        check_numbers(y)
+    elif labels is None:
+        labels = classes_of(stream)
+    if classes is not None and labels is not None:
+        table.named_classes_ = labels
+    watched(partial(warm_up, estimator, X, y, labels), compiling)
+    state = Training(
+        estimator, ahead=ahead, past=place.past, name=stream.name, n_rows=stream.n_rows,
+        level_counts=stream.level_counts, n_unlabelled=stream.n_unlabelled,
+        bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
+    )  # fmt: skip
+    if stream.matched is not None:
+        state.told = [*stream.matched.told(stream.n_rows or 0), *_told_of_late(stream.encoder)]
+    if place.here is not None:
+        state.rows = state.saved = place.here.rows
+    if place.known is not None:
+        state.seconds = place.known.seconds
+    state.judge = _judge(place, labels)
+    state.data, state.windows = state.judge.data, state.judge.windows
+    session = _Session(
+        table, state, path, place.known, place.past, place.new, labels, place.begun,
+        Watched(stream, Content()),
+    )  # fmt: skip
+    session.run(stream, every, progress, stop)
+    stream.watch = None
+    return state
+
+
+def _judge(place: Place, labels: NDArray[Any] | None) -> Judge:
+    """What goes on to judge the predictions of the model."""
+    judge = None if place.known is None else place.known.judge
+    if judge is None:
+        judge = Judge(labels, 0 if place.known is None else place.known.rows)
+        if place.here is not None:
+            judge.data.join(place.here)
+    elif place.here is None:
+        judge.begin()
+    return judge
+
+
+def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bool:
+    """Whether there is a file to go on from; InputError where `train` may not write to it.
+
+    `train` asks this first. Who opens data that take long to open may ask before.
+    """
+    there = check_writable(path).exists()
+    if resume and overwrite:
+        raise InputError("resume, overwrite: expected one of them, got both")
+    if there and not (resume or overwrite):
+        raise InputError(
+            f"{path} is there already: resume (--resume) to go on with the same data, go_on "
+            "(--go-on) with other data, overwrite (--overwrite) to begin anew"
+        )
+    return there and resume
+
+
+def _told_of_late(encoder: TableEncoder | None) -> list[str]:
+    """That the errors are those of labels in time, where an encoder knows of late ones."""
+    if encoder is None or not encoder.lags_of_label or (encoder.delay, encoder.every) == (0, 1):
+        return []
+    late = [f"--delay {encoder.delay}"] if encoder.delay else []
+    late += [f"--every {encoder.every}"] if encoder.every > 1 else []
+    return [
+        "each row was predicted with the labels of all rows before; kernbrook compare --in-order "
+        f"{' '.join(late)} says the errors where labels come so late"
+    ]
+
+
+@dataclass
+class _Session(Session):
+    """One call of `train` or `go_on`.
+
+    labels : all classes of the first data; None where they are numbers
+    begun : as `Place` has it
+    watched : the rows as they are before gaps are filled
+    """
+
+    labels: NDArray[Any] | None
+    begun: dict[str, Any] | None
+    watched: Watched
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.digest = self.watched.content
+
+    def look_at(self, X: Features, y: Labels) -> None:
+        self.watched.reach(X, y)
+
+    def meet(self, X: Features, y: Labels) -> None:
+        state, told = self.state, dict[str, Any]()
+        if self.labels is not None:
+            y, told = self._named(y)
+        else:
+            y = as_numbers(y, state.rows)
+        for rows in self._parts(y):
+            self._learn(rows, X[rows], y[rows], told)
+
+    def _learn(self, rows: slice, X: Features, y: Labels, told: dict[str, Any]) -> None:
+        """Learn some rows of a chunk."""
+        state, judge = self.state, self.state.judge
+        start = time.perf_counter()
+        try:
+            with intervals_of(judge.measures.coverage):
+                said = scored(state.estimator)(X, y, **told)
+        except InputError as error:
+            if state.rows + rows.start == 0:
+                raise
+            before = state.rows + rows.start  # it counts these rows alone
+            raise InputError(f"in the chunk after row {before}: {error}") from error
+        state.seconds += time.perf_counter() - start - said.aside
+        dates = self.watched.dates
+        judge.add(y, said, None if dates is None else dates[rows])
+        if self.labels is not None:
+            judge.know(state.estimator.classes_)
+
+    def _parts(self, y: Labels) -> list[slice]:
+        """A row of a class that is new by itself, which nobody could have predicted."""
+        new = self.state.new_classes.values()
+        cuts = sorted({row - self.state.rows - 1 + after for row in new for after in (0, 1)})
+        ends = [0, *(cut for cut in cuts if 0 < cut < len(y)), len(y)]
+        return [slice(*pair) for pair in pairwise(ends)]
+
+    def _named(self, y: Labels) -> tuple[Labels, dict[str, Any]]:
+        """Labels as the model's classes are written, and what `learn` is told of classes.
+
+        The classes of the first data are all known before; those of later data may be new.
+        """
+        state = self.state
+        known: Any = state.estimator.classes_ if self.past else self.labels
+        if not self.past:
+            y = as_classes(y, known, state.rows)
+            if len(new := np.flatnonzero(has_label(y) & ~np.isin(y, known))):
+                raise InputError(
+                    f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
+                    f"found {y[new[0]]}"
+                )
+            return y, {"classes": self.labels}
+        named = self.table.named_classes_
+        y, found = new_labels(y, known, state.rows, None if named is None else named.tolist())
+        for label, row in found.items():
+            state.new_classes.setdefault(label, row)
+        return y, {}
+
+    def reached(self) -> Checkpoint:
+        seconds = 0.0 if self.state.finished else self.state.seconds
+        reached, judge = super().reached(), self.state.judge
+        last = replace(reached.last, first=self.watched.content.first, **vars(judge.data))
+        past = [*reached.past[:-1], last]
+        return replace(reached, past=past, seconds=seconds, begun=self.begun, judge=judge)
+
+    def save(self) -> None:
+        super().save()
+        self.state.saved = self.state.rows
+
+
+def go_on(
+    data: Any,
+    path: str | PathLike[str],
+    *,
+    resume: bool = False,
+    anyway: bool = False,
+    classes: Sequence[Any] | None = None,
+    check: Callable[[TableModel], None] | None = None,
+    every: float = 60.0,
+    progress: Callable[[Training], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+    compiling: Tell | None = None,
+    **options: Any,
+) -> Training:
+    """Learn other data with the model in a file: those of the next day.
+
+    Recipe, encoder and labels are those of the model. Columns go by their names, in any order. Gaps
+    are filled by what was learned from all rows before, and a class that the model does not know
+    is learned from its first row on, as by `partial_fit`. The file is written as by `train`: after
+    a kill it has the model of before, or one on the way.
+
+    Parameters
+    ----------
+    data : what `kb.open_stream` takes; a path or a table as the model's data were
+    path : the model's file, that `train`, `label` or `kb.save` wrote
+    resume : go on with the data that the model learned from last: where it was stopped within them,
+        or where rows were appended
+    anyway : learn the data also where the model has learned them before, or was stopped within
+        others
+    classes : all labels that may come, those that the model knows and others: no other label is
+        learned, in later data neither. Where None, and nobody named them before, a new label is
+        learned unless it seems to be a known one in other writing
+    check : called with the model, which knows of its data, before any are read: to refuse them
+        by an InputError
+    every, progress, stop, compiling : as `train` has them
+    **options : how the data are opened, as `open_like` has it: `label`, `sep`, `max_bytes`, `seed`,
+        `written`; `ignore_extra` leaves out columns that the model does not know
+
+    Returns
+    -------
+    Training, whose rows and error are those of these data, each label known before the next row;
+    `ahead` has the measures of the data as the model predicted them before
+
+    Raises
+    ------
+    InputError
+        There is no such file, the model learns from all data at once, it has learned these data
+        before, or was stopped within others, or the data do not go with it; a label is new that
+        seems to be a known one, or none of the labels is known; or as `train`.
+    ModelFileError
+        The file is damaged, not a model, or one that has not learned anything; or with `resume`
+        it has no place to go on from.
+    DataFileError
+        The data cannot be read, or have other columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> monday, tuesday = (kb.open_stream("checkerboard:1500", seed=day) for day in (0, 1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model"
+    ...     first = kb.evaluation.train(monday, kb.recipes.make("bpas", random_state=0), file)
+    ...     second = go_on(tuesday, file)
+    ...     rows = kb.load(file).n_rounds_
+    >>> second.rows, second.error < first.error, rows
+    (1500, True, 3000)
+    """
+    with locked(path):
+        check_there(path)
+        table = load_learned(path)
+        known = checkpoint_of(table, path)
+        online(table.model)
+        if check is not None:
+            check(table)
+        place = Place.within(path, known) if resume else _after(path, table, known, anyway)
+        if (encoder := table.encoder_) is not None:
+            begun = (place.begun if resume else encoder.described()["state"]) or None
+            place, table.encoder_ = place._replace(begun=begun), with_state(encoder, begun)
+        if resume and place.past and table.encoder_ is not None:  # left out again as before
+            options.setdefault("ignore_extra", True)
+        if classes is not None:
+            table.named_classes_ = allowed_classes(table.model, classes)
+        opened = _opened(data, table, options)
+        stream = table._signed(opened)
+        if not (resume or anyway):
+            _check_unknown(stream, path, place.past)
+        judge = None if known is None else known.judge
+        ahead = None if resume else _ahead(table, judge, opened, options, compiling)
+        return learn_all(stream, table, path, place, None, every, progress, stop, compiling, ahead)
+
+
+def _ahead(
+    table: TableModel,
+    judge: Judge | None,
+    stream: Stream,
+    options: dict[str, Any],
+    compiling: Tell | None,
+) -> Measures | None:
+    """Measures of all rows as the model says them before any of their labels is known.
+
+    Labels that are not to be learned are refused here, before anything is.
+    """
+    if isinstance(stream, TableStream):  # what fills gaps is to learn nothing yet
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataFileWarning)
+            stream = open_like(table, stream.records(), **options)
+    model, positive, named = table.model, table.positive_, table.named_classes_
+    coverage = COVERAGE if hasattr(model, "predict_interval") else None
+    tally = Tally.of(model, positive, coverage, judge)
+    known, found, rows = getattr(model, "classes_", None), set[Any](), 0
+    for X, y in stream.chunks():
+        if rows == 0:
+            watched(partial(said_of, model, X[:1], coverage), compiling)
+        if known is not None and positive is None:
+            labels, _ = new_labels(y, known, rows, None if named is None else named.tolist())
+            found.update(labels[has_label(labels)].tolist())
+        tally.add(y, said_of(model, X, coverage))
+        rows += len(y)
+    if known is not None and named is None:
+        check_some_known(sorted(found), known, stream.name)
+    return tally.judged
+
+
+def check_there(path: str | PathLike[str]) -> None:
+    """InputError where there is no model to go on with."""
+    if not check_writable(path).exists():
+        raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
+
+
+def _after(
+    path: str | PathLike[str], table: TableModel, known: Checkpoint | None, anyway: bool
+) -> Place:
+    """The place of a model that is to begin other data."""
+    if known is None:
+        past = [Past(table.model.n_rounds_)]
+        return Place(Checkpoint(past, True), past)
+    if not known.finished and not anyway:
+        raise InputError(
+            f"{path} was stopped within {known.last.name!r}, after {known.last.rows:,} rows of "
+            "it: resume (--resume) goes on with these data, anyway (--anyway) leaves out the rest"
+        )
+    return Place(known, known.past)
+
+
+def _opened(data: Any, table: TableModel, options: dict[str, Any]) -> Stream:
+    """The data, as those of the model were, with labels to learn from."""
+    if isinstance(data, str | PathLike) or is_frame(data):
+        stream = open_like(table, data, learns=True, **options)
+    else:
+        if options:
+            raise InputError(f"{next(iter(options))}: goes with a path or a table alone")
+        stream = open_stream(data, n_features=getattr(table.model, "n_features_in_", None))
+        if stream.encoder is not None:
+            raise InputError("data: expected the table itself, which is encoded as the model's was")
+    if not stream.labelled:
+        label = options.get("label") or table.label_
+        where = "" if label is None else f" in a column {quoted(label)}"
+        raise InputError(f"{stream.name}: expected labels to learn from{where}, found none")
+    return stream
+
+
+def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Past]) -> None:
+    """InputError where the data are those that the model has learned, or begin with them."""
+    same = learned_before(stream, past)
+    if same is None:
+        return
+    told = f"{told_of_same(stream, same)}, which {path} has learned"
+    if stream.n_rows != same.rows and same is past[-1]:
+        told += "; resume (--resume) learns the rows after them"
+    raise InputError(f"{told}; anyway (--anyway) learns them once more")
+
+
+def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
+    """The data that a stream with labels is, or begins with, of those that a model has learned.
+
+    The stream is read as far as it may be one of them.
+    """
+    before = [one for one in past if one.first]
+    watched = Watched(stream, Content([one.rows for one in before]))
+    most, rows = max((one.rows for one in before), default=0), 0
+    for X, y in stream.chunks() if before else ():
+        watched.reach(X, y)
+        rows += len(y)
+        before = [one for one in before if one.first == watched.content.first]
+        if not before or rows >= most:
+            break
+    stream.watch = None
+    found = [one for one in before if watched.content.marked.get(one.rows) == one.digest]
+    return max(found, key=lambda one: one.rows, default=None)
+
+
+def told_of_learned(stream: Stream, past: Sequence[Past] | None) -> str:
+    """That a model has learned the very rows of a stream; "" where it has not, or nobody can tell.
+
+    stream : with labels as the model has them
+    past : the data that the model has learned
+    """
+    if not (past and stream.labelled):
+        return ""
+    same = learned_before(stream, past)
+    return "" if same is None else told_of_same(stream, same)
+
+
+def told_of_same(stream: Stream, same: Past) -> str:
+    """That the rows of a stream are, or begin with, those of other data."""
+    which = "its" if stream.n_rows == same.rows else "its first"
+    return f"{stream.name}: {which} {same.rows:,} rows are those of {quoted(same.name or '')}"
