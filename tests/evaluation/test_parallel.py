@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.running import parallel
-from kernbrook.evaluation.running.parallel import THREADS, Processes, crew_of, in_order
+from kernbrook.evaluation.running.parallel import THREADS, Processes, crew_of, results
+from kernbrook.evaluation.running.warming import in_order
 
 FAMILY = frozenset({"a"})
 
@@ -45,14 +46,11 @@ def test_results_come_in_the_order_of_the_calls(jobs):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_compiles_comes_first(jobs, tmp_path):
-    """In one process before all calls; of several one begins with it."""
     path = tmp_path / "compiled"
     trials = {FAMILY: partial(path.write_text, "x")}
     calls = [(path, place) for place in range(3)]
     found = list(in_order(_compiled, calls, lambda _: 1, jobs, None, trials))
-    assert len(found) == 3
-    assert all(found) or jobs == 2
-    assert path.exists()
+    assert found == [True] * 3
 
 
 def test_no_calls_and_calls_that_fail():
@@ -67,23 +65,20 @@ def test_there_are_no_more_processes_than_calls():
         assert crew.size == 2
 
 
-def test_the_users_warning_filters_stay():
-    before = list(warnings.filters)
-    with Processes(2):
-        assert warnings.filters != before
-    assert warnings.filters == before
+def _first(array):
+    return float(array[0]), type(array).__name__
 
 
-def _same(value):
-    return value
-
-
-def test_every_shared_value_is_its_own():
+def test_a_large_array_is_handed_over_once():
+    """In a file that the processes share; small ones go with each call."""
+    large = [np.full(200_000, value) for value in (1.0, 2.0)]
+    calls = [(large[i % 2],) for i in range(6)]
     with Processes(2) as crew:
-        shared = [crew.share(f"value {i}") for i in range(3)]
-        for order in (shared, shared[::-1]):
-            found = [crew.submit(_same, one).result() for one in order]
-            assert found == [f"value {shared.index(one)}" for one in order]
+        found = dict(results(crew, _first, calls))
+        folder = crew._folder.name
+        assert len(os.listdir(folder)) == 2
+    assert not os.path.exists(folder)
+    assert [found[i] for i in range(6)] == [(1.0, "memmap"), (2.0, "memmap")] * 3
 
 
 def test_a_client_that_lost_its_cluster_is_replaced(monkeypatch):

@@ -1,8 +1,7 @@
 """Code is compiled and loaded before the clock starts, and once."""
 
 import math
-import os
-import threading
+import time
 from functools import partial
 from importlib import import_module
 
@@ -15,8 +14,15 @@ import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.running import warming
 from kernbrook.evaluation.running.ahead import compile_ahead
-from kernbrook.evaluation.running.parallel import Call, crew_of, run_all
-from kernbrook.evaluation.running.warming import family, few_rows, next_family, trials_of, warm_up
+from kernbrook.evaluation.running.parallel import crew_of, results
+from kernbrook.evaluation.running.warming import (
+    compiled,
+    family,
+    few_rows,
+    next_family,
+    trials_of,
+    warm_up,
+)
 from kernbrook.streams.array_stream import ArrayStream
 
 
@@ -135,53 +141,19 @@ def test_one_trial_a_family(monkeypatch):
 A, B = frozenset("ab"), frozenset("c")
 
 
-def run(trials, calls, jobs, tell=None):
-    with crew_of(jobs, max(len(trials), len(calls))) as crew:
-        return list(run_all(trials, calls, crew, tell))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_calls_wait_for_the_trial_of_their_family(tmp_path, jobs):
-    trials = {one: partial((tmp_path / name).touch) for one, name in ((A, "a"), (B, "b"))}
-    calls = [
-        Call(1, os.path.exists, (tmp_path / "a",), A),
-        Call(2, os.path.exists, (tmp_path / "b",), B),
-        Call(3, int, ("3",), None),
-        Call(4, os.path.exists, (tmp_path / "a",), A),
-    ]
-    found = run(trials, calls, jobs)
-    assert dict(found) == {A: 0, B: 0, 1: True, 2: True, 3: 3, 4: True}
-    order = [name for name, _ in found]
-    assert order.index(A) < order.index(1)
-    assert order.index(B) < order.index(2)
-    if jobs == 1:
-        assert order == [A, 1, B, 2, 3, 4]
-    assert {name for name, _ in run(trials, [], jobs)} == {A, B}
+def run(trials, jobs, tell=None):
+    with crew_of(jobs, len(trials)) as crew:
+        return compiled(trials, crew, tell)
 
 
 def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
-    told, heard, unheard = [], threading.Event(), threading.Event()
-
-    def tell(state):
-        told.append(state)
-        heard.set()
-
-    def compiling():
-        a_function()()
-        heard.wait(60)
-        heard.clear()
-
-    found = run({A: compiling, B: compiling}, [], 1, tell)
-    assert found == [(A, 1), (B, 1)]
-    states = [state for state in told if state is not None]
-    assert told[-1] is None
-    assert states[0] == (0.0, 0, 2)
-    assert [state.ready for state in states] == sorted(state.ready for state in states)
-    assert {state.ready for state in states} == {0, 1}
+    told = []
+    assert run({A: a_function(), B: a_function()}, 1, told.append) == 2
+    assert [None if state is None else state[1:] for state in told] == [
+        (0, 2), None, (1, 2), None,
+    ]  # fmt: skip
     told.clear()
-    assert run({A: partial(unheard.wait, 0.5)}, [], 1, tell) == [(A, 0)]
-    assert run({}, [Call(1, unheard.wait, (0.5,), None)], 1, tell) == [(1, False)]
+    assert run({A: time.time}, 1, told.append) == run({}, 1, told.append) == 0
     assert told == []
 
 
@@ -201,26 +173,35 @@ def a_function():
 
 
 @pytest.mark.slow
-def test_what_another_process_compiles_is_heard():
-    trials = {A: a_function(), B: a_function()}
-    assert dict(run(trials, [], 2, lambda state: None)) == {A: 1, B: 1}
+def test_what_another_process_compiles_is_heard_and_told():
+    told = []
+
+    def slow():
+        a_function()()
+        time.sleep(0.5)
+
+    assert run({A: slow, B: slow}, 2, told.append) == 2
+    assert told[-1] is None
+    assert all(state.parts == 2 for state in told[:-1])
+    assert {0, 1} >= {state.ready for state in told[:-1]}
+    told.clear()
+    assert run({A: time.time, B: partial(time.sleep, 0.5)}, 2, told.append) == 0
+    assert told == []
 
 
-def test_loading_is_no_compiling(tmp_path):
+def test_loading_is_no_compiling():
     X, y = hard_streams.gaussian_clouds(20)
-    machine = kb.recipes.make("omkc-dd")
+    machine, said = kb.recipes.make("omkc-dd"), []
     warm_up(machine, X, y, [-1, 1])
-    mark = tmp_path / "mark"
-    assert warming.heard(partial(warm_up, machine, X, y, [-1, 1]), mark) == 0
-    assert not mark.exists()
-    assert warming.heard(a_function(), mark) == 1
-    assert mark.exists()
+    say = partial(said.append, 1)
+    assert warming.heard(partial(warm_up, machine, X, y, [-1, 1]), say) == len(said) == 0
+    assert warming.heard(a_function(), say) == len(said) == 1
 
 
 def test_processes_serve_joblib_afterwards():
-    """They are joblib's own: `reproduce` after `compare`, in one process, uses them again."""
-    calls = [Call(number, math.sqrt, (number,), None) for number in (4.0, 9.0)]
-    assert dict(run({}, calls, 2)) == {4.0: 2.0, 9.0: 3.0}
+    """They are joblib's own: who uses joblib in the same process has them."""
+    with crew_of(2, 2) as crew:
+        assert dict(results(crew, math.sqrt, [(4.0,), (9.0,)])) == {0: 2.0, 1: 3.0}
     assert Parallel(n_jobs=2)(delayed(math.sqrt)(number) for number in (4.0, 9.0)) == [2.0, 3.0]
 
 
@@ -237,7 +218,7 @@ def test_a_text_names_recipes():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_in_a_process_is_raised_here(jobs):
     """The last one here: after an error others do the work."""
-    calls = [Call(1, int, ("x",), None), Call(2, int, ("2",), None)]
-    with pytest.raises(ValueError, match="invalid literal"):
-        run({}, calls, jobs)
-    assert run({}, calls[1:], jobs) == [(2, 2)]
+    with pytest.raises(ValueError, match="invalid literal"), crew_of(jobs, 2) as crew:
+        list(results(crew, int, [("x",), ("2",)]))
+    with crew_of(jobs, 2) as crew:
+        assert list(results(crew, int, [("2",), ("3",)], ordered=True)) == [(0, 2), (1, 3)]

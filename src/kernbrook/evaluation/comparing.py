@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.errors import (
@@ -43,8 +41,8 @@ from kernbrook.evaluation.recipes_wanted import (
 from kernbrook.evaluation.record import Comparison, Record, Row
 from kernbrook.evaluation.run import prequential
 from kernbrook.evaluation.running.orders import check_count, orders_of, state_of
-from kernbrook.evaluation.running.parallel import Call, Crew, Jobs, check_jobs, crew_of, run_all
-from kernbrook.evaluation.running.warming import Family, Tell, Trials, family, trials_of
+from kernbrook.evaluation.running.parallel import Crew, Jobs, check_jobs, crew_of, results
+from kernbrook.evaluation.running.warming import Tell, compiled, trials_of
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import LabelledRows
@@ -191,17 +189,20 @@ def compare(
 
     advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
     machines = {name: choice.estimator for name, choice in choices.items()}
-    families = {name: family(machine, sp.issparse(X)) for name, machine in machines.items()}
     trials = trials_of(machines.values(), X, y, classes)
     titles = {name: choice.title for name, choice in choices.items()}
+    how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
-        how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
-        way = _Way(families, trials, crew, compiling, how)
+        compiled(trials, crew, compiling)
         if in_order:
-            results = _as_stored(stream, machines, seed, classes, advance, way)
+            how |= {"classes": classes, "progress": advance}
+            done: Iterator[Result] = (
+                ((name, 0), _attempt(seeded(machine, state_of(seed, 0)), stream, **how))
+                for name, machine in machines.items()
+            )
         else:
-            results = _runs(X, y, sequence, seed, machines, advance, way)
-        return _collected(titles, n_orders, results, made, so_far, measure)
+            done = _runs(crew, machines, X, y, sequence, seed, how, advance)
+        return _collected(titles, n_orders, done, made, so_far, measure)
 
 
 def _opened(data: Any, y: Any) -> Stream:
@@ -290,81 +291,39 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
     return replace(record, scores=None, probabilities=None, places=None, intervals=None)
 
 
-class _Way(NamedTuple):
-    """How the recipes are run: their families and trials, by whom, who is told of compiling.
-
-    how : options of `prequential`
-    """
-
-    families: dict[str, Family | None]
-    trials: Trials
-    crew: Crew
-    compiling: Tell | None
-    how: dict[str, Any]
-
-
-def _as_stored(
-    stream: Stream,
+def _runs(
+    crew: Crew,
     machines: Mapping[str, Any],
+    X: Any,
+    y: NDArray[Any],
+    orders: NDArray[np.int64],
     seed: int,
-    classes: NDArray[Any] | None,
+    how: dict[str, Any],
     advance: Progress,
-    way: _Way,
 ) -> Iterator[Result]:
-    """The results of one run each in the data's own order, in this process; others compile."""
-
-    def run(name: str) -> Result:
-        estimator = seeded(machines[name], state_of(seed, 0))
-        return (name, 0), _attempt(estimator, stream, classes=classes, progress=advance, **way.how)
-
-    if way.crew.here:
-        calls = [Call(name, run, (name,), way.families[name]) for name in machines]
-        done = run_all(way.trials, calls, way.crew, way.compiling)
-        yield from (result for name, result in done if name not in way.trials)
-        return
-    compiled = (one for one, _ in run_all(way.trials, [], way.crew, way.compiling))
-    for ready in chain([None], compiled):
-        for name in machines:
-            if way.families[name] == ready:
-                yield run(name)
+    """The results, in any order; several processes where there are several runs."""
+    names = [(name, run) for name in machines for run in range(len(orders))]
+    inside = advance if crew.here else None
+    calls = [(machines[name], run, X, y, orders, seed, how, inside) for name, run in names]
+    for number, outcome in results(crew, _run, calls):
+        if not crew.here:
+            advance(len(y))
+        yield names[number], outcome
 
 
 def _run(
     machine: Any,
     run: int,
-    data: tuple[Any, NDArray[Any], NDArray[np.int64]],
-    seed: int,
-    how: dict[str, Any],
-    advance: Progress | None = None,
-) -> Outcome:
-    """One run over one order."""
-    X, y, orders = data
-    estimator = seeded(machine, state_of(seed, run))
-    return _attempt(estimator, X, y, orders[run], progress=advance, **how)
-
-
-def _runs(
     X: Any,
     y: NDArray[Any],
     orders: NDArray[np.int64],
     seed: int,
-    machines: Mapping[str, Any],
-    advance: Progress,
-    way: _Way,
-) -> Iterator[Result]:
-    """The results, in any order; several processes where there are several runs."""
-    data, inside = way.crew.share((X, y, orders)), advance if way.crew.here else None
-    calls = [
-        Call((name, run), _run, (machine, run, data, seed, way.how, inside), way.families[name])
-        for name, machine in machines.items()
-        for run in range(len(orders))
-    ]
-    for done, outcome in run_all(way.trials, calls, way.crew, way.compiling):
-        if done in way.trials:
-            continue
-        if not way.crew.here:
-            advance(len(y))
-        yield cast(tuple[str, int], done), outcome
+    how: dict[str, Any],
+    advance: Progress | None,
+) -> Outcome:
+    """One run over one order."""
+    estimator = seeded(machine, state_of(seed, run))
+    return _attempt(estimator, X, y, orders[run], progress=advance, **how)
 
 
 def manifest(seed: int) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from kernbrook.evaluation.measures import losses
 from kernbrook.evaluation.record import Record
 from kernbrook.evaluation.run import prequential
 from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.running.parallel import in_order
-from kernbrook.evaluation.running.warming import trials_of
+from kernbrook.evaluation.running.warming import in_order, trials_of
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
 from kernbrook.papers.figures import Figure, of_figures

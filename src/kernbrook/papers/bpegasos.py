@@ -12,8 +12,8 @@ import numpy as np
 
 from kernbrook import recipes as book
 from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.running.parallel import Jobs, in_order
-from kernbrook.evaluation.running.warming import ROWS, trials_of
+from kernbrook.evaluation.running.parallel import Jobs
+from kernbrook.evaluation.running.warming import ROWS, in_order, trials_of
 from kernbrook.kernels import Gaussian
 from kernbrook.papers.figures import Figure, of_figures
 from kernbrook.papers.held_out import Parts, Split, held_out, parts, standardised

@@ -16,8 +16,8 @@ from kernbrook import recipes as book
 from kernbrook.checks import each_name
 from kernbrook.engine.scalers import LARGEST_FILLED
 from kernbrook.errors import InputError
-from kernbrook.evaluation.running.parallel import crew_of, run_all
-from kernbrook.evaluation.running.warming import Family, Tell, family, try_out
+from kernbrook.evaluation.running.parallel import crew_of
+from kernbrook.evaluation.running.warming import Family, Tell, compiled, family, try_out
 from kernbrook.streams import open_stream
 
 ROWS = 12  # a grid's five folds need as many of each class
@@ -64,7 +64,7 @@ def compile_ahead(
             if one is not None:
                 trials.setdefault(one, partial(_try, machine, sparse, book.task(name)))
     with crew_of(jobs, len(trials)) as crew:
-        return sum(count for _, count in run_all(trials, [], crew, compiling))
+        return compiled(trials, crew, compiling)
 
 
 def _try(machine: Any, sparse: bool, task: str) -> None:

@@ -1,7 +1,6 @@
 """Calls in this process, in several processes, or on a Dask cluster: one place decides.
 
-Each call begins as soon as what it runs on is compiled. Seeds and results do not depend on who
-makes a call.
+Seeds and results do not depend on who makes a call.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ import atexit
 import os
 import time
 import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import lru_cache
 from itertools import islice
@@ -20,10 +18,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.running.orders import check_count
-from kernbrook.evaluation.running.warming import Family, Tell, Trials, Watch, next_family
 from kernbrook.gram.sums import available_cores
 
 Result = TypeVar("Result")
@@ -38,15 +36,6 @@ LARGE = 1 << 20  # bytes of an array that several calls may have
 AHEAD = 2  # calls for each process that are handed over before they can begin
 
 
-class Call(NamedTuple):
-    """A function with its arguments, the name of its result, and what has to be compiled for it."""
-
-    name: Hashable
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    family: Family | None
-
-
 class Crew:
     """This process: whoever makes calls.
 
@@ -57,7 +46,10 @@ class Crew:
     """
 
     size, here = 1, True
-    begun: tuple[Future[Any], ...] = ()  # and not known to be done
+
+    def __init__(self) -> None:
+        self.begun: list[Future[Any]] = []  # and not known to be done
+        self._sent: dict[int, tuple[Any, Any]] = {}
 
     def __enter__(self) -> Crew:
         return self
@@ -70,16 +62,25 @@ class Crew:
         return value
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Begin a call."""
-        raise NotImplementedError
+        """Begin a call; a large array is handed over once, whatever calls have it."""
+        call = self._submit(function, *map(self._once, arguments))
+        self.begun = [*(one for one in self.begun if not one.done()), call]
+        return call
 
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
         """Begin a call on each machine: each has compiled code of its own."""
         return [self.submit(function)]
 
-    def _noted(self, call: Future[Any]) -> Future[Any]:
-        self.begun = (*(one for one in self.begun if not one.done()), call)
-        return call
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        raise NotImplementedError
+
+    def _once(self, value: Any) -> Any:
+        held = value.data if sp.issparse(value) else value
+        if not isinstance(held, np.ndarray) or held.nbytes < LARGE:
+            return value
+        if id(value) not in self._sent:  # which keeps the array, and so its id
+            self._sent[id(value)] = value, self.share(value)
+        return self._sent[id(value)][1]
 
 
 class Processes(Crew):
@@ -90,12 +91,12 @@ class Processes(Crew):
     def __init__(self, jobs: int):
         from joblib.executor import get_memmapping_executor
 
+        super().__init__()
         threads = str(max(1, available_cores() // jobs))
         inside = {name: os.environ.get(name, threads) for name in THREADS}
         self.size = jobs
-        self._executor = get_memmapping_executor(jobs, timeout=300, env=inside)
+        self._executor = get_memmapping_executor(jobs, timeout=300, env=inside, max_nbytes=None)
         self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
-        self._shared = 0
         self._filters = warnings.catch_warnings()
 
     def __enter__(self) -> Processes:
@@ -114,24 +115,22 @@ class Processes(Crew):
     def share(self, value: Any) -> Any:
         from joblib import dump
 
-        self._shared += 1  # a process may still hold what is in the file before
-        path = Path(self._folder.name) / f"shared-{self._shared}"
+        path = Path(self._folder.name) / f"shared-{len(self._sent)}"
         dump(value, path)
         return Stored(str(path))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._noted(self._executor.submit(_called, function, arguments))
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self._executor.submit(_called, function, arguments)
 
 
 class Stored(NamedTuple):
-    """A value in a file."""
+    """A value in a file, which the processes that use it share."""
 
     path: str
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=4)
 def _held(path: str) -> Any:
-    """What is in a file, shared by the processes that use it."""
     from joblib import load
 
     return load(path, mmap_mode="r")
@@ -141,7 +140,7 @@ def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return function(*(_held(one.path) if isinstance(one, Stored) else one for one in arguments))
 
 
-def _wait_until_begun(calls: Iterable[Future[Any]]) -> None:
+def _wait_until_begun(calls: Sequence[Future[Any]]) -> None:
     """A thread of joblib's prints a KeyError where calls are dropped before it has seen them."""
     end = time.monotonic() + 1.0
     while time.monotonic() < end and not all(one.running() or one.done() for one in calls):
@@ -160,10 +159,10 @@ class Cluster(Crew):
     here = False
 
     def __init__(self, address: Any):
+        super().__init__()
         self.client = client_of(address) if isinstance(address, str) else address
         workers: dict[str, int] = self.client.nthreads()
         self.size = sum(workers.values())
-        self._sent: dict[int, tuple[Any, Any]] = {}
         self._machines: dict[str, list[str]] = {}
         for name in workers:
             self._machines.setdefault(name.rpartition(":")[0], []).append(name)
@@ -179,26 +178,14 @@ class Cluster(Crew):
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.client.submit(_same, value, pure=False)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._submit({}, function, *map(self._once, arguments))
-
-    def _once(self, value: Any) -> Any:
-        """A large array goes to the cluster once, whatever calls have it."""
-        if not isinstance(value, np.ndarray) or value.nbytes < LARGE:
-            return value
-        if id(value) not in self._sent:  # which keeps the array, and so its id
-            self._sent[id(value)] = value, self.share(value)
-        return self._sent[id(value)][1]
-
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
         return [
-            self._submit({"workers": own, "allow_other_workers": True}, function)
+            self._submit(function, workers=own, allow_other_workers=True)
             for own in self._machines.values()
         ]
 
-    def _submit(self, where: Any, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        executor = self.client.get_executor(pure=False, **where)
-        return self._noted(executor.submit(function, *arguments))
+    def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Future[Any]:
+        return self.client.get_executor(pure=False, **where).submit(function, *arguments)
 
 
 def _same(value: Any) -> Any:
@@ -228,8 +215,9 @@ def _connected(address: str) -> Any:
     if kind == "local" and not (number.isdigit() and int(number) > 0):
         raise InputError(f"scheduler: expected local:N with N from 1, got {address!r}")
     if not number:
-        raise InputError(f"scheduler: expected local:N or an address like tcp://HOST:PORT, got "
-                         f"{address!r}")  # fmt: skip
+        raise InputError(
+            f"scheduler: expected local:N or an address like tcp://HOST:PORT, got {address!r}"
+        )
     try:
         from dask.distributed import Client, LocalCluster
     except ImportError as error:
@@ -265,103 +253,27 @@ def check_jobs(jobs: Jobs) -> None:
         check_count("jobs", jobs, 1)
 
 
-def run_all(
-    trials: Trials, calls: Sequence[Call], crew: Crew, tell: Tell | None
-) -> Iterator[tuple[Hashable, Any]]:
-    """The results of calls by name, as they come, and by family what `heard` gives of its trial.
-
-    Parameters
-    ----------
-    trials : by family. A family without a trial is ready
-    calls : those of a family wait for its trial. In this process they keep their order
-    crew : who makes them
-    tell : see `Watch`
-    """
-    with Watch(tell, len(trials)) as watch:
-        yield from (
-            _here(trials, calls, watch) if crew.here else _elsewhere(trials, calls, crew, watch)
-        )
-
-
-def in_order(
+def results(
+    crew: Crew,
     function: Callable[..., Result],
     calls: Sequence[tuple[Any, ...]],
-    rounds: Callable[[Result], int],
-    jobs: Jobs,
-    advance: Callable[[int], None] | None,
-    trials: Trials | None = None,
-    tell: Tell | None = None,
-) -> Iterator[Result]:
-    """The results of some calls, in their order; several processes where there are several calls.
+    ordered: bool = False,
+) -> Iterator[tuple[int, Result]]:
+    """The results of a function, each with its call's number: as they come, or in their order."""
+    if crew.here:
+        yield from ((number, function(*call)) for number, call in enumerate(calls))
+        return
+    left, running = iter(enumerate(calls)), dict[Future[Any], int]()
 
-    Parameters
-    ----------
-    function : of a call's arguments and `progress`
-    calls : the arguments of each
-    rounds : the number of rounds that a result took
-    jobs : see `crew_of`
-    advance : called with the number of rounds done since its last call
-    trials : what compiles first
-    tell : see `Watch`
-    """
-    with crew_of(jobs, len(calls)) as crew:
-        for _ in run_all(trials or {}, [], crew, tell):
-            pass
-        if crew.here:
-            for call in calls:
-                yield function(*call, progress=advance)
-            return
-        left = iter(calls)
-        begun = deque(crew.submit(function, *call) for call in islice(left, AHEAD * crew.size))
-        while begun:
-            result = begun.popleft().result()
-            begun.extend(crew.submit(function, *call) for call in islice(left, 1))
-            if advance is not None:
-                advance(rounds(result))
-            yield result
+    def begin(count: int) -> None:
+        for number, call in islice(left, count):
+            running[crew.submit(function, *call)] = number
 
-
-def _here(trials: Trials, calls: Sequence[Call], watch: Watch) -> Iterator[tuple[Hashable, Any]]:
-    left = dict(trials)
-
-    def tried(family: Family) -> tuple[Hashable, Any]:
-        return family, watch.run(left.pop(family))
-
-    for name, function, arguments, family in calls:
-        if family in left:
-            yield tried(family)
-        yield name, function(*arguments)
-    while left:
-        yield tried(next_family(left, ()))
-
-
-def _elsewhere(
-    trials: Trials, calls: Sequence[Call], crew: Crew, watch: Watch
-) -> Iterator[tuple[Hashable, Any]]:
-    """A free process takes a call that is ready, else the next trial."""
-    to_try = list(trials)
-    ready = deque(call for call in calls if call.family not in trials)
-    running: dict[Future[Any], Hashable] = {}
-    trying: dict[Future[Any], Family] = {}  # some families on several machines
-    compiled: Counter[Family] = Counter()
-    while to_try or ready or running:
-        while len(running) < crew.size and (ready or to_try):
-            if ready:
-                call = ready.popleft()
-                running[crew.submit(call.function, *call.arguments)] = call.name
-            else:
-                family = next_family(to_try, trying.values())
-                to_try.remove(family)
-                for future in crew.everywhere(watch.begin(trials[family])):
-                    running[future] = trying[future] = family
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            name, result = running.pop(future), future.result()
-            if future not in trying:
-                yield name, result
-                continue
-            family = trying.pop(future)
-            compiled[family] += result
-            if family not in trying.values():
-                watch.end()
-                ready.extend(call for call in calls if call.family == family)
-                yield family, compiled[family]
+    begin(AHEAD * crew.size)
+    while running:
+        done = {next(iter(running))} if ordered else wait(running, None, FIRST_COMPLETED).done
+        for future in done:
+            result = future.result()
+            number = running.pop(future)
+            begin(1)
+            yield number, result

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.pool import MANY, pool_of
 from kernbrook.estimators.tasks import read, task_of
 from kernbrook.evaluation.measures import COVERAGE
+from kernbrook.evaluation.running.parallel import Crew, Jobs, Result, crew_of, results
 
 ROWS = 8  # that a trial learns at most
 
@@ -179,93 +180,70 @@ def _kind(part: Any) -> str:
     return part if isinstance(part, str) else "None" if part is None else type(part).__name__
 
 
-class Watch:
-    """Tells how far compiling is, several times a second, and None as soon as it has stopped.
+def compiled(trials: Trials, crew: Crew, tell: Tell | None) -> int:
+    """Run the trials, so that all is compiled and on disk; how many functions were compiled.
 
-    It begins with the first function that a trial compiles, in whatever process: where all is in
-    the disk cache, nothing is told.
-
-    Parameters
-    ----------
-    tell : called from another thread; None to tell nobody
-    parts : the number of trials
+    Where all is in the disk cache, nothing is told. Else it is told several times a second, or
+    here with each function, and None at the end.
     """
-
-    def __init__(self, tell: Tell | None, parts: int = 1):
-        self._tell, self._parts = tell, parts
-        self._ready = self._working = 0
-        self._over = Event()
-        self._folder = TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True)
-        self._mark = Path(self._folder.name) / "compiling"
-        self._thread = Thread(target=self._watch, daemon=True)
-
-    def begin(self, trial: Callable[[], Any]) -> Callable[[], int]:
-        """The trial, as it is to be called in some process: `heard`. `end` follows."""
-        self._working += 1
-        return partial(heard, trial, self._mark)
-
-    def end(self) -> None:
-        self._working -= 1
-        self._ready += 1
-
-    def run(self, trial: Callable[[], Any]) -> int:
-        """Run a trial here, as `heard` does."""
-        try:
-            return self.begin(trial)()
-        finally:
-            self.end()
-
-    def __enter__(self) -> Watch:
-        if self._tell is not None and self._parts:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._over.set()
-        if self._thread.ident is not None:
-            self._thread.join()
-        self._folder.cleanup()
-
-    def _watch(self) -> None:
-        assert self._tell is not None
-        begun, told, seconds, last = False, False, 0.0, 0.0
-        while not self._over.wait(SILENCE):
-            now = time.monotonic()
-            if self._working and (begun or self._mark.exists()):
-                seconds += now - last if begun else 0.0
-                begun = told = True
-                self._tell(Compiling(seconds, self._ready, self._parts))
-            elif told:
-                told = False
-                self._tell(None)
-            last = now
-        if told:
-            self._tell(None)
+    order = list[Family]()
+    while left := trials.keys() - order:
+        order.append(next_family(left, order[len(order) - crew.size + 1 :] if order else ()))
+    begun, told, count = time.monotonic(), False, 0
+    if crew.here:
+        for number, family in enumerate(order):
+            count += watched(trials[family], tell, number, len(order))
+        return count
+    with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
+        mark = Path(folder) / "compiling"  # which the first process leaves that compiles
+        waiting = {
+            one
+            for family in order
+            for one in crew.everywhere(partial(heard, trials[family], mark.touch))
+        }
+        parts = len(waiting)
+        while waiting:
+            done, waiting = wait(waiting, SILENCE if tell else None, FIRST_COMPLETED)
+            count += sum(one.result() for one in done)
+            if tell is not None and waiting and mark.exists():
+                told = True
+                tell(Compiling(time.monotonic() - begun, parts - len(waiting), parts))
+    if told and tell is not None:
+        tell(None)
+    return count
 
 
-def watched(trial: Callable[[], Any], tell: Tell | None) -> None:
-    """Run one trial in this process; see `Watch`."""
-    with Watch(tell) as watch:
-        watch.run(trial)
+def watched(trial: Callable[[], Any], tell: Tell | None, ready: int = 0, parts: int = 1) -> int:
+    """Run a trial in this process; how many functions of ours it compiled. See `compiled`."""
+    begun = time.monotonic()
+
+    def say() -> None:
+        if tell is not None:
+            tell(Compiling(time.monotonic() - begun, ready, parts))
+
+    count = heard(trial, say)
+    if count and tell is not None:
+        tell(None)
+    return count
 
 
-def heard(trial: Callable[[], Any], mark: Path) -> int:
-    """Run a trial; how many of our functions it compiled. The first one leaves a mark, a file."""
-    listener = _Listener(mark)
+def heard(trial: Callable[[], Any], say: Callable[[], Any]) -> int:
+    """Run a trial; how many of our functions it compiled. `say` is called before each."""
+    listener = _Listener(say)
     with install_listener("numba:compile", listener), first_use.told_by_others():
         trial()
     return listener.compiled
 
 
 class _Listener(Listener):
-    def __init__(self, mark: Path):
-        self.compiled, self._mark = 0, mark
+    def __init__(self, say: Callable[[], Any]):
+        self.compiled, self._say = 0, say
 
     def on_start(self, event: Any) -> None:
         if event.data["dispatcher"].py_func.__module__.partition(".")[0] == "kernbrook":
             self.compiled += 1
             with suppress(OSError):  # whoever waited for it has gone
-                self._mark.touch()
+                self._say()
 
     def on_end(self, event: Any) -> None:
         pass
@@ -277,3 +255,32 @@ def _trial(estimator: Any, classes: Any) -> tuple[Any, dict[str, Any]]:
     if isinstance(trial, OnlineMachine):
         trial.set_params(random_state=0)
     return trial, {} if task_of(estimator) == "regression" else {"classes": classes}
+
+
+def in_order(
+    function: Callable[..., Result],
+    calls: Sequence[tuple[Any, ...]],
+    rounds: Callable[[Result], int],
+    jobs: Jobs,
+    advance: Callable[[int], None] | None,
+    trials: Trials | None = None,
+    tell: Tell | None = None,
+) -> Iterator[Result]:
+    """The results of some calls, in their order; several processes where there are several calls.
+
+    Parameters
+    ----------
+    function : of a call's arguments and `progress`
+    calls : the arguments of each
+    rounds : the number of rounds that a result took
+    jobs : see `crew_of`
+    advance : called with the number of rounds done since its last call
+    trials, tell : what compiles first, see `compiled`
+    """
+    with crew_of(jobs, len(calls)) as crew:
+        compiled(trials or {}, crew, tell)
+        inside = partial(function, progress=advance) if crew.here else function
+        for _, result in results(crew, inside, calls, ordered=True):
+            if advance is not None and not crew.here:
+                advance(rounds(result))
+            yield result
