@@ -21,7 +21,7 @@ import numpy as np
 import pegasos
 
 import kernbrook as kb
-from kernbrook.reports import drawing
+from kernbrook.reports import plot as drawing
 
 ROWS = 100_000
 POINTS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -122,7 +122,7 @@ def draw(found: dict[str, Any]) -> Any:
                 x = [int(point) for point in costs]
                 axes.plot(x, list(costs.values()), marker="o", markersize=3, **pens[name].options())
             axes.plot(*GUIDES[key], **drawing.dotted(drawing.GREY).options())
-            drawing.dress(axes)
+            drawing.ticks(axes, narrow=True)
         for axes in (left, right):
             axes.text(0.04, 0.94, "dotted: in proportion", transform=axes.transAxes, va="center")
         left.set_xlabel("rows learned from, B = 100")

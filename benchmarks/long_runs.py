@@ -32,7 +32,7 @@ import shootout
 from filelock import FileLock
 
 from kernbrook.atomic import write_text
-from kernbrook.reports import drawing
+from kernbrook.reports import plot as drawing
 
 STREAMS = (*shootout.LONG_CLASSES, *shootout.LONG_NUMBERS)
 METHODS = ("kernbrook", *competitors.LONG, "arf")
@@ -227,11 +227,10 @@ def draw(found: dict[str, Any], streams: list[str]) -> Any:
                     diverged = [error is None or error > 100 for error in pair["tenths"]]
                     tenths = np.where(diverged, np.nan, np.array(pair["tenths"], float))
                     x = [(i + 1) * pair["rows"] / TENTHS for i in range(len(tenths))]
-                    drawing.line(axes, x, tenths, pens[pair["method"]])
+                    axes.plot(x, tenths, **pens[pair["method"]].options())
             axes.set_xlim(left=0)
             axes.set_ylim(bottom=0)
-            drawing.dress(axes)
-            drawing.few_ticks(axes)
+            drawing.ticks(axes, narrow=True)
         picture.supxlabel("rows")
         numbers = shootout.task_of(streams[0]) == "regression"
         picture.supylabel("squared error / variance" if numbers else "mistakes in per cent")

@@ -140,7 +140,7 @@ def is_drawn(given: Any, draw: Callable[[Any], Any]) -> bool:
         return False
     import matplotlib
 
-    from kernbrook.reports import drawing
+    from kernbrook.reports import plot as drawing
 
     picture = draw(json.loads(given.json.read_text("utf-8")))
     with drawing.house_style():

@@ -27,7 +27,7 @@ import pegasos
 
 import kernbrook as kb
 from kernbrook.distributed import crew_of
-from kernbrook.reports import drawing
+from kernbrook.reports import plot as drawing
 
 ROWS = {"covtype": 571_012, "waveform": 2_000_000}
 SHARDS = (1, 2, 4, 8)
@@ -86,7 +86,7 @@ def draw(found: dict[str, Any]) -> Any:
                     points = {int(k): v.get(way, v["1"]) for k, v in own["errors"].items()}
                     pen = drawing.Pen(pens[name].color, dash)
                     axes.plot(list(points), list(points.values()), **pen.options())
-            drawing.dress(axes)
+            drawing.ticks(axes, narrow=True)
             axes.set_title(stream)
             axes.set_xticks(SHARDS, [str(count) for count in SHARDS])
             axes.xaxis.minorticks_off()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 
@@ -15,8 +16,8 @@ from reports.synthetic import stored
 from kernbrook.errors import InputError
 from kernbrook.papers import published, tables
 from kernbrook.reports import Column, Line, Page, Panel, Plot, Section, Table, write_page
-from kernbrook.reports.drawing import pens
 from kernbrook.reports.page import WIDTH, again
+from kernbrook.reports.plot import pens
 
 HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
 # Of each table's page; every one has the numbers and how to run it again.
@@ -66,7 +67,7 @@ def test_the_parts_of_a_page(target):
     for part in ("title x", "line x", "paragraph x", "one x", "text x", "note x", "two", "9.5"):
         assert part in page.text
     assert "no title" not in page.text
-    assert "http" not in text.replace("http-equiv", "")
+    assert "http" not in re.sub(r'http-equiv|xmlns(:xlink)?="[^"]*"', "", text)
     assert (page.tags["svg"], page.tags["table"], page.tags["h2"]) == (1, 1, 2)
     assert "width: 25.00%" in text
     assert text.count('<tr class="strong">') == 2  # the group's name, and the strong row

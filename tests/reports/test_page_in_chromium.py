@@ -5,9 +5,8 @@ from __future__ import annotations
 import chromium
 import pytest
 
-from kernbrook.reports.drawing import pens
 from kernbrook.reports.page import Page, Section, write_page
-from kernbrook.reports.plot import Line, Panel, Plot
+from kernbrook.reports.plot import Line, Panel, Plot, pens
 from kernbrook.reports.table import Column, Table
 
 pytestmark = pytest.mark.slow

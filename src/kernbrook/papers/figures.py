@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from kernbrook.papers.published import Job, Measured, PrintedRow, Wanted, cells_of, names_of
-from kernbrook.reports import drawing
 from kernbrook.reports.page import Section
-from kernbrook.reports.plot import Line, Panel, Plot, limits
+from kernbrook.reports.plot import Line, Panel, Plot, limits, number, pens_of
 from kernbrook.reports.table import Column, Table, at_decades, of_cells, written_by
 from kernbrook.reports.words import TRIVIAL
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
@@ -114,7 +113,7 @@ def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
     if figures[0].along:
         places = sorted({place for figure in figures for place in figure.shown})
         columns = [
-            Column(drawing.number(place), tuple(_at(row, place) for row in rows), kind="number")
+            Column(number(place), tuple(_at(row, place) for row in rows), kind="number")
             for place in places
         ]
         what = f"{results.measures[0].header}; " * (not several)
@@ -147,8 +146,8 @@ def plots(results: Results, figures: Sequence[Figure]) -> list[Section]:
     for figure in figures:
         cells = [cell for cell in results.cells if (cell[figure.key] or "") == figure.along]
         by_data, alone = grouped(cells, lambda cell: cell["data"]), len(figure.drawn) == 1
-        trivial = {cell["title"]: cell["recipe"] in TRIVIAL for cell in cells}
-        pens = dict(zip(trivial, drawing.pens([*trivial.values()]), strict=True))
+        trivial = {cell["title"] for cell in cells if cell["recipe"] in TRIVIAL}
+        pens = pens_of((cell["title"] for cell in cells), trivial)
         for names in [[*by_data]] if alone else [[name] for name in by_data]:
             every = [_panel(figure, n, by_data[n], one) for n in names for one in figure.drawn]
             if panels := [panel for panel in every if panel is not None]:

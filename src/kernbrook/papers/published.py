@@ -20,9 +20,8 @@ from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.running.orders import load_orders
 from kernbrook.evaluation.running.parallel import Jobs, check_jobs
 from kernbrook.evaluation.running.warming import Tell
-from kernbrook.reports import drawing
 from kernbrook.reports.page import Page, Section, again
-from kernbrook.reports.plot import Line, Panel, Plot, limits
+from kernbrook.reports.plot import Line, Panel, Plot, limits, pens_of
 from kernbrook.reports.table import Column, Table, agreement_notes
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
 from kernbrook.streams import Stream, open_stream
@@ -338,7 +337,7 @@ def against_print(results: Results) -> list[Section]:
         low, high = (0.8 * min(every), 1.25 * max(every)) if log else limits([every])
         lines = [Line(EQUAL, (low, high), (low, high))]
         lines += [
-            Line(title, [x for x, _ in own], [y for _, y in own], marker="o", size=4, joined=False)
+            Line(title, [x for x, _ in own], [y for _, y in own], marker="o", joined=False)
             for title, own in pairs.items()
         ]
         scale: Literal["linear", "log"] = "log" if log else "linear"
@@ -350,9 +349,8 @@ def against_print(results: Results) -> list[Section]:
         )  # fmt: skip
     if not panels:
         return []
-    pens = drawing.pens_of(titles)
-    others = {EQUAL: drawing.pens([True])[0]}
-    plot = Plot(panels, pens, others=others, x_label="printed", y_label="ours")
+    others = pens_of([EQUAL], [EQUAL])
+    plot = Plot(panels, pens_of(titles), others=others, x_label="printed", y_label="ours")
     text = "A dot is a cell of the table below: on the dotted line ours is what is printed."
     return [Section("Ours against print", text, plot)]
 

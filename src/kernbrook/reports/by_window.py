@@ -13,10 +13,8 @@ from kernbrook.estimators.labels import class_numbers
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation.measures import NO_DATE, OF_SIZES, RULES, Rule
 from kernbrook.evaluation.record import changes_of
-from kernbrook.reports import drawing
-from kernbrook.reports.drawing import Pen
 from kernbrook.reports.over_time import WIDE, drawn_last, ends_of_errors, named_plot
-from kernbrook.reports.plot import Line, Plot
+from kernbrook.reports.plot import GREY, Line, Pen, Plot
 from kernbrook.reports.since import iso
 from kernbrook.reports.table import Column, Table
 from kernbrook.reports.words import counted
@@ -72,7 +70,7 @@ def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
     panel = replace(panel, x_limits=ends_of_x, dated=dated, x_label="" if dated else "rounds")
     if not rule:
         return replace(plot, panels=[panel])
-    pen, name = Pen(drawing.GREY, (0, (1, 1.2)), 1.4), book.title(rule)
+    pen, name = Pen(GREY, (0, (1, 1.2)), 1.4), book.title(rule)
     return replace(
         plot, panels=[panel], pens={**plot.pens, _RULE: pen}, names={**plot.names, _RULE: name}
     )

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
-from kernbrook.reports import drawing
-from kernbrook.reports.drawing import HUES, Pen
-from kernbrook.reports.plot import Line, Panel, Plot, limits
+from kernbrook.reports.plot import (
+    GREY,
+    HUES,
+    Line,
+    Panel,
+    Pen,
+    Plot,
+    dotted,
+    label_text,
+    limits,
+    pens_of,
+)
 from kernbrook.reports.words import TRIVIAL
 
 if TYPE_CHECKING:
@@ -25,7 +35,7 @@ SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the 
 WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
 FAR = 1000.0  # ratio of errors beyond which a curve leaves the axis
 TOP_KERNELS = 3  # named in each panel
-REST = Pen(drawing.GREY, "-", 0.6)
+REST = Pen(GREY, "-", 0.6)
 
 
 def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
@@ -111,14 +121,14 @@ def _start(line: Line) -> float:
 def named_plot(
     comparison: Comparison, lines: list[Line], label: str, scale: Any, ends_of_axis: Any
 ) -> Plot:
-    """A figure of one panel whose lines are named at their ends."""
-    pens, rest = pens_of(comparison)
+    """A figure of one panel; a star is behind the names of the best recipes."""
+    pens, rest = _pens(comparison)
     names = {}
     for row in comparison.rows:
         star = " *" if row.recipe in comparison.best else ""
-        names[row.recipe] = drawing.label_text(row.title, longest=24) + star
-        names[f"{row.recipe} active"] = drawing.label_text(row.title, longest=19) + " active"
-    of_active = {f"{name} active": drawing.dotted(pen.color) for name, pen in (pens | rest).items()}
+        names[row.recipe] = label_text(row.title, longest=24) + star
+        names[f"{row.recipe} active"] = label_text(row.title, longest=19) + " active"
+    of_active = {f"{name} active": dotted(pen.color) for name, pen in (pens | rest).items()}
     drawn = {line.pen for line in lines}
     named = {name: of_active.get(name, pens.get(name)) for name in _order(lines, pens)}
     return Plot(
@@ -131,7 +141,6 @@ def named_plot(
         {name: pen for name, pen in named.items() if pen is not None},
         names,
         others={n: pen for n, pen in (rest | of_active).items() if n in drawn - named.keys()},
-        bold=frozenset(comparison.best),
     )  # fmt: skip
 
 
@@ -179,7 +188,7 @@ def kernel_weights(comparison: Comparison) -> Plot:
     return Plot(panels, pens, x_label="rounds", y_label="weight (sum 1)", sharey=True)
 
 
-def pens_of(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
+def _pens(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
     """The pens of the recipes that are named, and of the rest, the same in every figure.
 
     Those of the best recipes are wider. Of many recipes the five that err least have a colour, the
@@ -190,10 +199,9 @@ def pens_of(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
         others = [row.recipe for row in by_measure(comparison) if row.recipe not in TRIVIAL]
         ours = others[:COLOURED]
         rows = tuple(row for row in rows if row.recipe in (*ours, *TRIVIAL))
-    every = drawing.pens([row.recipe in TRIVIAL for row in rows])
     named = {
-        row.recipe: Pen(p.color, p.linestyle, 2.2) if row.recipe in comparison.best else p
-        for row, p in zip(rows, every, strict=True)
+        name: replace(pen, linewidth=2.2) if name in comparison.best else pen
+        for name, pen in pens_of((row.recipe for row in rows), TRIVIAL).items()
     }
     return named, {row.recipe: REST for row in comparison.rows if row.recipe not in named}
 
@@ -209,7 +217,7 @@ def by_measure(comparison: Comparison) -> list[Row]:
 
 def drawn_last(comparison: Comparison) -> list[Row]:
     """The rows, those with a name last, so that they lie on top."""
-    named, _ = pens_of(comparison)
+    named, _ = _pens(comparison)
     return sorted(comparison.rows, key=lambda row: row.recipe in named)
 
 

@@ -9,9 +9,8 @@ from os import PathLike
 from typing import Any
 
 from kernbrook.atomic import write_text
-from kernbrook.reports import drawing
 from kernbrook.reports.as_json import plain
-from kernbrook.reports.plot import Bars, Plot, draw
+from kernbrook.reports.plot import Bars, Plot, draw, svg
 from kernbrook.reports.table import Column, Table
 
 WIDTH = 92  # characters of a table that a page has room for
@@ -71,7 +70,7 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
             "headers": table.headers(),
             "strong": table.emphasised(),
             # The only markup not escaped by the template: made by an XML serialiser.
-            "svg": Markup(drawing.svg(draw(section.plot), f"f{place}", section.heading))
+            "svg": Markup(svg(draw(section.plot), f"f{place}", section.heading))
             if section.plot is not None
             else "",
         }

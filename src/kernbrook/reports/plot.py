@@ -1,19 +1,23 @@
-"""Figures as data: panels of lines, or bars; `draw` alone knows matplotlib's axes."""
+"""Figures as data: panels of lines, or bars; how they look is in kernbrook.mplstyle."""
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Mapping, Sequence
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import singledispatch
+from html import escape
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.reports import drawing
-from kernbrook.reports.drawing import Label, Pen, in_house_style
 from kernbrook.results import Curve
 
 if TYPE_CHECKING:
@@ -21,9 +25,73 @@ if TYPE_CHECKING:
 
 Scale = Literal["linear", "log"]
 Limits = tuple[float | None, float | None]
+
+# Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow:
+# all six stand out on white and on near-black.
+HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (2.5, 1)))
+TRIVIAL_DASHES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (3, 1, 1, 1)))
+INK = "#262627"  # the page replaces it by its own text colour
+GREY = "#8c8c8d"
+WIDTH = 6.4  # inches
+ACROSS = 3  # panels side by side
 BAR = 0.24  # inches from one bar to the next
-UP, DOWN = drawing.HUES[0], drawing.HUES[1]  # colours of bars above and below 0
 LONGEST = 44  # characters of the name of a bar
+
+
+@dataclass(frozen=True)
+class Pen:
+    """How a line is drawn: arguments of `Axes.plot`."""
+
+    color: str
+    linestyle: Any
+    linewidth: float = 1.4
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "color": self.color,
+            "linestyle": self.linestyle,
+            "linewidth": self.linewidth,
+        }
+
+
+def pens(trivial: Sequence[bool]) -> list[Pen]:
+    """A pen a line: six hues, then the hues again in dashes; trivial baselines are grey."""
+    result, own, grey = [], 0, 0
+    for plain in trivial:
+        if plain:
+            result.append(Pen(GREY, TRIVIAL_DASHES[grey % len(TRIVIAL_DASHES)]))
+            grey += 1
+        else:
+            dashes = DASHES[own // len(HUES) % len(DASHES)]
+            result.append(Pen(HUES[own % len(HUES)], dashes))
+            own += 1
+    return result
+
+
+def pens_of(names: Iterable[str], trivial: Collection[str] = ()) -> dict[str, Pen]:
+    """A pen for each name."""
+    names = list(dict.fromkeys(names))
+    return dict(zip(names, pens([name in trivial for name in names]), strict=True))
+
+
+def dotted(color: str) -> Pen:
+    """The pen of a line that goes with another."""
+    return Pen(color, (0, (1, 1.3)), 1.2)
+
+
+def label_text(name: str, longest: int = 26) -> str:
+    """A name as a figure can show it: one line, printable, not too long.
+
+    Examples
+    --------
+    >>> label_text("a\\nb"), label_text("x" * 40, longest=5)
+    ('a b', 'xxxx…')
+    """
+    name = "".join(c if c.isprintable() else "�" for c in " ".join(name.split()))
+    if name.startswith("_"):  # matplotlib leaves such labels out of its legends
+        name = f" {name}"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -35,9 +103,8 @@ class Line:
     pen : name of its pen in the plot, and its name in the figure
     x, y : (k,) numbers
     std : (k,) half the width of a band around it; none where None
-    marker, size : of every point, as matplotlib has them; none where None
+    marker : of every point, as matplotlib has it; none where None
     joined : whether points are joined
-    bar : width of the bars that stand in place of the line; none where 0
     """
 
     pen: str
@@ -45,9 +112,7 @@ class Line:
     y: Any
     std: Any = None
     marker: str | None = None
-    size: float = 2.5
     joined: bool = True
-    bar: float = 0.0
 
     @classmethod
     def of(cls, pen: str, curve: Curve, **looks: Any) -> Line:
@@ -65,8 +130,6 @@ class Panel:
     title, x_label, y_label : texts
     x_scale, y_scale : "linear" or "log"
     x_limits, y_limits : ends of the axes, None where the lines say
-    levels : name of a pen -> height of a line across the panel
-    ticks : places and names of the horizontal axis' ticks; found where None
     dated : whether the horizontal axis has dates: days since 1970
     """
 
@@ -78,25 +141,21 @@ class Panel:
     y_scale: Scale = "linear"
     x_limits: Limits = (None, None)
     y_limits: Limits = (None, None)
-    levels: Mapping[str, float] = field(default_factory=dict)
-    ticks: tuple[Any, Sequence[str]] | None = None
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure.
+    """A figure: panels under a legend.
 
     Attributes
     ----------
-    panels : one, whose lines are named at their ends; or several, under a legend of the pens
+    panels : one or more
     pens : how the lines are drawn, by name, in the order of the legend
     names : of the pens in the figure, where they differ
     others : pens of lines that have no name in the figure
     x_label, y_label : of all panels
     sharey : whether the panels have one vertical axis
-    bold : names of pens whose labels are bold
-    height : inches of a figure of one panel; by the number of names where 0
     """
 
     panels: Sequence[Panel]
@@ -106,8 +165,6 @@ class Plot:
     x_label: str = ""
     y_label: str = ""
     sharey: bool = False
-    bold: frozenset[str] = frozenset()
-    height: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -128,6 +185,19 @@ class Bars:
     x_label: str = ""
 
 
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Our settings over matplotlib's defaults, whatever the user's own; undone at the end."""
+    from matplotlib import style
+
+    source = files("kernbrook.reports").joinpath("kernbrook.mplstyle")
+    with warnings.catch_warnings(), as_file(source) as path:
+        # A name in a script that the fonts lack: the reader of the SVG may well have the font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        with style.context(path, after_reset=True):
+            yield
+
+
 @singledispatch
 def draw(plot: Any) -> Figure:
     """The figure, 6.4 inches wide, of a `Plot`, or of another kind that is registered.
@@ -141,111 +211,146 @@ def draw(plot: Any) -> Figure:
 
 
 @draw.register(Plot)
-@in_house_style
 def _draw(plot: Plot) -> Figure:
     if not plot.panels or not all(panel.lines for panel in plot.panels):
         raise InputError("expected panels with at least one line each, found none")
+    pens = {**plot.pens, **plot.others}
     named = {plot.names.get(name, name): pen for name, pen in plot.pens.items()}
-    alone = len(plot.panels) == 1 and not plot.panels[0].title
-    if alone:
-        labels = sum(name in plot.pens for name in {line.pen for line in plot.panels[0].lines})
-        picture, axes = drawing.plot(plot.height or drawing.height_of(labels))
-        every = [axes]
-    else:
-        picture, every = drawing.panels(len(plot.panels), named, sharey=plot.sharey)
-    for axes, panel in zip(every, plot.panels, strict=True):
-        _fill(axes, panel, {**plot.pens, **plot.others})
-        axes.set_xscale(panel.x_scale)
-        axes.set_yscale(panel.y_scale)
-        axes.set_xlim(*panel.x_limits)
-        axes.set_ylim(*panel.y_limits)
-        drawing.dress(axes)
-        if not alone:
-            drawing.few_ticks(axes)
-        _ticks(axes, panel, narrow=not alone)
-    if alone:
-        drawing.label_lines(every[0], _labels(plot))
-    if plot.x_label:
+    with house_style():
+        picture, every = panels(len(plot.panels), named, sharey=plot.sharey)
+        for axes, panel in zip(every, plot.panels, strict=True):
+            for line in panel.lines:
+                _draw_line(axes, line, pens[line.pen])
+            axes.set(
+                xscale=panel.x_scale, yscale=panel.y_scale, xlim=panel.x_limits,
+                ylim=panel.y_limits, xlabel=panel.x_label, ylabel=panel.y_label,
+                title=label_text(panel.title),
+            )  # fmt: skip
+            ticks(axes, narrow=len(every) > 1, dated=panel.dated)
         picture.supxlabel(plot.x_label)
-    if plot.y_label:
         picture.supylabel(plot.y_label)
     return picture
 
 
-def _fill(axes: Any, panel: Panel, pens: Mapping[str, Pen]) -> None:
-    for line in panel.lines:
-        pen, x, y = pens[line.pen], np.asarray(line.x, float), np.asarray(line.y, float)
-        if line.bar:
-            axes.bar(x, y, line.bar, color=pen.color)
-        elif line.joined and line.marker is None:
-            drawing.line(axes, x, y, pen)
+def _draw_line(axes: Any, line: Line, pen: Pen) -> None:
+    """One sample alone is a dot."""
+    x, y = np.asarray(line.x, float), np.asarray(line.y, float)
+    looks = pen.options() | {"marker": line.marker, "markersize": 3.5}
+    if not line.joined or len(x) == 1:
+        looks |= {"marker": line.marker or "o", "clip_on": False, "zorder": 4}
+    axes.plot(x, y, **looks | ({} if line.joined else {"linestyle": "none"}))
+    if line.std is not None and np.all(np.isfinite(line.std)):
+        std = np.asarray(line.std, float)
+        axes.fill_between(x, y - std, y + std, color=pen.color, alpha=0.15, linewidth=0)
+
+
+def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
+    """A figure of `count` panels, up to three side by side, under a legend; and the panels."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    across = count if count <= ACROSS else 2 if count == 4 else ACROSS
+    down = math.ceil(count / across)
+    names = [label_text(name, longest=36) for name in named]
+    inches = 0.5 + 0.07 * max(map(len, names), default=0)
+    columns = max(1, min(len(names), int((WIDTH - 0.4) / inches)))
+    height = {1: 3.0, 2: 2.3}.get(across, 1.75) * down
+    height += 0.5 + 0.18 * math.ceil(len(names) / columns)
+    picture = Figure(figsize=(WIDTH, height))
+    every = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
+    for axes in every[count:]:
+        axes.remove()
+    handles = [Line2D([], [], **pen.options()) for pen in named.values()]
+    picture.legend(handles, names, loc="outside upper left", ncols=columns)
+    return picture, every[:count]
+
+
+def ticks(axes: Any, *, narrow: bool = False, dated: bool = False) -> None:
+    """Few ticks, and their numbers without exponents; of days since 1970 dates."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    most = 3 if narrow and axes.get_xlim()[1] >= 10_000 else 4 if narrow else 7
+    for axis, bins in ((axes.xaxis, most), (axes.yaxis, 4 if narrow else 6)):
+        if axis.get_scale() == "log":
+            low, high = axis.get_view_interval()
+            decades = math.log10(high / low)
+            few = narrow or decades >= 3
+            subs = (1, 2, 5) if decades < (1 if narrow else 3) else (1, 3) if decades < 2 else (1,)
+            axis.set_major_locator(
+                MaxNLocator(3, steps=[1, 2, 5, 10])
+                if narrow and decades < 0.7
+                else LogLocator(subs=subs, numticks=3 if few and narrow else 20)
+            )
+            axis.set_minor_formatter(NullFormatter())
         else:
-            looks = pen.options() | ({} if line.joined else {"linestyle": "none"})
-            edge = {} if line.joined else {"markeredgecolor": "white", "markeredgewidth": 0.8}
-            axes.plot(
-                x, y, **looks, marker=line.marker, markersize=line.size, **edge,
-                clip_on=line.joined, zorder=2 if line.joined else 4,
-            )  # fmt: skip
-        if line.std is not None and np.all(np.isfinite(line.std)):
-            drawing.band(axes, x, y, np.asarray(line.std, float), pen)
-    for name, height in panel.levels.items():
-        axes.axhline(height, **pens[name].options())
+            axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    if dated:
+        locator = AutoDateLocator(minticks=3, maxticks=7)
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
 
 
-def _ticks(axes: Any, panel: Panel, *, narrow: bool) -> None:
-    """Ticks of logarithmic axes and named ones, and the texts."""
-    for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
-        if scale == "log":
-            drawing.log_ticks(axis, narrow=narrow)
-    if panel.dated:
-        drawing.date_ticks(axes.xaxis)
-    if panel.ticks is not None:
-        axes.set_xticks(*panel.ticks)
-        axes.tick_params(axis="x", length=0)
-    if panel.title:
-        axes.set_title(drawing.label_text(panel.title), loc="left")
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
+def number(value: float) -> str:
+    """A tick's number.
 
-
-def _labels(plot: Plot) -> list[Label]:
-    """Of the lines of the only panel, one a pen, at its last line's end."""
-    ends = {line.pen: float(line.y[-1]) for line in plot.panels[0].lines if line.pen in plot.pens}
-    return [
-        Label(
-            plot.names.get(name, name),
-            end if math.isfinite(end) else 0.0,
-            plot.pens[name],
-            name in plot.bold,
-        )
-        for name, end in ends.items()
-    ]
+    Examples
+    --------
+    >>> number(0.25), number(5.0), number(20000.0)
+    ('0.25', '5', '20,000')
+    """
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 @draw.register(Bars)
-@in_house_style
 def _draw_bars(bars: Bars) -> Figure:
     if not bars.names:
         raise InputError("expected one bar at least, found none")
-    picture, axes = drawing.plot(0.7 + BAR * len(bars.names))
-    places = np.arange(len(bars.names))
-    values = np.asarray(bars.values, float)
-    axes.barh(places, values, 0.72, color=np.where(values < 0, DOWN, UP).tolist())
-    if len(bars.errors):
-        axes.errorbar(
-            values, places, xerr=bars.errors, fmt="none", ecolor=drawing.INK, elinewidth=0.8
-        )
-    drawing.dress(axes)
-    axes.grid(False)
-    axes.grid(axis="x", which="major", color=drawing.GREY, alpha=0.25, linewidth=0.6)
-    axes.axvline(0.0, color=drawing.GREY, linewidth=0.7)
-    axes.set_yticks(places, [drawing.label_text(name, LONGEST) for name in bars.names])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(places) - 0.4, -0.6)
-    axes.margins(x=0.08)
-    axes.spines["left"].set_visible(False)
-    axes.set_xlabel(bars.x_label)
+    with house_style():
+        picture, (axes,) = panels(1, {}, sharey=False)
+        picture.set_figheight(0.7 + BAR * len(bars.names))
+        places, values = np.arange(len(bars.names)), np.asarray(bars.values, float)
+        axes.barh(places, values, 0.72, color=[HUES[int(value < 0)] for value in values])
+        if len(bars.errors):
+            looks = {"fmt": "none", "ecolor": INK, "elinewidth": 0.8}
+            axes.errorbar(values, places, xerr=bars.errors, **looks)
+        axes.axvline(0.0, color=GREY, linewidth=0.7)
+        axes.margins(x=0.08)
+        axes.set(ylim=(len(places) - 0.4, -0.6), xlabel=bars.x_label)
+        ticks(axes)
+        axes.set_yticks(places, [label_text(name, LONGEST) for name in bars.names])
+        axes.tick_params(axis="y", length=0)
+        axes.grid(False)
+        axes.grid(axis="x")
+        axes.spines["left"].set_visible(False)
     return picture
+
+
+def svg(picture: Figure, name: str, description: str) -> str:
+    """A figure as SVG to stand inside an HTML page, whose ink and text it takes.
+
+    The same figure and name give the same text.
+
+    Parameters
+    ----------
+    picture : the figure
+    name : different for every figure of the page
+    description : what a screen reader says
+    """
+    import matplotlib
+
+    buffer = io.StringIO()
+    unsaid = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with house_style():
+        matplotlib.rcParams["svg.hashsalt"] = name  # ids that are referred to are the figure's own
+        picture.savefig(buffer, format="svg", transparent=True, metadata=unsaid)
+    text = buffer.getvalue()
+    referred = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
+    text = re.sub(r' id="([^"]*)"', lambda own: own[0] if own[1] in referred else "", text)
+    said = f'<svg role="img" aria-label="{escape(description)}" '
+    return text[text.index("<svg ") :].replace("<svg ", said, 1).replace(INK, "currentColor")
 
 
 def limits(values: Sequence[Any]) -> tuple[float, float]:
