@@ -565,11 +565,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         classes : all labels; needed on the first call unless y has them
         sample_weight : (n,) or None; relative to their mean so far, see the guide, page
             "How sure a model is"
-
-        Raises
-        ------
-        InputError
-            A parameter, or the data, is not what was expected.
         """
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
 

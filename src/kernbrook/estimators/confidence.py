@@ -70,14 +70,6 @@ class Calibration:
     Platt (1999), Probabilistic outputs for support vector machines. Gupta and Ramdas (2023),
     Online Platt scaling with calibeating, ICML. Foster and Hart (2023), "Calibeating": beating
     forecasters at their own game, Theoretical Economics 18.
-
-    Examples
-    --------
-    >>> calibration = Calibration(1)
-    >>> scores, labels = np.array([[2.0], [-2.0]] * 20), np.array([1.0, 0.0] * 20)
-    >>> _ = calibration.learn(scores, labels, np.ones(40), np.ones(40, dtype=bool))
-    >>> calibration.probabilities(scores[:1]).round(1)
-    array([[0.1, 0.9]])
     """
 
     rounds = 0  # of the model, so far
@@ -284,14 +276,6 @@ class Residuals:
     ----------
     Gibbs and Candès (2021), Adaptive conformal inference under distribution shift, NeurIPS.
     Angelopoulos, Candès, Tibshirani (2023), Conformal PID control for time series prediction.
-
-    Examples
-    --------
-    >>> residuals = Residuals()
-    >>> said, were = np.zeros((40, 1)), np.tile([1.0, -1.0], 20)
-    >>> residuals.learn(said, were, np.ones(40), np.ones(40, dtype=bool))
-    >>> residuals.deviation()
-    1.0
     """
 
     rounds = 0  # of the model, so far
@@ -306,10 +290,7 @@ class Residuals:
         """Errors of scores, (n, 1), on labels, (n,), NaN where none was seen; weight 0 is left out.
 
         judged : (n,) bool, which labels tell how good the scores are
-
-        Returns
-        -------
-        (n,) half widths, each before its label; None where `covering` asks for none
+        Gives (n,) half widths, each before its label; None where `covering` asks for none.
         """
         there = (weights > 0) & (labels == labels)
         told = judged & there

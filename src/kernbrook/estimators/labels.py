@@ -34,15 +34,7 @@ def is_empty(X: Any) -> bool:
 def as_labels(y: Any, warn: bool = False) -> NDArray[Any]:
     """(n,) the labels given: whole numbers never by way of floats; see `present` for missing ones.
 
-    Parameters
-    ----------
-    y : array, list, series of pandas, or what else scikit-learn takes
     warn : whether to warn of a column, (n, 1)
-
-    Examples
-    --------
-    >>> as_labels([1, None, 2**60 + 1])
-    array([1, None, 1152921504606846977], dtype=object)
     """
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufUS":
         return y
@@ -79,13 +71,7 @@ def present(labels: NDArray[Any]) -> Flags:
 
 
 def without(labels: NDArray[Any], missing: Any) -> NDArray[Any]:
-    """The labels, with None or NaN instead of what stands for a missing one.
-
-    Examples
-    --------
-    >>> without(np.array([1, -1, 0]), -1)
-    array([1, None, 0], dtype=object)
-    """
+    """The labels, with None or NaN instead of what stands for a missing one."""
     check_missing(missing)
     if missing is None:
         return labels

@@ -209,13 +209,9 @@ def make_model(
     setting: Setting,
     delay: float | None = 0,
 ) -> Model:
-    """The model that the choices ask for; None is the default of each.
+    """The model that the choices ask for; InputError where they do not go together.
 
-    delay : rows that wait for their labels when one is predicted; None: any number of them
-    Raises
-    ------
-    InputError
-        A choice is not of its kind, or choices that do not go together.
+    None is the default of each. delay : as of `OnlineMachine`
     """
     selection = _choice("selection", Selection() if selection is None else selection, Selection())
     default = Stack().for_task(setting.regression)

@@ -319,13 +319,6 @@ def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
 
     None of a model that has learned none or does not know them, such as one that learns from all
     data at once.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> model = kb.OnlineMKRegressor().fit([[0.0], [1.0], [2.0]], [1.0, 5.0, 3.0])
-    >>> rule_of(model).predict([[9.0]])
-    array([3.])
     """
     rule: Any = None
     calibration = getattr(getattr(model, "_model", None), "calibration", None)
