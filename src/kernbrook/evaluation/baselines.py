@@ -109,65 +109,43 @@ def baselines_of(libraries: Sequence[str], task: Task) -> dict[str, tuple[str, A
     >>> [title for title, _ in baselines_of(["sklearn"], "regression").values()]
     ['SGDRegressor', 'KNeighborsRegressor']
     """
-    makers = {
-        ("sklearn", "classification"): _sklearn_of_classes,
-        ("sklearn", "regression"): _sklearn_of_numbers,
-        ("river", "classification"): _river_of_classes,
-        ("river", "regression"): _river_of_numbers,
-    }
     found: dict[str, tuple[str, Any]] = {}
     for library in libraries:
-        found |= makers[library, task]()
+        found |= _MAKERS[library](task == "regression")
     return found
 
 
-def _sklearn_of_classes() -> dict[str, tuple[str, Any]]:
-    return {
-        "sklearn-sgd": ("SGDClassifier", External(Scaled(SGDClassifier("log_loss")), BATCH)),
-        "sklearn-nb": ("GaussianNB", External(Scaled(GaussianNB()), BATCH)),
-        "sklearn-knn": ("KNeighborsClassifier", _on_a_window(KNeighborsClassifier())),
-    }
-
-
-def _sklearn_of_numbers() -> dict[str, tuple[str, Any]]:
-    return {
-        "sklearn-sgd": ("SGDRegressor", External(Scaled(SGDRegressor()), BATCH)),
-        "sklearn-knn": ("KNeighborsRegressor", _on_a_window(KNeighborsRegressor())),
-    }
-
-
-def _on_a_window(model: Any) -> External:
+def _of_sklearn(numbers: bool) -> dict[str, tuple[str, Any]]:
+    sgd = SGDRegressor() if numbers else SGDClassifier("log_loss")
+    nearest = KNeighborsRegressor() if numbers else KNeighborsClassifier()
     dense = FunctionTransformer(_dense, accept_sparse=True)
-    return External(make_pipeline(dense, StandardScaler(), model), BATCH, WINDOW)
-
-
-def _river_of_classes() -> dict[str, tuple[str, Any]]:
-    scaler = river("preprocessing", "baselines").StandardScaler()
-    logistic = river("linear_model", "baselines").LogisticRegression()
-    one_of_many = river("multiclass", "baselines").OneVsRestClassifier(logistic)
+    window = External(make_pipeline(dense, StandardScaler(), nearest), BATCH, WINDOW)
+    bayes = {"sklearn-nb": ("GaussianNB", External(Scaled(GaussianNB()), BATCH))}
     return {
-        "river-logistic": ("LogisticRegression", scaler | one_of_many),
-        "river-hat": (
-            "HoeffdingAdaptiveTree",
-            river("tree", "baselines").HoeffdingAdaptiveTreeClassifier(),
-        ),
-        "river-arf": ("ARF", river("forest", "baselines").ARFClassifier()),
+        "sklearn-sgd": (type(sgd).__name__, External(Scaled(sgd), BATCH)),
+        **({} if numbers else bayes),
+        "sklearn-knn": (type(nearest).__name__, window),
     }
 
 
-def _river_of_numbers() -> dict[str, tuple[str, Any]]:
-    scaler = river("preprocessing", "baselines").StandardScaler()
+def _of_river(numbers: bool) -> dict[str, tuple[str, Any]]:
+    names = ("preprocessing", "linear_model", "multiclass", "tree", "forest")
+    scaling, linear, several, tree, forest = (river(name, "baselines") for name in names)
+    scaler, kind = scaling.StandardScaler(), "Regressor" if numbers else "Classifier"
+    if numbers:
+        first = "river-linear", ("LinearRegression", scaler | linear.LinearRegression())
+    else:
+        one_of_many = several.OneVsRestClassifier(linear.LogisticRegression())
+        first = "river-logistic", ("LogisticRegression", scaler | one_of_many)
+    adaptive = getattr(tree, f"HoeffdingAdaptiveTree{kind}")()
     return {
-        "river-linear": (
-            "LinearRegression",
-            scaler | river("linear_model", "baselines").LinearRegression(),
-        ),
-        "river-hat": (
-            "HoeffdingAdaptiveTree",
-            river("tree", "baselines").HoeffdingAdaptiveTreeRegressor(),
-        ),
-        "river-arf": ("ARF", river("forest", "baselines").ARFRegressor()),
+        first[0]: first[1],
+        "river-hat": ("HoeffdingAdaptiveTree", adaptive),
+        "river-arf": ("ARF", getattr(forest, f"ARF{kind}")()),
     }
+
+
+_MAKERS = {"sklearn": _of_sklearn, "river": _of_river}
 
 
 def _dense(X: Any) -> Any:

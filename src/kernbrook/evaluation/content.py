@@ -36,8 +36,9 @@ class RowDigest:
     def update(self, X: Features, y: Labels) -> None:
         """Take in more rows, (n, d) and (n,)."""
         X = csr_array(X)
-        if not X.data.all():
+        if not (X.has_canonical_format and X.data.all()):
             X = X.copy()
+            X.sum_duplicates()  # and sorts them
             X.eliminate_zeros()
         values = X.data.astype("<f8")
         values[np.isnan(values)] = np.nan  # whatever bits it had

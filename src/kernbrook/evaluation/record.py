@@ -14,7 +14,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned, Task
 from kernbrook.evaluation.changes import Change, Changes
 from kernbrook.evaluation.late import HORIZONS
-from kernbrook.evaluation.measures import DEFAULT, Measures
+from kernbrook.evaluation.measures import DEFAULT, measures_over
 from kernbrook.results import Cell, Estimate, Measure, Results
 
 Floats = NDArray[np.float64]
@@ -195,12 +195,12 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
     for last in (*HORIZONS, int(record.places.max())):
         which = (record.places >= first) & (record.places <= last)
         if which.any():
-            measures = Measures(record.classes, rules=())
-            measures.add(labels[which], said.of(which))
-            own = measures.values()["model"]
+            rows = int(which.sum())
+            over = measures_over(record.classes, labels[which], said.of(which), np.array([rows]))
+            own = {name: float(values[0]) for name, values in over.items()}
             part = {"first": first, "last": min(last, int(record.places.max()))}
             error = own["mse"] if record.classes is None else own["error"]
-            found.append({**part, "rows": int(which.sum()), "error": error, **own})
+            found.append({**part, "rows": rows, "error": error, **own})
         first = last + 1
     return found
 
