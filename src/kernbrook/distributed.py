@@ -35,9 +35,9 @@ from kernbrook.evaluation.training import Training, check_target
 from kernbrook.evaluation.windows import Past
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream, open_stream
+from kernbrook.streams.arrow import ParquetRecords, parquet_file
 from kernbrook.streams.booleans import of_one_kind, spelled_as
-from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.formats.parquet_records import ParquetRecords, parquet_file
+from kernbrook.streams.bytes import DataFile
 from kernbrook.streams.opening import open_folder
 from kernbrook.streams.stream import Piece, has_label
 from kernbrook.streams.tables.levels import LevelCounts, together, warn_of

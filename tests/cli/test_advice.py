@@ -238,21 +238,8 @@ def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
     assert (code, "line 32: column 'a': expected a date as %d.%m.%Y" in err) == (1, True)
 
 
-ORANGE = "a table of Orange, whose lines 2,3 say kinds and roles"
 ENDS = "ends with a separator: "
 SHELL = {
-    "iris.tab": ("length\twidth\tiris\nc\tc\td\n\t\tclass\n5.1\t.2\tse\n7\t1.4\tvi\n", ORANGE),
-    "heart_disease.tab": (
-        "age\tsex\tit's\nC\tD\t0 1\n\t\tclass\n" + "63\tmale\t0\n7\tfemale\t1\n" * 9, ORANGE,
-    ),
-    "imports-85.csv": (
-        "rank,make,price\ndiscrete,d,continuous\nclass,i key=a,meta\n" + "1,bmw,5\n0,audi,4\n" * 9,
-        ORANGE,
-    ),
-    "titanic.tab": (
-        "status\tage\tsurvived\nd\td\td\n\t\tclass\n" + "1st\tadult\tyes\ncrew\tchild\tno\n" * 9,
-        ORANGE,
-    ),
     "ends.csv": ("a,b,y\r\n1,4,7,\r\n2,5,8,\r\n", "expected 3 values, found 4; each row " + ENDS),
     "ends.tsv": ("a\tb\ty\t\n1\t4\t7\t\n2\t\t8\t\n3\t5\t6\t\n", "each line " + ENDS),
     "excel.csv": ("a;b;y;;\n1;4;7;;\n2;;5;;\n;;6;;\n", "each line ends with 2 separators: "),
@@ -267,7 +254,7 @@ SHELL = {
 
 @pytest.mark.parametrize("name", SHELL)
 def test_a_filter_that_a_message_names(kernbrook, tmp_path, name):
-    """What it writes is trained on, with the label that the message says."""
+    """What it writes is trained on."""
     content, told = SHELL[name]
     path = tmp_path / name
     path.write_bytes(content.encode())
@@ -278,9 +265,8 @@ def test_a_filter_that_a_message_names(kernbrook, tmp_path, name):
     done = subprocess.run(way, shell=True, input=path.read_bytes(), capture_output=True)
     assert done.stderr == b""
     path.with_suffix(".new").write_bytes(done.stdout)
-    label = [f"--label={shlex.split(one)[0]}" for one in re.findall(r"\(--label (.*?)\)", err)]
     auto = ["--categorical", "auto", "--missing", "mean"]
-    code, _, err = kernbrook(*given, path.with_suffix(".new"), *label, *auto)
+    code, _, err = kernbrook(*given, path.with_suffix(".new"), *auto)
     assert code == 0, err
 
 

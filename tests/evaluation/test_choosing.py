@@ -19,7 +19,7 @@ from kernbrook.evaluation.recipes_wanted import (
     settings_of,
     wanted,
 )
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 

@@ -14,7 +14,7 @@ from kernbrook.evaluation.comparing import compare, manifest
 from kernbrook.evaluation.ranks import best_rows
 from kernbrook.evaluation.record import History, Record, Row
 from kernbrook.evaluation.running.orders import load_orders, state_of
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 NAMES = ["omkc-dd", "omkc-ss", "perceptron-best", "majority"]

@@ -18,7 +18,7 @@ from kernbrook.estimators.outside import online
 from kernbrook.evaluation.baselines import Scaled, baselines_of
 from kernbrook.evaluation.recipes_wanted import seeded, task_of
 from kernbrook.evaluation.running.orders import state_of
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 X, y = hard_streams.gaussian_clouds(120)

@@ -21,7 +21,7 @@ from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.content import Content, RowDigest, Watched
 from kernbrook.evaluation.training import go_on, train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.stream import Stream
 from kernbrook.streams.tables.label_spelling import as_classes
 

@@ -221,8 +221,8 @@ def test_what_cannot_be_exported(tmp_path):
 
 @pytest.mark.parametrize("name", FORMATS[:3])
 def test_rows_by_number(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 64)
-    monkeypatch.setattr("kernbrook.streams.formats.arrow_records.BATCH_ROWS", 7)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 64)
+    monkeypatch.setattr("kernbrook.streams.arrow.BATCH_ROWS", 7)
     path, rows = written(tmp_path, name)
     raw = RawRows(open_like(None, str(path), encoder=kb.TableEncoder(**ENCODER)).records())
     for number in (1, 2, 9, 40, 3, 3, 39):
@@ -240,7 +240,7 @@ def test_rows_by_number(tmp_path, monkeypatch, name):
 
 
 def test_a_column_of_several_types_is_text(tmp_path, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 30)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 30)
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1, "b": 1.5}\n{"a": 2, "b": 2}\n{"a": 3, "b": "x"}\n')
     encoder = kb.TableEncoder(drop=["b"])

@@ -17,7 +17,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation.measures import added, losses
 from kernbrook.evaluation.recipes_wanted import recipes_for
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 few_samples = pytest.mark.usefixtures("few_samples")
 NAMES = recipes_for("classification")

@@ -23,7 +23,7 @@ from kernbrook.evaluation.running.warming import (
     trials_of,
     warm_up,
 )
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 
 @pytest.mark.parametrize("as_stream", [False, True])

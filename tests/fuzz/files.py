@@ -24,8 +24,8 @@ from sklearn.datasets import load_svmlight_file
 
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
-from kernbrook.streams.formats.csv_header import MISSING, find_separator, is_number
-from kernbrook.streams.formats.text_cells import csv_lines, whole_rows
+from kernbrook.streams.csv import csv_lines, find_separator, whole_rows
+from kernbrook.streams.records import MISSING, is_number
 
 NUMBERS = [
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"0x10", b"1_0", b"+1", b"--1", b"1.", b".5"),
@@ -109,7 +109,7 @@ def read(rng: np.random.Generator, path: Path) -> tuple[Any, Any, Any] | None:
     size, rows = one_of(rng, BLOCKS), int(rng.integers(1, 9))
     with warnings.catch_warnings(), said_in_a_line() as refused:
         warnings.simplefilter("ignore", DataFileWarning)
-        with patch("kernbrook.streams.files.data_files.BLOCK_BYTES", size):
+        with patch("kernbrook.streams.bytes.BLOCK_BYTES", size):
             stream = kb.open_stream(path)
             X, y = stream.read()
             pieces = list(stream.chunks(rows))

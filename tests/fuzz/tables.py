@@ -18,8 +18,8 @@ from naive.table_encoder import Encoder
 
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
-from kernbrook.streams.formats.csv_header import MISSING, is_number
-from kernbrook.streams.formats.text_cells import csv_lines
+from kernbrook.streams.csv import csv_lines
+from kernbrook.streams.records import MISSING, is_number
 
 NAMES = ["size", "kind", "when", "note"]
 TOKENS = [
@@ -106,7 +106,7 @@ def read(rng: np.random.Generator, path: Path, blocks: Any, **options: Any) -> A
     missing = one_of(rng, ["mean", "last", "indicator"])
     with warnings.catch_warnings(), said_in_a_line() as refused:
         warnings.simplefilter("ignore", DataFileWarning)
-        with patch("kernbrook.streams.files.data_files.BLOCK_BYTES", one_of(rng, blocks)):
+        with patch("kernbrook.streams.bytes.BLOCK_BYTES", one_of(rng, blocks)):
             encoder = kb.TableEncoder({"kind": levels}, {"when": ["days", "hour"]}, missing=missing)
             stream = kb.open_stream(path, encoder=encoder, label="label", **options)
             X, y = stream.read()

@@ -17,7 +17,7 @@ from kernbrook.evaluation.running.orders import state_of
 from kernbrook.papers import published, reproduce
 from kernbrook.papers.bpegasos import on_the_way
 from kernbrook.papers.held_out import standardised
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 
 FIGURES = ("bpegasos-figure-1", "bpegasos-figure-2", "bpegasos-figure-3")
 

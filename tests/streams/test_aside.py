@@ -44,7 +44,7 @@ def test_any_text_stands_aside(tmp_path, monkeypatch, block_bytes, name):
     rng = np.random.default_rng(0)
     names = ["note", "w", "h", "photo", "label"]
     rows = [[n, *rng.normal(size=2), f"{i}.png", "ab"[i % 2]] for i, n in enumerate(NOTES)]
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     WRITTEN[name]([dict(zip(names, row, strict=True)) for row in rows], tmp_path / name)
     stream = open_like(None, tmp_path / name, aside=["photo", "note"])
     X, y = stream.read()

@@ -26,7 +26,7 @@ TOLD = [
 @pytest.mark.parametrize("block_bytes", [1 << 20, 9])
 @pytest.mark.parametrize("kept", [True, False])
 def test_rows_of_csv(write, monkeypatch, assert_chunks_agree, block_bytes, kept):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     if not kept:
         monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", 0)
     path = write("t.csv", "a,b,label\n" + "\n".join([*ROWS, *["1,2,x"] * 6]) + "\n")

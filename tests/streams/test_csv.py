@@ -4,6 +4,8 @@ import bz2
 import csv
 import gzip
 import io
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -14,15 +16,15 @@ from hypothesis import strategies as st
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
 from kernbrook.evaluation import open_like
 from kernbrook.streams import TableEncoder, open_stream
-from kernbrook.streams.files import data_files
-from kernbrook.streams.formats.csv_header import read_header
+from kernbrook.streams import bytes as data_files
+from kernbrook.streams.csv import read_header
 from kernbrook.streams.tables.encoded_columns import EncodedColumns
 
 
 @pytest.fixture
 def nothing_kept(monkeypatch):
     """Files are read again each time."""
-    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 0)
+    monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 0)
     monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", 0)
 
 
@@ -52,13 +54,33 @@ def test_label_column(write):
 def test_label_types(write, monkeypatch, labels, dtype, expected):
     path = write("l.csv", "x,label\n" + "".join(f"0,{label}\n" for label in labels))
     for block_bytes, kept in ((1 << 20, 1 << 20), (5, 1 << 20), (5, 0), (5, 20)):
-        monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
         monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", kept)
         stream = open_stream(path)
         assert stream.read()[1].tolist() == expected
         assert {y.dtype for _, y in stream.chunks(1)} == {np.dtype(dtype)}
         found = stream.classes()
         assert (found.dtype, found.tolist()) == (np.dtype(dtype), sorted(expected))
+
+
+TRAINS = """
+import sys
+opened = []
+sys.addaudithook(lambda event, given: event == "open" and opened.append(str(given[0])))
+from kernbrook.cli.main import run
+try:
+    run()
+finally:
+    print(sum(name.endswith("rows.csv") for name in opened))
+"""
+
+
+def test_train_opens_a_small_file_twice_at_most(write):
+    path = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 50)
+    given = ["train", path, "--model", path.parent / "m.kb", "--recipe", "majority"]
+    command = [sys.executable, "-c", TRAINS, *map(str, given)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-1]) in (1, 2)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.svm", "rows.csv.gz", "rows"])
@@ -110,7 +132,7 @@ def test_classes_that_are_known_without_a_reading(write, monkeypatch):
     assert open_stream(path).classes().tolist() == [7, 8, 9]
     assert open_stream(path, positive="8").classes().tolist() == [-1, 1]
     assert open_stream(path, positive="5").classes() is None  # a reading says what is wrong
-    monkeypatch.setattr("kernbrook.streams.files.limits.MOST_CLASSES", 2)
+    monkeypatch.setattr("kernbrook.streams.limits.MOST_CLASSES", 2)
     assert open_stream(path).classes() is None
     assert open_stream("wdbc").classes() is None
 
@@ -147,7 +169,7 @@ def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
     path = tmp_path_factory.mktemp("csv") / "random.csv"
     path.write_text(out.getvalue(), encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+        patch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
         X, y = open_stream(path).read()
     np.testing.assert_array_equal(X, [values for values, _ in rows])
     assert y.tolist() == [label for _, label in rows]
@@ -159,7 +181,7 @@ ODD = ["+3", " 4 ", '"5"', "6.", "", "NA", '" 7 "', " NA ", "5-", "−8"]
 @pytest.mark.parametrize("odd", ODD)
 def test_numbers_as_programs_write_them_and_as_people_do_agree(write, monkeypatch, odd):
     """A column that holds something else somewhere comes as text from there on."""
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     lines = ["1,2.5,x"] * 9 + [f"-3e4,{odd},y"] + ["3,1e-3,y"] * 9
     path = write("both.csv", "a,b,label\n" + "\n".join(lines) + "\n")
     encoder = TableEncoder(missing="last")
@@ -177,7 +199,7 @@ def test_numbers_as_programs_write_them_and_as_people_do_agree(write, monkeypatc
 
 @pytest.mark.parametrize("first", ["numbers", "words"])
 def test_a_column_has_numbers_or_true_and_false_in_all_blocks(write, monkeypatch, first):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     parts = {"numbers": "1,x\n0,y\n" * 9, "words": "true,x\nfalse,y\n" * 9}
     then = next(part for part in parts if part != first)
     X, _ = open_stream(write("one.csv", "a,label\n" + parts[first])).read()
@@ -215,7 +237,7 @@ BAD_LINES = [
 @pytest.mark.parametrize("block_bytes", [1 << 20, 20])
 @pytest.mark.parametrize(("line", "problem"), BAD_LINES)
 def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     line = line if isinstance(line, bytes) else line.encode()
     path = write("bad.csv", b'\na,b,label\n1,2,x\n\n1,2,"y"\n' + line + b"\n1,2,x\n")
     with pytest.raises(DataFileError, match=problem) as caught:

@@ -17,12 +17,21 @@ from kernbrook.streams import open_stream
 
 SVMLIGHT = "".join(f"{1 if i % 3 else -1} {1 + i % 5}:{i}.5 9:1\n" for i in range(5000))
 CSV = "a,b,label\n" + "".join(f"{i}.5,{i % 7},{i % 3}\n" for i in range(5000))
+
+
+def lz4(data):
+    with pa.CompressedOutputStream(packed := pa.BufferOutputStream(), "lz4") as out:
+        out.write(data)
+    return packed.getvalue().to_pybytes()
+
+
 COMPRESS = {
     "": bytes,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
     ".zst": partial(pa.compress, codec="zstd", asbytes=True),
+    ".lz4": lz4,
 }
 TEXTS = {".libsvm": SVMLIGHT, ".csv": CSV}
 
@@ -71,7 +80,7 @@ def test_unknown_suffix_and_unknown_format(write):
 
 
 @pytest.mark.parametrize("suffix", [*TEXTS, ""])
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst", ".lz4"])
 def test_truncated(write, suffix, compression):
     packed = COMPRESS[compression](CSV[:3000].encode())
     for size in [*range(6), *range(6, len(packed), 29), *range(len(packed) - 30, len(packed))]:
@@ -150,7 +159,7 @@ def test_permission_denied(write, monkeypatch):
     def refuse(*args):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kernbrook.streams.files.data_files.open", refuse, raising=False)
+    monkeypatch.setattr("kernbrook.streams.bytes.open", refuse, raising=False)
     with pytest.raises(DataFileError, match=r": permission denied$"):
         open_stream(path)
 
@@ -182,7 +191,7 @@ def test_ends_of_lines(write, monkeypatch, dense, end, suffix, block_bytes):
     text = "\n".join(TEXTS[suffix].split("\n")[:60]) + "\n"
     text = text if suffix == ".csv" else f"# words\n{text}"
     X, y = open_stream(write(f"one{suffix}", text)).read()
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     path = write(f"other{suffix}", with_ends(text, end))
     for _ in range(2):
         again_X, again_y = open_stream(path).read()
@@ -243,14 +252,14 @@ def test_what_does_not_print(write):
 
 
 def test_an_endless_line(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 100)
-    monkeypatch.setattr("kernbrook.streams.files.limits.LONGEST_LINE", 1000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.limits.LONGEST_LINE", 1000)
     with pytest.raises(DataFileError, match="line 2: a line of over"):
         open_stream(write("long.libsvm", "1 1:1\n" + "1 " * 1000))
 
 
 def test_a_line_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 100)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 100)
     line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
     assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
 

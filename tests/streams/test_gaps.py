@@ -10,7 +10,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import open_stream
-from kernbrook.streams.formats.csv_header import MISSING
+from kernbrook.streams.records import MISSING
 
 pandas = pytest.importorskip("pandas")
 

@@ -10,21 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernbrook.errors import DataFileError
-from kernbrook.streams import open_stream
-from kernbrook.streams.files import limits
+from kernbrook.streams import limits, open_stream
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits that files of a few kilobytes reach."""
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 1000)
     monkeypatch.setattr(limits, "LONGEST_LINE", 20_000)
     monkeypatch.setattr(limits, "LONGEST_LABEL", 20)
     monkeypatch.setattr(limits, "MOST_COLUMNS", 50)
     monkeypatch.setattr(limits, "GREATEST_INDEX", 900)
-    monkeypatch.setattr(limits, "LONGEST_OBJECT", 5000)
     monkeypatch.setattr(limits, "MOST_CELLS", 500)
-    monkeypatch.setattr(limits, "MOST_GAPS", 8)
 
 
 @pytest.mark.parametrize(
@@ -44,23 +41,14 @@ def small(monkeypatch):
         (
             "a.arff",
             "@attribute a {0}\n@attribute b {0}\n@data\n0" + ",0" * 9000,
-            "line 4: over 4 v",
+            "line 4: expected 2 values, found 9,000 commas",
         ),
-        (
-            "a.arff",
-            "@attribute a {0}\n@attribute b {0}\n@data\n0" + " 0" * 9000,
-            "line 4: expected 2",
-        ),
-        ("a.arff", "@attribute a {" + "0," * 60 + "}\n@data\n0\n", "line 1: 'a': over 50 values"),
-        ("a.jsonl", '{"a": 1, "b": "' + "c" * 9000 + '"}\n', "line 1: an object of over 5,000 b"),
         (
             "a.jsonl",
             '{"a": 1, "b": ' + "1" * 4400 + "}\n",
             "line 1: a whole number of thousands of",
         ),
         ("a.jsonl", "{" + ",".join(f'"{i}": 1' for i in range(51)) + "}\n", "line 1: over 50 col"),
-        ("a.jsonl", "".join(f'{{"{i}": 1, "b": 2}}\n' for i in range(40)), "line 1: 41 names, and"),
-        ("a.jsonl", '{"a": 1, "b": 2}\n' * 60 + "{}\n" * 300, r"line \d+: 2 names, and"),
         ("a", "1 " + "1:1 " * 4000, "line 1: indices must ascend"),
         ("a", "1 " + "1:1 " * 4000 + "?", "line 1: indices must ascend"),
         ("a", "1" * 15_000, "line 1: neither svmlight"),
@@ -170,12 +158,13 @@ def cells():
 
 BOMBS = {
     "cells.parquet": (cells(), "row 1: column 'a': expected a number, found 'xxx"),
-    "keys.jsonl": ("".join(f'{{"k{i}": 1, "b": 0}}\n' for i in range(100_000)), "svmlight is the"),
     "wide.csv": (",".join(f"c{i}" for i in range(99_999)) + "\n" + "1," * 99_998 + "1\n", ""),
     "wide.tsv": ("\t".join(f"c{i}" for i in range(99_999)) + "\n" + "1\t" * 99_998 + "1\n", ""),
     "commas.tsv": ("a\tb\n1\t2\n" + "1\t" * 20_000_000, "line 3: expected 2 values, found 20,000"),
-    "brackets.jsonl": ('{"a": [' + "[]," * 10_000_000 + "[]]}", "an object of over 8,388,608 b"),
-    "commas.arff": ("@attribute a {x}\n@attribute b {x}\n@data\nx" + ",x" * 20_000_000, "over 4"),
+    "commas.arff": (
+        "@attribute a {x}\n@attribute b {x}\n@data\nx" + ",x" * 20_000_000,
+        "expected 2 v",
+    ),
 }
 OPENED = """
 import sys

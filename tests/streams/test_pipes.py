@@ -8,7 +8,6 @@ import os
 import sys
 import tempfile
 import threading
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +41,7 @@ def piped(monkeypatch):
 def kept(request, monkeypatch):
     """Where the copy lies; without pread, as on Windows, those who read it take turns."""
     if request.param != "memory":
-        monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 1000)
+        monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 1000)
     if request.param == "disk, one place":
         monkeypatch.delattr(os, "pread", raising=False)
 
@@ -74,7 +73,7 @@ def test_standard_input(write, piped, kept, assert_chunks_agree, dense, kind, co
 
 
 def test_passes_side_by_side(piped, kept, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 2000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 2000)
     piped(CSV.encode())
     stream = open_stream("-")
     whole = stream.read()[0]
@@ -148,8 +147,8 @@ def test_a_pipe_without_an_end(monkeypatch, tmp_path, in_memory):
             return len(buffer)
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
-    monkeypatch.setattr("kernbrook.streams.files.limits.COPIED_BYTES", 100_000)
-    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", in_memory)
+    monkeypatch.setattr("kernbrook.streams.limits.COPIED_BYTES", 100_000)
+    monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", in_memory)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(DataFileError, match=r"over 100,000 bytes came .* max_bytes \(--max-bytes"):
         open_stream("-")
@@ -165,7 +164,7 @@ def test_a_full_disk(piped, monkeypatch, tmp_path):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 10)
+    monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 10)
     piped(SVMLIGHT.encode())
     with pytest.raises(DataFileError, match=r"^standard input: .* No space left .* TMPDIR names"):
         open_stream("-")
@@ -178,8 +177,8 @@ def test_a_full_disk(piped, monkeypatch, tmp_path):
 @pytest.mark.parametrize("suffix", [".svm", ".csv", ""])
 @pytest.mark.parametrize("from_pipe", [False, True])
 def test_a_bomb(write, monkeypatch, piped, suffix, compression, from_pipe):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("kernbrook.streams.files.limits.UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.limits.UNPACKED_BYTES", 100_000)
     data = COMPRESS[compression](b"\n" * 2_000_000 + b"1,2\n3,4\n")
     path = write(f"bomb{suffix}{compression}", data)
     if from_pipe:
@@ -190,8 +189,8 @@ def test_a_bomb(write, monkeypatch, piped, suffix, compression, from_pipe):
 
 
 def test_much_is_read_where_it_may(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 10_000)
-    monkeypatch.setattr("kernbrook.streams.files.limits.UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 10_000)
+    monkeypatch.setattr("kernbrook.streams.limits.UNPACKED_BYTES", 10_000)
     text = "1 1:1\n-1 2:1\n" * 100_000
     path = write("rows.svm.gz", gzip.compress(text.encode()))
     with pytest.raises(DataFileError, match="unpacked"):
@@ -215,24 +214,11 @@ def test_max_bytes_of_an_ordinary_file(write, piped):
             open_stream(path, max_bytes=wrong)
 
 
-def test_a_dictionary_of_gigabytes(write):
-    """An .xz file says how much memory it wants: here 1.5 GiB, the checksum made right."""
-    packed = bytearray(lzma.compress(b"1 1:1\n" * 1000))
-    header = packed[12 : 12 + 4 * (packed[12] + 1)]
-    header[header.index(b"\x21\x01") + 2] = 37
-    header[-4:] = zlib.crc32(header[:-4]).to_bytes(4, "little")
-    packed[12 : 12 + len(header)] = header
-    assert len(lzma.decompress(packed)) == 6000
-    for name in ("rows.svm.xz", "rows"):
-        with pytest.raises(DataFileError, match="asks for over 268,435,456 bytes of memory"):
-            open_stream(write(name, bytes(packed)))
-
-
 def test_xz_of_several_streams(write, monkeypatch):
     parts = [lzma.compress(f"{y} 1:{y}\n".encode() * 500) for y in (1, 2, 3)]
     packed = parts[0] + bytes(8) + parts[1] + parts[2] + bytes(4)
     for block_bytes in (3, 1 << 20):
-        monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
         assert open_stream(write("rows.svm.xz", packed)).read()[1].sum() == 3000
         with pytest.raises(DataFileError, match="truncated"):
             open_stream(write("cut.svm.xz", packed[:-20]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kernbrook as kb
 from kernbrook.errors import DataFileError
 from kernbrook.streams import open_stream
-from kernbrook.streams.formats.text_cells import csv_lines, whole_rows
+from kernbrook.streams.csv import csv_lines, whole_rows
 
 VALUES = {
     "plain": ["plain"],
@@ -32,7 +32,7 @@ CASES = [(value, written) for value, all_written in VALUES.items() for written i
 @pytest.mark.parametrize(("value", "written"), CASES)
 def test_values_as_programs_write_them(write, monkeypatch, value, written, block_bytes):
     """As labels of the reader for numbers, as levels, as names; beside an ordinary value."""
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     for ordinary in ("q", '"q"'):
         path = write("t.csv", f"n,label\n1,{ordinary}\n2,{written}\n3,{ordinary}\n")
         assert open_stream(path).read()[1].tolist() == ["q", value, "q"]
@@ -88,7 +88,7 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS)
 def test_values_of_several_lines(write, monkeypatch, block_bytes, text, skip):
     """As a label, a level, a name, what is dropped; the lines after it keep their numbers."""
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     value = TEXTS[text]
     path = write("t.csv", f"n,label\r\n1,q\r\n2,{text}\r\n3,q\r\n".replace("\n", "\r\n"))
     assert open_stream(path, on_bad_rows=skip).read()[1].tolist() == ["q", value, "q"]
@@ -112,8 +112,8 @@ def test_values_of_several_lines(write, monkeypatch, block_bytes, text, skip):
 
 
 def test_a_value_that_ends_too_late(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.limits.LONGEST_CELL", 100)
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.limits.LONGEST_CELL", 100)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     path = write("t.csv", 'n,label\n1,"x\n' + "2,y\n" * 50 + '3,z"\n')
     for skip in ("error", "skip"):
         with pytest.raises(DataFileError, match=r"line 2: .* does not end within 100 bytes"):

@@ -13,10 +13,10 @@ from naive import svmlight as naive
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from kernbrook.errors import DataFileError
+from kernbrook.streams import bytes as data_files
 from kernbrook.streams import open_stream
-from kernbrook.streams.files import data_files
-from kernbrook.streams.files.limits import GREATEST_INDEX
-from kernbrook.streams.formats.svmlight import parse_block
+from kernbrook.streams.limits import GREATEST_INDEX
+from kernbrook.streams.svmlight import parse_block
 
 REAL_FILES = (
     *("a3a", "a9a", "australian", "cod-rna", "covtype", "diabetes", "dorothea", "elec2"),
@@ -195,8 +195,8 @@ def test_chunks_agree_whatever_is_kept_in_memory(write, assert_chunks_agree, mon
         path = write("some.libsvm", buffer.getvalue())
         whole = open_stream(path)
         assert_chunks_agree(whole)
-        monkeypatch.setattr("kernbrook.streams.formats.svmlight._KEPT_BYTES", 0)
-        monkeypatch.setattr("kernbrook.streams.formats.svmlight._SLAB_ROWS", 17)
+        monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
+        monkeypatch.setattr("kernbrook.streams.svmlight._SLAB_ROWS", 17)
         for block_bytes in (5, 1000):
             monkeypatch.setattr(data_files, "BLOCK_BYTES", block_bytes)
             stream = open_stream(path)

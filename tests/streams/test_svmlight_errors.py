@@ -48,7 +48,7 @@ def test_the_line_is_named(write, line, problem):
 
 
 def test_lines_are_counted_over_blocks(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 64)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 64)
     path = write("long.libsvm", "1 1:1\n" * 1000 + "1 1:x\n")
     with pytest.raises(DataFileError) as caught:
         open_stream(path)
@@ -103,8 +103,8 @@ def test_no_label_column(write):
 
 @pytest.mark.parametrize("now", ["1 1:1\n", "1 1:1\n0.5 2:1\n", "1 1:1\n0 2:1\n1 2:1\n"])
 def test_a_file_changed_between_readings(write, monkeypatch, now):
-    monkeypatch.setattr("kernbrook.streams.formats.svmlight._KEPT_BYTES", 0)
-    monkeypatch.setattr("kernbrook.streams.files.data_files._IN_MEMORY", 0)
+    monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
+    monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 0)
     stream = open_stream(write("moving.libsvm", "1 1:1\n0 2:1\n"))
     write("moving.libsvm", now)
     with pytest.raises(DataFileError, match="changed after it was opened"):

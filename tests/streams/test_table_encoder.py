@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.formats.arrow_records import frame_of, to_arrow
+from kernbrook.streams.arrow import frame_of, to_arrow
 
 MISSING = ["mean", "last", "indicator"]
 CATEGORICAL = {"sex": ["male", "female"], "port": 5}

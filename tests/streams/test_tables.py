@@ -15,7 +15,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
 from kernbrook.streams import open_stream
-from kernbrook.streams.formats.csv_header import find_separator
+from kernbrook.streams.csv import find_separator
 
 pandas = pytest.importorskip("pandas")
 
@@ -80,7 +80,7 @@ def assert_rows(stream, expected):
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format(frame, expected, tmp_path, monkeypatch, assert_chunks_agree, name):
     WRITERS[name](frame, tmp_path / name)
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 5000)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 5000)
     stream = open_stream(tmp_path / name, encoder=ENCODER)
     assert (stream.name, stream.n_rows, stream.label_name) == ("t", 2500, "label")
     assert stream.feature_names[:4] == ["size", "kind=a", "kind=b", "kind=other"]
@@ -230,7 +230,7 @@ def test_a_separator_that_is_given(write):
             "line 1: an object of several lines, .*; jq -c . writes",
         ),
         ("t.jsonl", '{"a": 1, "b": 2, "a": 3}\n', "line 1: .*: two values of 'a'"),
-        ("t.jsonl", '{"\\ud800": 1, "b": 2}\n', r"line 1: the name '\\ud800': half of a char"),
+        ("t.jsonl", '{"\\ud800": 1, "b": 2}\n', r"line 1: column '\\ud800': half of a char"),
         ("t.jsonl", '\n{"a": 1, "b": "\\udc00"}\n', "line 2: column 'b': half of a character"),
         ("t.arff", "@relation x\n@attribute a real\n", "no line with @data"),
         ("t.arff", "@relation x\n@attribute a relational\n@data\n", "line 2: 'a' is of the type"),
@@ -255,7 +255,7 @@ def test_rows_of_parquet_are_counted_from_1(frame, tmp_path):
 
 
 def test_a_name_that_comes_late(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", 20)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     text = '{"a": 1, "b": 2}\n' * 9 + '{"a": 1, "b": 2, "c": 3}\n'
     with pytest.raises(DataFileError, match="line 10: 'c' is in none of the first objects"):
         open_stream(write("t.jsonl", text))

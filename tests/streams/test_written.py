@@ -89,7 +89,7 @@ def test_the_minus_of_accountants_is_said(write):
 @pytest.mark.parametrize("block_bytes", [1 << 20, 12])
 @pytest.mark.parametrize("words", [("true", "false"), ("True", "False"), ("TRUE", "FALSE")])
 def test_booleans_of_csv_are_those_of_parquet(write, tmp_path, monkeypatch, words, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     values = [True, False, False, True]
     pq.write_table(
         pa.table({"a": values, "b": [1, 2, 3, 4], "y": list("xzxz")}), tmp_path / "t.parquet"
@@ -113,7 +113,7 @@ def test_booleans_of_csv_are_those_of_parquet(write, tmp_path, monkeypatch, word
     ],
 )
 def test_a_column_is_of_numbers_or_of_booleans(write, monkeypatch, values, problem, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     for separator in ",;":
         rows = "".join(f"{value},x\n" for value in values)
         path = write("t.csv", ("a,y\n" + rows).replace(",", separator))
@@ -271,7 +271,7 @@ def test_a_format_that_leaves_no_doubt_is_found_and_kept(tmp_path, written, endi
     ],
 )  # fmt: skip
 def test_a_format_in_doubt(write, monkeypatch, days, problem, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.files.data_files.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     path = write("t.csv", "a,y\n" + "".join(f"{day},x\n" for day in days))
     with pytest.raises(DataFileError, match=problem):
         open_stream(path, encoder=kb.TableEncoder(dates=["a"]))

@@ -94,7 +94,7 @@ def predict(
     from kernbrook.evaluation.raw_rows import KeptColumns
     from kernbrook.evaluation.running.warming import watched
     from kernbrook.evaluation.training import told_of_learned
-    from kernbrook.streams.formats.csv_header import quoted
+    from kernbrook.streams.records import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import told_of
 

@@ -131,7 +131,7 @@ class Rows:
 
 def is_gap(value: Any) -> bool:
     """Whether a value of a table is missing, as `TableEncoder` sees it."""
-    from kernbrook.streams.formats.csv_header import MISSING as GAPS
+    from kernbrook.streams.records import MISSING as GAPS
 
     return value is None or (isinstance(value, str) and value.strip() in GAPS)
 

@@ -163,7 +163,7 @@ def write_table(table: Any, path: Path, numbers: Iterable[str] = ()) -> None:
     """
     import pyarrow as pa
 
-    from kernbrook.streams.formats.csv_header import without_gaps
+    from kernbrook.streams.records import without_gaps
 
     check_ending(path, "path")
     columns = dict(zip(table.column_names, table.columns, strict=True))

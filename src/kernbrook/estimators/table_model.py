@@ -22,10 +22,9 @@ from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import Stream, TableEncoder, open_stream
-from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of, labels_as_arrow
-from kernbrook.streams.formats.csv_header import MISSING, checked_separator, quoted
-from kernbrook.streams.formats.table_records import Records
+from kernbrook.streams.arrow import FrameRecords, frame_of, labels_as_arrow
+from kernbrook.streams.bytes import DataFile
+from kernbrook.streams.csv import checked_separator
 from kernbrook.streams.opening import (
     check_on_bad_rows,
     find_file,
@@ -33,6 +32,7 @@ from kernbrook.streams.opening import (
     is_records,
     table_records,
 )
+from kernbrook.streams.records import MISSING, Records, quoted
 from kernbrook.streams.stream import PositiveView, has_label
 from kernbrook.streams.tables.column_kinds import is_missing
 from kernbrook.streams.tables.encoded_columns import stacked

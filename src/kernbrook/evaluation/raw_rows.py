@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.formats.csv_header import MISSING
-from kernbrook.streams.formats.table_records import Records, Wanted
+from kernbrook.streams.records import MISSING, Records, Wanted
 from kernbrook.streams.tables.left_out_rows import BadRows
 
 

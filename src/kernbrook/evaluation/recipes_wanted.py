@@ -18,8 +18,7 @@ from kernbrook.errors import DataFileWarning, InputError, UnknownNameError
 from kernbrook.estimators.outside import OutsideMachine, online
 from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.learners import External
-from kernbrook.streams import Stream
-from kernbrook.streams.files import limits
+from kernbrook.streams import Stream, limits
 from kernbrook.streams.stream import has_label
 from kernbrook.streams.tables.label_spelling import as_numbers, number_of
 from kernbrook.telling import tell

@@ -50,8 +50,8 @@ from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.windows import Judge, Past, Windows, shortened, together
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream, TableEncoder, open_stream
-from kernbrook.streams.formats.csv_header import quoted
 from kernbrook.streams.opening import is_frame
+from kernbrook.streams.records import quoted
 from kernbrook.streams.stream import Features, Labels, Piece, has_label
 from kernbrook.streams.tables.declarations import AUTO, declared_lags, is_auto
 from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed

@@ -27,8 +27,8 @@ from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.checkpoint import load_learned
 from kernbrook.streams import Stream, TableEncoder, open_stream
-from kernbrook.streams.array_stream import ArrayStream
-from kernbrook.streams.formats.arrow_records import frame_of
+from kernbrook.streams.arrays import ArrayStream
+from kernbrook.streams.arrow import frame_of
 from kernbrook.streams.opening import is_frame, is_records
 from kernbrook.streams.tables.encoded_columns import stacked
 

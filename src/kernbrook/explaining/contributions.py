@@ -29,8 +29,8 @@ from kernbrook.explaining.asked import (
     is_named,
 )
 from kernbrook.numerics.scaling import GREAT
+from kernbrook.streams.arrow import frame_of
 from kernbrook.streams.booleans import spelled_as
-from kernbrook.streams.formats.arrow_records import frame_of
 from kernbrook.streams.opening import is_records
 from kernbrook.streams.tables.encoded_columns import stacked
 

@@ -246,11 +246,11 @@ def _problem(path: Path, error: Exception) -> str:
 
 def _is_data(path: Path) -> bool:
     """Whether a file is a table, or svmlight."""
-    from kernbrook.streams.files.data_files import DataFile
-    from kernbrook.streams.opening import open_records
+    from kernbrook.streams.bytes import DataFile
+    from kernbrook.streams.opening import table_records
 
     try:
-        open_records(DataFile(path))
+        table_records(DataFile(path))
     except KernbrookError:
         return False
     return path.stat().st_size > _OF_LENGTH

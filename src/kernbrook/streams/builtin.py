@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.stream import FirstRows, Labels, Piece, Stream, positive_integer
 
 _BLOCK_ROWS = 4096

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.array_stream import ArrayStream
+from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.builtin import make_builtin, stream_names
-from kernbrook.streams.files.data_files import DataFile, is_data_file
-from kernbrook.streams.files.text_files import file_format, has_known_suffix
-from kernbrook.streams.formats.csv_header import checked_separator
+from kernbrook.streams.bytes import DataFile, file_format, has_known_suffix, is_data_file
+from kernbrook.streams.csv import checked_separator
 from kernbrook.streams.stream import FirstRows, PositiveView, Stream, positive_integer
 from kernbrook.telling import at_once
 
 if TYPE_CHECKING:
-    from kernbrook.streams.formats.parquet_records import FolderRecords
-    from kernbrook.streams.formats.table_records import Records
+    from kernbrook.streams.arrow import FolderRecords
+    from kernbrook.streams.records import Records
     from kernbrook.streams.tables.encoder import TableEncoder
 
 DATA_FOLDER = "KERNBROOK_DATA"
@@ -54,9 +53,9 @@ def open_stream(
 
         - a path: svmlight (.libsvm, .svm, .svmlight, .txt, .dat), CSV (.csv, .tsv), Parquet
           (.parquet, .pq), Arrow (.arrow, .feather, .ipc), ARFF (.arff) or JSON lines (.jsonl,
-          .ndjson), plain or with .gz, .bz2, .xz or .zst after that; other names are told apart by
-          what they hold. What a pipe gives is copied first, to the folder for temporary files where
-          it is much
+          .ndjson), plain or with .gz, .bz2, .xz, .zst or .lz4 after that; other names are told
+          apart by what they hold. What a pipe gives is copied first, to the folder for temporary
+          files where it is much
         - a folder of Parquet files, which are read in the order of their names
         - "-" for standard input, which is read as a pipe is
         - a name: one of `stream_names()`, or NAME where the folder given by the environment
@@ -160,56 +159,6 @@ def find_file(source: str, max_bytes: int | None = None) -> DataFile | None:
     return DataFile(source, max_bytes) if is_data_file(source) else None
 
 
-def open_records(
-    file: DataFile,
-    sep: str | None = None,
-    known: Collection[str] = (),
-    least: int = 2,
-    optional: Collection[str] = (),
-    skips: bool = False,
-) -> Records | None:
-    """The rows of a file that is a table; None where it is svmlight.
-
-    Parameters
-    ----------
-    file : the file
-    sep, known, least : of a CSV file, as `read_header` has them
-    optional : columns that no object of JSON lines needs to have
-    skips : whether rows that cannot be read will be left out
-
-    Raises
-    ------
-    DataFileError
-        It cannot be read.
-    InputError
-        `sep` is given, and it is no CSV file.
-    """
-    kind = file_format(file, least, is_csv=sep is not None)
-    if kind == "csv":
-        from kernbrook.streams.formats.text_records import CsvRecords
-
-        return CsvRecords(file, sep, known, least)
-    if sep is not None:
-        raise InputError(f"sep={sep!r} is for a CSV file; {file.path} is {_KINDS[kind]}")
-    if kind == "arff":
-        from kernbrook.streams.formats.arff_records import ArffRecords
-
-        return ArffRecords(file)
-    if kind == "json":
-        from kernbrook.streams.formats.json_records import JsonRecords
-
-        return JsonRecords(file, optional, skips)
-    if kind == "parquet":
-        from kernbrook.streams.formats.parquet_records import ParquetRecords
-
-        return ParquetRecords(file)
-    if kind == "arrow":
-        from kernbrook.streams.formats.arrow_records import ArrowRecords
-
-        return ArrowRecords(file)
-    return None
-
-
 def table_records(
     data: Any,
     max_bytes: int | None = None,
@@ -221,17 +170,56 @@ def table_records(
 ) -> Records | None:
     """The rows of a table: a frame or records in memory, a file, or a folder of Parquet files.
 
-    None where it is a name of data, or svmlight. All but the first are as `open_records` has them.
+    Parameters
+    ----------
+    data : the table
+    max_bytes : as `open_stream` has it
+    sep, known, least : of a CSV file, as `read_header` has them
+    optional : columns that no object of JSON lines needs to have
+    skips : whether rows that cannot be read will be left out
+
+    Returns
+    -------
+    Records
+        None where it is a name of data, or svmlight.
+
+    Raises
+    ------
+    DataFileError
+        It cannot be read.
+    InputError
+        `sep` is given, and it is no CSV file.
     """
-    if isinstance(data, DataFile):
-        return open_records(data, sep, known, least, optional, skips)
-    if not isinstance(data, (str, os.PathLike)):
-        from kernbrook.streams.formats.arrow_records import FrameRecords, frame_of
+    if not isinstance(data, (str, os.PathLike, DataFile)):
+        from kernbrook.streams.arrow import FrameRecords, frame_of
 
         return FrameRecords(frame_of(data).to_native() if is_records(data) else data)
-    if (file := find_file(str(data), max_bytes)) is None:
+    if isinstance(data, DataFile):
+        file = data
+    elif (found := find_file(str(data), max_bytes)) is None:
         return open_folder(data, max_bytes)
-    return open_records(file, sep, known, least, optional, skips)
+    else:
+        file = found
+    kind = file_format(file, least, is_csv=sep is not None)
+    if kind == "csv":
+        from kernbrook.streams.csv import CsvRecords
+
+        return CsvRecords(file, sep, known, least)
+    if sep is not None:
+        raise InputError(f"sep={sep!r} is for a CSV file; {file.path} is {_KINDS[kind]}")
+    if kind == "svmlight":
+        return None
+    if kind == "json":
+        from kernbrook.streams.json import JsonRecords
+
+        return JsonRecords(file, optional, skips)
+    if kind == "arff":
+        from kernbrook.streams.arff import ArffRecords
+
+        return ArffRecords(file)
+    from kernbrook.streams.arrow import ArrowRecords, ParquetRecords
+
+    return (ParquetRecords if kind == "parquet" else ArrowRecords)(file)
 
 
 def open_folder(
@@ -241,7 +229,7 @@ def open_folder(
     name = os.fspath(source).partition(":")[0]
     if not os.path.isdir(source) or name in stream_names() or _in_folder(name) is not None:
         return None
-    from kernbrook.streams.formats.parquet_records import FolderRecords
+    from kernbrook.streams.arrow import FolderRecords
 
     return FolderRecords(Path(source), max_bytes)
 
@@ -269,7 +257,7 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
     elif isinstance(source, tuple) and len(source) == 2:
         stream = ArrayStream(*source)
     elif is_frame(source):
-        from kernbrook.streams.formats.arrow_records import FrameRecords
+        from kernbrook.streams.arrow import FrameRecords
 
         if asked.sep is not None:
             raise InputError(f"sep={asked.sep!r} is for a CSV file, got a table")
@@ -306,11 +294,11 @@ def is_records(X: Any) -> bool:
 
 
 def _open_file(file: DataFile, asked: _Asked) -> Stream:
-    records = open_records(file, asked.sep, asked.columns(), skips=asked.skips)
+    records = table_records(file, sep=asked.sep, known=asked.columns(), skips=asked.skips)
     if records is not None:
         return _open_table(records, asked)
     asked.refuse(f"{file.path}", "svmlight")
-    from kernbrook.streams.formats.svmlight import SvmlightStream
+    from kernbrook.streams.svmlight import SvmlightStream
 
     return SvmlightStream(file, asked.n_features)
 

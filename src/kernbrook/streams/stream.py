@@ -18,7 +18,7 @@ from kernbrook.telling import tell
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from kernbrook.streams.formats.table_records import Records
+    from kernbrook.streams.records import Records
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import LevelCounts
     from kernbrook.streams.tables.matching import Match

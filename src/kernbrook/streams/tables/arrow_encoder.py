@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, clone
 
 from kernbrook.checks import check, counted
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams import limits
+from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.column_kinds import Floats, Seen
 from kernbrook.streams.tables.column_problems import ValueProblem, missing_value
 from kernbrook.streams.tables.date_columns import described_dates

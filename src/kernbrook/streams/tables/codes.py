@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.streams.formats.csv_header import quoted, without_gaps
-from kernbrook.streams.formats.table_records import Records, Wanted
+from kernbrook.streams.records import Records, Wanted, quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_kinds import plain
 from kernbrook.streams.tables.column_problems import CYCLES, date_option, option

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
-from kernbrook.streams.formats.csv_header import MISSING, quoted, without_gaps
+from kernbrook.streams.records import MISSING, quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_problems import (
     ValueProblem,

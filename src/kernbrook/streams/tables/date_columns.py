@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import shown
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError
-from kernbrook.streams.formats.csv_header import quoted, without_gaps
-from kernbrook.streams.formats.table_records import Records, Refused, Wanted
+from kernbrook.streams.records import Records, Refused, Wanted, quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.column_kinds import (
     Floats,

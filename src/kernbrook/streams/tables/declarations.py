@@ -9,8 +9,8 @@ import numpy as np
 
 from kernbrook.checks import is_whole, shown
 from kernbrook.errors import InputError
-from kernbrook.streams.formats.arrow_records import cell_text
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.arrow import cell_text
+from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.column_kinds import as_text
 from kernbrook.streams.tables.date_columns import Declared, declared_dates
 

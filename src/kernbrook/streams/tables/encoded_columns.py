@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import is_unicode
+from kernbrook.streams import limits
+from kernbrook.streams.records import is_unicode, quoted
 from kernbrook.streams.tables.column_kinds import (
     Floats,
     Hashed,

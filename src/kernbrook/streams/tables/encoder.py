@@ -14,9 +14,14 @@ from sklearn.exceptions import NotFittedError
 from kernbrook.checks import COUNTED, OneOf, Other, Whole, check, shown
 from kernbrook.errors import InputError, KernbrookWarning
 from kernbrook.snapshots import Snapshots
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.arrow_records import FrameRecords, eager, labels_as_arrow, to_arrow
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams import limits
+from kernbrook.streams.arrow import (
+    FrameRecords,
+    eager,
+    labels_as_arrow,
+    to_arrow,
+)
+from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.arrow_encoder import ArrowEncoder
 from kernbrook.streams.tables.date_columns import described_dates
 from kernbrook.streams.tables.declarations import (

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, printable
+from kernbrook.streams import limits
 from kernbrook.streams.booleans import all_boolean, as_booleans
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import is_number, quoted, without_gaps
+from kernbrook.streams.records import is_number, quoted, without_gaps
 from kernbrook.streams.stream import Labels
 from kernbrook.streams.tables.column_kinds import as_text, is_text
 from kernbrook.streams.tables.column_problems import ValueProblem

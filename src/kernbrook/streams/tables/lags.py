@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED, shown
 from kernbrook.errors import InputError
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.column_kinds import Floats
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.encoded_columns import EncodedColumns

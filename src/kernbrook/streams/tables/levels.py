@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileWarning
+from kernbrook.streams import limits
 from kernbrook.streams.booleans import BOOLEANS
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import is_number, quoted
+from kernbrook.streams.records import is_number, quoted
 from kernbrook.telling import tell
 
 _WHOLE = re.compile(r"([+-]?)0*+(\d*+)(\.0*+)?", re.ASCII)  # ++ and *+ give nothing back

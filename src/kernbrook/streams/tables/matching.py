@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams.records import quoted
 
 _NAMED = 5  # columns, in a message
 

@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import Batch, Records, Wanted, several_of
+from kernbrook.streams.records import (
+    Batch,
+    Records,
+    Wanted,
+    quoted,
+    several_of,
+)
 from kernbrook.streams.tables.column_problems import ValueProblem
 from kernbrook.streams.tables.date_columns import DateProblem, UnreadDatesError
 from kernbrook.streams.tables.encoded_columns import ColumnProblem, stacked

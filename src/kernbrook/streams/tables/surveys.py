@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from kernbrook.errors import DataFileWarning, UndeclaredColumnsError
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import quoted, without_gaps
-from kernbrook.streams.formats.table_records import Records, Refused, Wanted
+from kernbrook.streams import limits
+from kernbrook.streams.records import Records, Refused, Wanted, quoted, without_gaps
 from kernbrook.streams.tables import written_dates
 from kernbrook.streams.tables.codes import codes_of
 from kernbrook.streams.tables.column_kinds import Numbers, Seen, floats_of, is_numeric, plain

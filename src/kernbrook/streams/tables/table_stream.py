@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import Records, Wanted
+from kernbrook.streams.records import Records, Wanted, quoted
 from kernbrook.streams.stream import Labels, Piece, Stream
 from kernbrook.streams.tables.codes import Code, codes_of
 from kernbrook.streams.tables.column_problems import option

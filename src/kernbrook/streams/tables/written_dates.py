@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.streams.formats.csv_header import without_gaps
+from kernbrook.streams.records import without_gaps
 from kernbrook.streams.tables.column_problems import CYCLES
 
 Moments = tuple[NDArray[np.int64], NDArray[np.bool_]]

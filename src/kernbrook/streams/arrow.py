@@ -1,36 +1,37 @@
-"""Records that are Arrow already, or nearly: Arrow files, frames in memory."""
+"""Records that are Arrow already, or nearly: Arrow and Parquet files, folders of these, frames."""
 
 from __future__ import annotations
 
+import os
 import re
-import struct
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import accumulate
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from kernbrook.checks import is_number, shown
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError
-from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.files.text_files import stem
-from kernbrook.streams.formats import arrow_messages
-from kernbrook.streams.formats.arrow_messages import FILE_MARK
-from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import (
+from kernbrook.streams import limits
+from kernbrook.streams.bytes import DataFile, has_known_suffix, stem
+from kernbrook.streams.records import (
     BATCH_ROWS,
     HALF,
     MANY_DIGITS,
     Batch,
     Records,
     Wanted,
-    is_unicode,
+    checked_names,
     kinds_of,
+    quoted,
     table_of,
 )
 
+_FILE_MARK = b"ARROW1"  # at the beginning and the end of a file; a stream has none
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a column that is no column
 
 
@@ -44,13 +45,15 @@ class ArrowFile(Records):
         self.levels = {}
         with self._opened() as opened:
             names = self._in_words(lambda: columns_of(self._schema(opened)))
-        self.columns = _checked(names, self.refusal)
+        self.columns = checked_names(names, self.refusal)
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         row, columns = 1, wanted.columns
         with self._opened() as opened:
             batches = self._in_words(lambda: self._batches(opened, columns))
             while (table := self._in_words(lambda: self._next(batches, columns))) is not None:
+                part = f"rows {row:,} to {row + table.num_rows - 1:,}"
+                self._file.check_unpacked(table.nbytes, opened, part)
                 yield Batch(table, self._refusal_from(row))
                 row += table.num_rows
 
@@ -89,13 +92,7 @@ class ArrowFile(Records):
 
     @abstractmethod
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
-        """Batches with these columns at least.
-
-        Raises
-        ------
-        DataFileError
-            What is read at once would take far more memory than usual.
-        """
+        """Batches with these columns at least."""
 
 
 class ArrowRecords(ArrowFile):
@@ -105,18 +102,10 @@ class ArrowRecords(ArrowFile):
 
     def _schema(self, opened: BinaryIO) -> Any:
         reader, is_file = self._reader(opened)
-        messages = arrow_messages.in_file if is_file else arrow_messages.in_stream
-        part = "what it begins with"
-        try:
-            for part, size in messages(opened):
-                self._file.check_unpacked(size, opened, part)
-        except KernbrookError:
-            raise
-        except EOFError:
-            told = f"no mark of the end follows {part}; has the file been cut?"
+        opened.seek(-min(len(_END), opened.seek(0, os.SEEK_END)), os.SEEK_END)
+        if not is_file and opened.read() != _END:
+            told = "no mark of the end follows the last rows; has the file been cut?"
             self.told = DataFileWarning(self.where, told)
-        except (struct.error, ValueError, OverflowError, OSError):
-            raise self._unread(f"damaged or cut after {part}") from None
         return reader.schema
 
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
@@ -131,7 +120,7 @@ class ArrowRecords(ArrowFile):
         from pyarrow import ipc
 
         opened.seek(0)
-        is_file = opened.read(len(FILE_MARK)) == FILE_MARK
+        is_file = opened.read(len(_FILE_MARK)) == _FILE_MARK
         opened.seek(0)
         options = ipc.IpcReadOptions(included_fields=[*fields])
         return (ipc.open_file if is_file else ipc.open_stream)(opened, options=options), is_file
@@ -159,23 +148,17 @@ class FrameRecords(Records):
 
 
 def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> Any:
-    """A frame as narwhals has it, without what was the index of pandas.
-
-    Raises
-    ------
-    InputError
-        It is none that is in memory, or its columns are not named by text, each once.
-    """
+    """A frame as narwhals has it, without what was the index of pandas."""
     import narwhals as nw
     import pyarrow as pa
 
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table):
-        names = _checked(columns_of(frame.schema), refusal)
+        names = checked_names(columns_of(frame.schema), refusal)
         frame = frame.select(names)
     elif hasattr(frame, "columns"):
-        _checked(list(frame.columns), refusal)
+        checked_names(list(frame.columns), refusal)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -195,7 +178,7 @@ def frame_of(X: Any) -> Any:
         rows = [dict(X)] if isinstance(X, Mapping) else [dict(row) for row in X]
     except (TypeError, ValueError):
         raise InputError(f"expected records, such as [{{'a': 1}}], got {shown(X)}") from None
-    names = _checked(list(dict.fromkeys(name for row in rows for name in row)), InputError)
+    names = checked_names(list(dict.fromkeys(name for row in rows for name in row)), InputError)
     columns = {name: [row.get(name) for row in rows] for name in names}
     return eager(_table({name: _array(own, name, ".") for name, own in columns.items()}))
 
@@ -204,11 +187,6 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
     """A pyarrow table of the columns that a frame has; values of several kinds become text.
 
     decimal : the mark before the fraction of numbers that become text
-
-    Raises
-    ------
-    InputError
-        A column has values that are neither numbers nor text, or times with and without a zone.
     """
     import pyarrow as pa
 
@@ -225,13 +203,7 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
 
 
 def labels_as_arrow(y: Any) -> Any:
-    """Labels of any kind as an Arrow array, null where one is missing.
-
-    Raises
-    ------
-    InputError
-        They are not numbers or text, one for each row.
-    """
+    """Labels of any kind as an Arrow array, null where one is missing."""
     import pyarrow as pa
 
     try:
@@ -305,15 +277,159 @@ def columns_of(schema: Any) -> list[str]:
     return [n for n in schema.names if n not in index and not _UNNAMED_INDEX.fullmatch(n)]
 
 
-def _checked(names: Sequence[Any], refusal: Callable[[str], KernbrookError]) -> list[str]:
-    """Names of columns, each text and once."""
-    if not names:
-        raise refusal("no column")
-    for name, times in Counter(names).items():
-        if not isinstance(name, str):
-            raise refusal(f"expected columns named by text, found {name!r}")
-        if not is_unicode(name):
-            raise refusal(f"column {name!r:.60}: {HALF}")
-        if times > 1:
-            raise refusal(f"two columns are called {quoted(name)}")
-    return list(names)
+_ENDINGS = (".parquet", ".pq")
+_LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+_READ_AHEAD = 1 << 20  # bytes of a column
+
+
+class ParquetRecords(ArrowFile):
+    """A Parquet file; only the columns that are wanted are read."""
+
+    kind = "Parquet"
+
+    def _schema(self, opened: BinaryIO) -> Any:
+        return parquet_file(opened).schema_arrow
+
+    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+        """As of all records; text that lies in dictionaries is unfolded when batches are small."""
+        for batch in super().batches(wanted):
+            yield batch._replace(table=_unfolded(batch.table))
+
+    def group(self, number: int) -> Any:
+        """A group of rows as a table; its text stays in dictionaries where it lies in some."""
+        return self._in_words(lambda: self._group(number))
+
+    def _group(self, number: int) -> Any:
+        with self._opened() as opened:
+            file = self._file_of(opened, self.columns)
+            self._check(opened, file, number, self.columns, f"row group {number}")
+            return file.read_row_group(number, self.columns)
+
+    def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
+        file, first = self._file_of(opened, columns), 1
+        for number in range(file.metadata.num_row_groups):
+            n = file.metadata.row_group(number).num_rows
+            part = f"rows {first:,} to {first + n - 1:,}"
+            size = self._check(opened, file, number, columns, part)
+            rows = max(1, min(BATCH_ROWS, limits.BATCH_BYTES * n // max(1, size)))
+            yield from file.iter_batches(rows, row_groups=[number], columns=list(columns))
+            first += n
+
+    def _file_of(self, opened: BinaryIO, columns: Sequence[str]) -> Any:
+        """What reads some columns, with text in dictionaries where pyarrow can give it so."""
+        metadata = parquet_file(opened).metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        folded = list[str]()
+        for i in _leaves(metadata.schema, columns):
+            chunks = [group.column(i) for group in groups]
+            if all(
+                one.physical_type == "BYTE_ARRAY"
+                and one.has_dictionary_page
+                and "DELTA" not in f"{one.encodings}"
+                for one in chunks
+            ):
+                folded.append(metadata.schema.column(i).path)
+        return parquet_file(
+            opened, metadata=metadata, read_dictionary=folded, buffer_size=_READ_AHEAD
+        )
+
+    def _check(
+        self, opened: BinaryIO, file: Any, number: int, columns: Sequence[str], part: str
+    ) -> int:
+        """The bytes that columns in a group of rows take; DataFileError where these are many."""
+        group = file.metadata.row_group(number)
+        sizes = (group.column(i).total_uncompressed_size for i in _leaves(file.schema, columns))
+        self._file.check_unpacked(size := sum(sizes), opened, part)
+        return int(size)
+
+
+class FolderRecords(Records):
+    """The Parquet files of a folder, in the order of their names, one after the other."""
+
+    def __init__(self, folder: Path, max_bytes: int | None = None):
+        self.where = folder
+        self.name = folder.resolve().name
+        self.levels = {}
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            raise self.refusal(error.strerror or str(error)) from None
+        wanted = [n for n in names if n.lower().endswith(_ENDINGS) and n[0] not in "._"]
+        self._refuse_others(names, wanted)
+        self._files = [ParquetRecords(DataFile(folder / name, max_bytes)) for name in wanted]
+        self.columns = self._files[0].columns
+        for file in self._files[1:]:
+            if set(file.columns) != set(self.columns):
+                odd = sorted(set(file.columns) ^ set(self.columns))[0]
+                raise file.refusal(f"other columns than in {wanted[0]}, such as {quoted(odd)}")
+
+    def _refuse_others(self, names: Sequence[str], wanted: Sequence[str]) -> None:
+        """DataFileError where no file is read, or where rows seem to be elsewhere, too."""
+        for log, kind in _LOGS.items():
+            if log in names:
+                problem = f"a table of {kind}: {log} says which rows are valid, and is not read"
+                raise self.refusal(f"{problem}; write the rows to a Parquet file")
+        for name in names:
+            path = self.where / name
+            if name[0] in "._" or name in wanted:
+                continue
+            if path.is_dir() and (inner := _parquet_below(path)) is not None:
+                raise self.refusal(
+                    f"Parquet files in a folder of this folder, such as {quoted(str(inner))}; "
+                    "expected all of them in one folder, with all columns"
+                )
+            text = path.suffix.lower() in (".txt", ".dat")  # a description, perhaps
+            if wanted and path.is_file() and has_known_suffix(path) and not text:
+                raise self.refusal(
+                    f"Parquet files and {quoted(name)}, which would not be read; expected Parquet "
+                    "files (.parquet, .pq) alone"
+                )
+        if not wanted:
+            raise self.refusal(
+                "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
+            )
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [file.where for file in self._files]
+
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+        for file in self._files:
+            yield from file.batches(wanted)
+
+
+def parquet_file(source: Any, **options: Any) -> Any:
+    """A Parquet file, opened by pyarrow; its old kind of moments may be of any year."""
+    from pyarrow.parquet import ParquetFile
+
+    return ParquetFile(source, pre_buffer=False, coerce_int96_timestamp_unit="us", **options)
+
+
+def _unfolded(table: Any) -> Any:
+    """A table of text as it is in place of text in dictionaries, where the file had text."""
+    import pyarrow as pa
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            column = table.column(i).cast(field.type.value_type)
+            table = table.set_column(i, field.name, column)
+    return table
+
+
+def _leaves(schema: Any, columns: Sequence[str]) -> list[int]:
+    """The places of the columns of Parquet that some columns of a table are made of."""
+    wanted = set(columns)
+    paths = (schema.column(i).path.split(".") for i in range(len(schema)))
+    return [
+        i for i, path in enumerate(paths) if not wanted.isdisjoint(accumulate(path, "{}.{}".format))
+    ]
+
+
+def _parquet_below(folder: Path) -> Path | None:
+    """A Parquet file in a folder, however deep; None where there is none."""
+    for where, _, names in os.walk(folder):
+        for name in sorted(names):
+            if name.lower().endswith(_ENDINGS) and name[0] not in "._":
+                return Path(where, name).relative_to(folder.parent)
+    return None

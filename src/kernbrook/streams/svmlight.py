@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.streams.files import limits
-from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.files.text_files import line_blocks, stem
+from kernbrook.streams import limits
+from kernbrook.streams.bytes import DataFile, line_blocks, stem
 from kernbrook.streams.stream import Features, Labels, Piece, Stream
 
 MAX_WIDTH = 2**31 - 1
@@ -66,14 +65,6 @@ class SvmlightStream(Stream):
     -----
     Indices count from 1 and ascend within a line. Blank lines, comments and ``qid:`` tokens are
     skipped. Numbers are rounded correctly, as `float` does.
-
-    Raises
-    ------
-    DataFileError
-        The file cannot be read, or a line is not in the format, or a label is an integer that a
-        64-bit float does not hold; the line is named.
-    InputError
-        `n_features` is too large.
     """
 
     def __init__(self, path: DataFile | Path, n_features: int | None = None):
@@ -159,11 +150,6 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     first : number of the block's first line
     block : the lines
     width : the greatest index allowed; None where the file is to say how wide it is
-
-    Raises
-    ------
-    DataFileError
-        A line is not in the format, or its label is an integer that a float does not hold.
     """
     from kernbrook.numerics import svmlight_parser as parser
 

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from kernbrook.errors import DataFileError
-from kernbrook.streams.files import limits
-from kernbrook.streams.files.data_files import DataFile
-from kernbrook.streams.files.text_files import NOT_UTF8, OF_LIST, line_blocks
-from kernbrook.streams.formats.csv_header import quoted
-from kernbrook.streams.formats.table_records import (
+from kernbrook.streams import limits
+from kernbrook.streams.bytes import NOT_UTF8, OF_LIST, DataFile, line_blocks
+from kernbrook.streams.csv import TextRecords
+from kernbrook.streams.records import (
     HALF,
     MANY_DIGITS,
     Batch,
+    Refused,
     Wanted,
+    checked_names,
     is_unicode,
     kinds_of,
+    quoted,
     table_of,
 )
-from kernbrook.streams.formats.text_cells import Refused
-from kernbrook.streams.formats.text_records import Refusing, TextRecords
 
 
 class JsonRecords(TextRecords):
     """JSON lines: an object each. The columns are the names in the first of them.
 
     What an object lacks, and null, is missing. A name that comes later is refused, or left out.
+    pyarrow's own reader is not used: text that looks like a date would be one, whole numbers of
+    over 64 bits would be rounded, and numbers beside text are no column to it.
 
     Parameters
     ----------
@@ -38,63 +41,57 @@ class JsonRecords(TextRecords):
 
     def __init__(self, file: DataFile, known: Collection[str] = (), skips: bool = False):
         super().__init__(file)
-        names: dict[str, None] = {}
         for first, block in line_blocks(file):
-            rows = self._objects(first, block, _later if skips else None)[1]
-            for row in rows:
-                names.update(dict.fromkeys(row))
-            if names:
-                self._check_share(first, rows, len(names))
+            rows = self._objects(first, block, (lambda error: None) if skips else None)[1]
+            if names := dict.fromkeys(name for row in rows for name in row):
                 break
         else:
             raise self.refusal("the file has no object with a name in it")
         self.columns = [*names, *(name for name in known if name not in names)]
-        self.check_names(self.columns, first)
+        refusal = partial(self.at, first)
+        checked_names(self.columns, refusal, limits.MOST_COLUMNS)
 
     def is_row(self, line: bytes) -> bool:
         return bool(line.strip())
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
-        known, bad = set(self.columns), Refusing(wanted)
+        known = set(self.columns)
+        refused, left = self.refusing(wanted)
         most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
         for first, block in line_blocks(self._file):
-            lines, rows = self._objects(first, block, bad.refused)
+            lines, rows = self._objects(first, block, refused)
             for line, row in () if wanted.ignores else zip(lines, rows, strict=True):
                 if not row.keys() <= known:
                     name = next(name for name in row if name not in known)
                     problem = f"{quoted(name)} is in none of the first objects; take it out"
                     raise self.at(line, problem)
-            self._check_share(first, rows, len(self.columns))
-            left = bad.lines()
             for start in range(0, max(len(rows), 1), most):
                 own = lines[start : start + most]
                 until = first + len(block) if start + most >= len(rows) else own[-1]
                 here = [line for line in left if line <= until]
-                left = left[len(here) :]
+                del left[: len(here)]
                 table = self._table(own, rows[start : start + most], wanted)
                 yield self.batch(table, own, here)
 
-    def _check_share(self, first: int, rows: list[dict[str, Any]], n_names: int) -> None:
-        """DataFileError where nearly all values lack."""
-        cells, there = len(rows) * n_names, sum(map(len, rows))
-        if cells > limits.MOST_CELLS and cells > limits.MOST_GAPS * there:
-            found = f"{n_names:,} names, and {there:,} values in {len(rows):,} objects from here on"
-            raise self.at(first, f"{found}; svmlight is the format for so many gaps")
-
     def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: Wanted) -> Any:
-        """The rows of these lines."""
+        """The rows of these lines; values of several kinds become text."""
+        import pyarrow as pa
+
         arrays, kinds = dict[str, Any](), dict[str, list[str]]()
         for name in wanted.columns:
             values = [row.get(name) for row in rows]
             try:
-                arrays[name], kinds[name] = _array(values, wanted.decimal)
+                arrays[name] = pa.array(values)
             except UnicodeEncodeError:
                 row = next(i for i, value in enumerate(values) if not is_unicode(value))
                 raise self.at(lines[row], f"column {quoted(name)}: {HALF}") from None
+            except (pa.ArrowException, OverflowError):
+                arrays[name] = pa.array([_text(value, wanted.decimal) for value in values])
+                kinds[name] = kinds_of(values)
         return table_of(arrays, kinds)
 
     def _objects(
-        self, first: int, block: bytes, refused: Refused | None = None
+        self, first: int, block: bytes, refused: Refused = None
     ) -> tuple[list[int], list[dict[str, Any]]]:
         """The objects of a block, and the numbers of their lines."""
         lines, rows = [], []
@@ -111,8 +108,6 @@ class JsonRecords(TextRecords):
         return lines, rows
 
     def _object(self, number: int, line: bytes) -> dict[str, Any]:
-        if len(line) > limits.LONGEST_OBJECT:
-            raise self.at(number, f"an object of over {limits.LONGEST_OBJECT:,} bytes")
         try:
             row = json.loads(line)
             if isinstance(row, dict) and line.count(b":") != len(row):
@@ -127,12 +122,8 @@ class JsonRecords(TextRecords):
         return row
 
 
-def _later(error: DataFileError) -> None:
-    """What is wrong with a line, which is said when the rows are read."""
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; ValueError where a name has two values or cannot be written."""
+    """An object; ValueError where a name has two values."""
     made = dict(pairs)
     if len(made) != len(pairs):
         names = [name for name, _ in pairs]
@@ -152,21 +143,10 @@ def _not_an_object(line: bytes, error: Exception) -> str:
     return f"not an object of JSON: {error}"
 
 
-def _array(values: list[Any], decimal: str) -> tuple[Any, list[str]]:
-    """An Arrow array; and values of several kinds, which become text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values), []
-    except UnicodeEncodeError:
-        raise
-    except (pa.ArrowException, OverflowError):
-        text = [None if value is None else _text(value, decimal) for value in values]
-        return pa.array(text), kinds_of(values)
-
-
-def _text(value: Any, decimal: str) -> str:
+def _text(value: Any, decimal: str) -> str | None:
     if isinstance(value, float):
         whole = value.is_integer() and abs(value) < 2**53
         return (f"{value:.0f}" if whole else str(value)).replace(".", decimal)
-    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+    if isinstance(value, (dict, list)):
+        return json.dumps(value)
+    return None if value is None else str(value)

@@ -7,11 +7,9 @@ LONGEST_LINE = 1 << 26  # bytes
 LONGEST_CELL = 1 << 20  # bytes of text
 BATCH_BYTES = 1 << 24  # of the text of a table that is read at once
 LONGEST_LABEL = 1000  # characters
-LONGEST_OBJECT = 1 << 23  # bytes of a line of JSON, which may take thirty times as many in memory
 MOST_COLUMNS = 100_000  # of a text file
 WIDE = 10_000  # columns from which on pyarrow, which sets 8 KB aside for each, does not read CSV
 MOST_CELLS = 1 << 20  # of objects of JSON that become a table at once
-MOST_GAPS = 128  # cells for each value in them
 MOST_CLASSES = 1000  # of data that a model is to learn
 
 # Without n_features, a greater index is taken for a slip: the width of a stream is room that models
@@ -24,6 +22,3 @@ UNPACKED_TIMES = 100
 
 # Without max_bytes, a pipe may give so much.
 COPIED_BYTES = 1 << 34
-
-# An .xz file says how much memory it wants; that of xz -9 is 65 MiB.
-UNPACKING_MEMORY = 1 << 28

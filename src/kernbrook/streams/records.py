@@ -7,17 +7,73 @@ mean is not its business: numbers may come as numbers or as text.
 from __future__ import annotations
 
 import json
+import math
+import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import pairwise, product
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
-from kernbrook.streams.files import limits
-from kernbrook.streams.formats.csv_header import quoted
+from kernbrook.streams import limits
+
+# Text that stands for a missing value, whatever format it comes from: see `without_gaps`.
+MISSING = (
+    *("", "?", ".", r"\N", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>"),
+    *("NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    *(sign + "".join(nan) for sign in ("", "+", "-") for nan in product("nN", "aA", "nN")),
+)
+# ++ and *+ give nothing back: else many digits would be tried in all their parts.
+NUMBER = re.compile(
+    r"[+-]?((\d++\.?\d*+|\.\d++)(e[+-]?\d++)?|inf(inity)?)", re.ASCII | re.IGNORECASE
+)
+
+
+def without_gaps(array: Any, kept: Collection[str] = ()) -> Any:
+    """Arrow text, trimmed; null where it stands for a missing value.
+
+    This is the one rule for all formats, with and without an encoder.
+
+    Parameters
+    ----------
+    array : of text
+    kept : declared levels, which are values whatever they look like
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_gaps(pa.array([" a", "NA ", "None"]), kept=["None"]).to_pylist()
+    ['a', None, 'None']
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    text = compute.utf8_trim_whitespace(array)
+    found = compute.is_in(text, value_set=_gaps(frozenset(kept).intersection(MISSING)))
+    return compute.if_else(found, pa.scalar(None, text.type), text) if found.true_count else text
+
+
+@lru_cache
+def _gaps(kept: frozenset[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.array([gap for gap in MISSING if gap not in kept])
+
+
+def is_number(text: str) -> bool:
+    """Whether it is written as a number, infinity included."""
+    return NUMBER.fullmatch(text) is not None
+
+
+def quoted(text: str) -> str:
+    """Text in quotes for a message, cut where it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
 
 HALF = "half of a character, which UTF-8 does not have"
 MANY_DIGITS = "a whole number of thousands of digits, which no float holds"
@@ -90,28 +146,37 @@ class Batch(NamedTuple):
                 found = f"text of {own[row]:,} bytes; expected {limits.LONGEST_CELL:,} at most"
                 long.setdefault(row, f"column {quoted(name)}: {found}")
             sizes += own
-        for row in sorted(long):
-            error = self.refusal(row, long[row])
-            if refused is None:
-                raise error
-            refused(error)
-        sizes[list(long)] = 0
-        cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // limits.BATCH_BYTES)) + 1
-        ends = {0, *cuts.tolist(), *(row + 1 for row in long), self.table.num_rows}
-        if len(ends) > 2 or long:
-            for start, stop in pairwise(sorted(ends)):
-                yield self._part(start, stop, stop - 1 in long)
-        else:
-            yield self
+        batch = self.without(long, refused)
+        sizes = np.delete(sizes, [*long])
+        ends = [*np.flatnonzero(np.diff(np.cumsum(sizes) // limits.BATCH_BYTES)) + 1, len(sizes)]
+        if len(ends) == 1:
+            yield batch
+            return
+        for start, stop in pairwise([0, *map(int, ends)]):
+            yield batch._part(start, stop)
 
-    def _part(self, start: int, stop: int, loses_last: bool) -> Batch:
-        """Rows from one to before another, and whether the last of them is refused."""
+    def without(self, wrong: Mapping[int, str], refused: Refused) -> Batch:
+        """The same but for rows with a problem, of which `refused` is told; None to raise it."""
+        import pyarrow as pa
+
+        if not wrong:
+            return self
+        for row in sorted(wrong):
+            if refused is None:
+                raise self.refusal(row, wrong[row])
+            refused(self.refusal(row, wrong[row]))
+        n = self.table.num_rows
+        left = [row for row in range(n) if row not in wrong]
+        runs = [(a + 1, b - a - 1) for a, b in pairwise([-1, *sorted(wrong), n])]
+        table = pa.concat_tables([self.table.slice(*run) for run in runs])
+        bad = sorted([*self.bad, *map(self.place, wrong)])
+        return Batch(table, lambda row, told: self.refusal(left[row], told), bad)
+
+    def _part(self, start: int, stop: int) -> Batch:
+        """Rows from one to before another, and those that were refused before them."""
         first = self.place(start - 1) + 1 if start else 0
-        last = self.place(stop - 1)
-        is_end = stop == self.table.num_rows
-        bad = [row - first for row in self.bad if row >= first and (is_end or row < last)]
-        if loses_last:
-            bad, stop = sorted([*bad, last - first]), stop - 1
+        last = math.inf if stop == self.table.num_rows else self.place(stop - 1)
+        bad = [row - first for row in self.bad if first <= row < last]
         table = self.table.slice(start, stop - start)
         return Batch(table, lambda row, problem: self.refusal(start + row, problem), bad)
 
@@ -137,13 +202,7 @@ class Records(ABC):
     typed = True
 
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
-        """All rows from the first on, with these columns, not much text at once.
-
-        Raises
-        ------
-        KernbrookError
-            The file cannot be read, or a cell has long text.
-        """
+        """All rows from the first on, with these columns, not much text at once."""
         for batch in self._read(wanted):
             yield from batch.bounded(wanted.refused)
 
@@ -158,6 +217,24 @@ class Records(ABC):
     def refusal_of_names(self, problem: str) -> KernbrookError:
         """The error for a problem with the names of the columns."""
         return self.refusal(problem)
+
+
+def checked_names(
+    names: Sequence[Any], refusal: Callable[[str], KernbrookError], most: float = math.inf
+) -> list[str]:
+    """Names of columns, each text and once, and at most so many."""
+    if len(names) > most:
+        raise refusal(f"over {most:,} columns, for which there is svmlight")
+    if not names:
+        raise refusal("no column")
+    for name, times in Counter(names).items():
+        if not isinstance(name, str):
+            raise refusal(f"expected columns named by text, found {name!r}")
+        if not is_unicode(name):
+            raise refusal(f"column {name!r:.60}: {HALF}")
+        if times > 1:
+            raise refusal(f"two columns are called {quoted(name)}")
+    return list(names)
 
 
 def is_unicode(value: Any) -> bool:

@@ -1,0 +1,846 @@
+"""Records from CSV: rows and their values, the first row, and blocks of rows as tables of Arrow.
+
+Names that somebody has said decide, a model or an argument: where the row has them all, it is a
+header; where they are "x1", "x2", ... and it has not, it is data. Else it is data where it is all
+numbers, or where words of it come again below in their columns: one beside numbers, of words alone
+more than half. Missing values count as numbers; 0, 1, 2, ... are the header that pandas writes
+where nobody gave names. Where that is a guess, a warning says how the row was taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from bisect import bisect
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, islice, takewhile
+from operator import not_
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, KernbrookError
+from kernbrook.streams import limits
+from kernbrook.streams.bytes import (
+    COMMAS,
+    NOT_UTF8,
+    SEPARATORS,
+    DataFile,
+    count_lines,
+    line_blocks,
+    stem,
+)
+from kernbrook.streams.records import (
+    MISSING,
+    NUMBER,
+    Batch,
+    Records,
+    Refused,
+    Wanted,
+    checked_names,
+    is_number,
+    quoted,
+)
+
+OPEN, BAD, BARE, PLAIN = "open", "bad", "bare", "plain"  # see `cells_of`
+UNENDED = "a quoted value of the row that begins here does not end"
+_ODD = (
+    "an odd number of quotes; a value with a quote in it stands in quotes, and the quote in it is "
+    "written twice"
+)
+_TWO_WAYS = (
+    "a backslash before a quote, which can be read in several ways; write a quote in a value twice"
+)
+
+
+def whole_rows(
+    path: Path, blocks: Iterable[tuple[int, bytes]], separator: str
+) -> Iterator[tuple[int, bytes]]:
+    r"""Blocks of lines, each row in one: a line that ends in a quoted value ends with a CR there.
+
+    Empty lines follow such a row, as many as it takes for the lines after it to keep their numbers.
+
+    Examples
+    --------
+    >>> list(whole_rows(Path("t.csv"), [(1, b'1,"a\n'), (2, b'b"\n2,c\n')], ","))
+    [(1, b'1,"a\rb"\n\n2,c\n')]
+    """
+    held = b""
+    for first, lines in blocks:
+        first -= count_lines(held)
+        block, held = _joined(path, first, lines := held + lines, separator)
+        if len(held) > limits.LONGEST_CELL:
+            block, held = _joined(path, first, lines, separator, is_last=True)
+        if block:
+            yield first, block
+        first += count_lines(block)
+        if len(held) > limits.LONGEST_CELL:
+            raise DataFileError(path, f"{UNENDED} within {limits.LONGEST_CELL:,} bytes", first)
+    if held:
+        block, held = _joined(path, first, held, separator, is_last=True)
+        if held:
+            raise DataFileError(path, UNENDED, first + count_lines(block))
+        yield first, block
+
+
+def _joined(
+    path: Path, first: int, block: bytes, separator: str, is_last: bool = False
+) -> tuple[bytes, bytes]:
+    """The rows of a block that are whole, and the lines from one on that goes on after the block.
+
+    is_last : whether a row that may go on, or may not, ends
+    """
+    if b'\\"' not in block and _all_even(block):
+        return block, b""
+    lines, rows = block.split(b"\n"), list[bytes]()
+    while len(rows) < len(lines):
+        place = len(rows)
+        stop = _stop(path, first, lines, place, separator, is_last)
+        if stop == 0:
+            return b"".join(row + b"\n" for row in rows), b"\n".join(lines[place:])
+        rows += [b"\r".join(lines[place:stop]), *[b""] * (stop - place - 1)]
+    return b"\n".join(rows), b""
+
+
+def _stop(
+    path: Path, first: int, lines: list[bytes], place: int, separator: str, is_last: bool
+) -> int:
+    """Where the row ends that begins at a place among lines; 0 where it goes on after them."""
+    quotes = marks = 0
+    for stop in range(place + 1, len(lines) + 1):
+        line = lines[stop - 1]
+        quotes, marks = quotes + line.count(b'"'), marks + line.count(b'\\"')
+        is_even = quotes % 2 == 0 or (quotes + marks) % 2 == 0  # with or without backslashes
+        if stop == place + 1 and is_even and not marks:
+            return stop
+        if is_even or stop == place + 1:
+            states = _states(b"\r".join(lines[place:stop]), separator)
+            if {*states} == {BAD} and (quotes % 2 or stop > place + 1):
+                raise DataFileError(path, UNENDED, first + place)
+            if OPEN not in states:
+                return stop
+            if BARE in states or PLAIN in states:  # and the other way it goes on
+                escapes = states.index(OPEN) == 1
+                after = ('"' + lines[i].decode("latin-1") for i in range(stop, len(lines)))
+                left = (cells_of(text, separator, escapes)[1] for text in after)
+                ends = next((state for state in left if state != OPEN), None)
+                if ends in (BARE, PLAIN):
+                    raise DataFileError(path, _TWO_WAYS, first + place)
+                return stop if ends == BAD or is_last else 0
+    return 0
+
+
+def _states(row: bytes, separator: str) -> list[str]:
+    """Of a row as it is; and where backslashes before quotes are none of its own."""
+    text = row.decode("latin-1")
+    ways = (False, True) if '\\"' in text else (False,)
+    return [cells_of(text, separator, escapes)[1] for escapes in ways]
+
+
+def cells_of(text: str, separator: str, escapes: bool = False) -> tuple[list[str], str]:
+    r"""The values of a row, without quotes around them and blanks beside these; and their state.
+
+    OPEN where the row goes on after its end, BAD where something stands beside a quoted value, BARE
+    where a quote is in a value that stands in none, else PLAIN.
+
+    escapes : whether a backslash may stand before a quote in a value
+
+    Examples
+    --------
+    >>> cells_of('1, "a, b" ,c', ",")
+    (['1', 'a, b', 'c'], 'plain')
+    >>> [cells_of(row, ",")[1] for row in ('1,"a', '1,"a" b', '1,5"')]
+    ['open', 'bad', 'bare']
+    """
+    pattern, cells, place, state = _cell(separator, escapes), list[str](), 0, PLAIN
+    while (found := pattern.match(text, place)) is not None:
+        within, bare, mark = found["within"], found["bare"], found["mark"]
+        if mark is None:
+            return cells, OPEN
+        state = BARE if bare and '"' in bare else state
+        own = bare if within is None else within.replace('""', '"')
+        cells.append(own.replace('\\"', '"') if escapes else own)
+        if not mark:
+            return cells, state
+        place = found.end()
+    return cells, BAD
+
+
+@lru_cache
+def _cell(separator: str, escapes: bool) -> re.Pattern[str]:
+    """A value and the mark behind it; the begin of a quoted one alone."""
+    mark = re.escape(separator)
+    blanks = {" ": r"\t*+", "\t": " *+"}.get(separator, r"[ \t]*+")
+    within = r'(?:[^"\\]|\\.|"")*+' if escapes else '(?:[^"]|"")*+'
+    bare = rf'[^{mark}"]*+' if escapes else rf'(?!{blanks}")[^{mark}]*+'
+    quoted = rf'{blanks}"(?P<within>{within})(?:"{blanks}|(?P<open>\Z))'
+    cell = rf"(?:{quoted}|(?P<bare>{bare}))(?(open)|(?P<mark>{mark}|\Z))"
+    return re.compile(cell, re.DOTALL)
+
+
+def csv_lines(
+    path: Path, first: int, block: bytes, separator: str, refused: Refused = None
+) -> bytes:
+    r"""Lines of CSV with quotes as pyarrow and Python read them: around values, or doubled within.
+
+    Blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
+    write it, is no part of the value; where the line can be read without that, it is.
+
+    refused : called with the error for a line, which is then empty; None where it is raised
+
+    Examples
+    --------
+    >>> csv_lines(Path("t.csv"), 1, b'1, "a"\n2,"5\\" pipe"\n', ",")
+    b'"1","a"\n"2","5"" pipe"\n'
+    """
+    odd = any(mark in block for mark in (b'\\"', b' "', b'\t"'))
+    if not odd and _all_even(block):
+        return block
+    lines, beside = block.split(b"\n"), _blanks_before(separator)
+    for i, line in enumerate(lines):
+        try:
+            if odd and (b'\\"' in line or beside.search(line)):
+                lines[i] = line = _rewritten(path, first + i, line, separator)
+            if line.count(b'"') % 2:
+                raise DataFileError(path, _ODD, first + i)
+        except DataFileError as error:
+            if refused is None:
+                raise
+            refused(error)
+            lines[i] = b""
+    return b"\n".join(lines)
+
+
+@lru_cache
+def _blanks_before(separator: str) -> re.Pattern[bytes]:
+    """Blanks between the begin of a value and a quote."""
+    blanks = {" ": r"\t++", "\t": " ++"}.get(separator, r"[ \t]++")
+    return re.compile(rf'(?:^|{re.escape(separator)}){blanks}"'.encode())
+
+
+def _all_even(block: bytes) -> bool:
+    """Whether each line has an even number of quotes."""
+    if b'"' not in block:
+        return True
+    text = np.frombuffer(block, np.uint8)
+    marks = text[(text == ord('"')) | (text == ord("\n"))]
+    ends = np.flatnonzero(marks == ord("\n"))
+    quotes = ends - np.arange(len(ends))  # before each
+    return not (quotes % 2).any() and (len(marks) - len(ends)) % 2 == 0
+
+
+def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:
+    """A line with all values in quotes; as it is where it cannot be read that way."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line  # who reads on says so
+    cells, state = cells_of(text, separator)
+    if '\\"' in text and state != PLAIN:
+        cells, state = cells_of(text, separator, escapes=True)
+        if state != PLAIN or "\\\\" in text:
+            raise DataFileError(path, _TWO_WAYS, number)
+    if state in (OPEN, BAD):
+        return line
+    return separator.join('"' + cell.replace('"', '""') + '"' for cell in cells).encode()
+
+
+_AGAIN = "the names of the columns come again, as where files are put together"
+_LEAVE_OUT = (
+    'take such lines out, or leave them out: on_bad_rows="skip" (--on-bad-rows skip of train and '
+    "predict)"
+)
+NO_COMMENT = "lines that begin with # are no comments in a CSV file: sed '/^#/d' takes them out"
+_OF_R = (
+    "has the first column no name, as in what R's write.table writes? Write with row.names=FALSE"
+)
+_ONE = "is something else between them? sep (--sep)"
+_FOR_EXCEL = re.compile(rb'"?sep=.?"?', re.IGNORECASE)
+_QUOTED = re.compile(rb'"[^"]*+"')
+_NUMBER_CELL = re.compile(rb"\s*+" + NUMBER.pattern.encode() + rb"\s*+", re.IGNORECASE)
+_MARKED_NUMBER_CELL = re.compile(
+    rb"\s*+[+-]?(\d{1,3}(\.\d{3})++,\d++|\d++([.,]\d*+)?+|[.,]\d++)(e[+-]?\d++)?\s*+", re.IGNORECASE
+)
+_DECIMALS = re.compile(r"^([+-]?\d++),(\d++)$", re.ASCII)
+IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLED = 20  # first rows in which the separator is searched for, and what is odd
+_LONG = 1 << 16  # bytes of a row of which fewer are looked at
+_SAMPLED_CELLS = 1000  # of each
+_LOOKED_AT = 10_000  # rows in which words are searched for
+_CELLS = 1_000_000  # of them at most
+
+Line: TypeAlias = "tuple[int, list[str]]"  # a number, and values
+
+
+class Header(NamedTuple):
+    """What the first row says.
+
+    Attributes
+    ----------
+    line : its number
+    names : of the columns; "x1", "x2", ... where the row is data
+    is_data : whether it is data
+    told : how the row was taken where that is a guess, for a warning; else empty
+    """
+
+    line: int
+    names: list[str]
+    is_data: bool
+    told: str
+
+
+def checked_separator(sep: object) -> str | None:
+    """What somebody says parts the values; None to find it."""
+    if sep is None:
+        return None
+    sep = "\t" if sep == r"\t" else sep  # as a shell gives it
+    if not isinstance(sep, str) or len(sep) != 1 or not sep.isascii() or sep in '"\n\r\0':
+        raise InputError(f"sep: expected one character, got {sep!r:.40}")
+    return sep
+
+
+def find_separator(source: DataFile | Path) -> str:
+    """What parts the values of a CSV file: a comma, a semicolon, a tab or a bar.
+
+    What the first row has. Of several, what parts more of the first rows into equally many values;
+    then what leaves more numbers below the first row, also with decimal commas; then more values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.csv"
+    ...     _ = path.write_text("1,5;2,5;yes\\n3,0;4,25;no\\n")
+    ...     find_separator(path)
+    ';'
+    """
+    lines = _rows(line_blocks(DataFile.of(source)))
+    rows = [_QUOTED.sub(b"", row) for _, row in islice(lines, _SAMPLED)]
+    there = [mark for mark in SEPARATORS if rows and mark.encode() in rows[0]]
+    if len(there) < 2:
+        return there[0] if there else ","
+    return max(there, key=lambda mark: _parting(mark.encode(), rows))
+
+
+def _parting(mark: bytes, rows: list[bytes]) -> tuple[int, int, int]:
+    """How well a mark parts rows: rows as long as the first, then numbers below it, then cells."""
+    marks = [row.count(mark) for row in rows]
+    number = _NUMBER_CELL if mark == b"," else _MARKED_NUMBER_CELL
+    below = [row.split(mark, _SAMPLED_CELLS)[:_SAMPLED_CELLS] for row in rows[1:] or rows]
+    numbers = sum(1 for row in below for cell in row if number.fullmatch(cell))
+    return marks.count(marks[0]), numbers, marks[0]
+
+
+def read_header(
+    source: DataFile | Path, separator: str = ",", known: Collection[str] = (), least: int = 2
+) -> Header:
+    """Read the first row, and as many more as it takes to tell whether it is a header.
+
+    Parameters
+    ----------
+    source : the file, or its name
+    separator : what parts the values
+    known : names that columns must have, as a model or an argument says; empty where nobody does
+    least : columns
+    """
+    file = DataFile.of(source)
+    path = file.path
+    lines = _rows(whole_rows(path, line_blocks(file), separator))
+    line, row = next(lines, (0, b""))
+    if not row:
+        raise DataFileError(path, "the file has no line")
+    names = _names(path, line, csv_lines(path, line, row, separator), separator)
+    some = [(line, row), *islice(lines, _SAMPLED if len(row) < _LONG else 2)]
+    first = [(number, _lenient(one, separator)) for number, one in some]
+    if len(names) < least:
+        text = [one.decode("utf-8", errors="replace") for _, one in some]
+        by = IN_WORDS.get(separator, quoted(separator))
+        raise DataFileError(path, _one_column(first, text, by), line)
+    _check_ends(path, first, separator, bool(known))
+    rows = (one for _, one in chain(some[1:], lines))
+    numbered = [f"x{i}" for i in range(1, len(names) + 1)]
+    is_data, told = False, ""
+    if not known or not set(known) <= set(names):
+        by_number = bool(known) and set(known) <= set(numbered)
+        is_data, told = (True, "") if by_number else _is_data(names, row, rows, separator)
+    if is_data:
+        names = numbered
+        told = f"numbers where names were expected: taken as data, the columns as x1 to {names[-1]}"
+    hint = f"; several blanks between values? {COMMAS}" if separator == " " else ""
+    checked_names(names, lambda problem: DataFileError(path, f"{problem}{hint}", line))
+    return Header(line, names, is_data, told)
+
+
+def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> None:
+    """DataFileError where the first row is shorter than those below it, or all end with a mark.
+
+    named : whether somebody has said names of columns
+    """
+    (first, names), below = rows[0], rows[1:]
+    counts, n = [len(cells) for _, cells in below], len(names)
+    if not below or min(counts) != max(counts) or counts[0] < n:
+        if problem := _title(rows):
+            raise DataFileError(path, problem, first)
+        return
+    more, empty = counts[0] - n, min(_empty_at_end(cells) for _, cells in below)
+    ends = more or min(empty, _empty_at_end(names))
+    if empty >= ends > (named and not more):
+        problem = f"expected {n} values, found {counts[0]}; each row" if more else "each line"
+        mark = {"\t": r"\t"}.get(separator, separator) * ends
+        kind = "a separator" if ends == 1 else f"{ends} separators"
+        way = f"ends with {kind}: sed 's/{mark}\\r*$//' cuts it off"
+        raise DataFileError(path, f"{problem} {way}", below[0][0])
+    if more > 1 or names[0].startswith("#") or _is_names(below, separator):
+        if more and (problem := _title(rows)):
+            raise DataFileError(path, problem, first)
+    elif more:
+        raise DataFileError(path, f"expected {n} values, found {n + 1}; {_OF_R}", below[0][0])
+
+
+def _is_names(below: list[Line], separator: str) -> bool:
+    """Whether the second row has no number, and the third has one."""
+    return [any(_is_cell_number(cell, separator) for cell in row) for _, row in below[:2]] == [
+        False, True,
+    ]  # fmt: skip
+
+
+def _empty_at_end(cells: list[str]) -> int:
+    """How many values at the end are empty."""
+    return sum(1 for _ in takewhile(not_, reversed(cells)))
+
+
+def _title(rows: list[Line]) -> str:
+    """Lines before the header: the last rows have more values, and all equally many; or empty."""
+    counts = [len(cells) for _, cells in rows]
+    before = max((i + 1 for i, n in enumerate(counts) if n != counts[-1]), default=0)
+    if not 0 < before <= len(rows) - 2 or max(counts[:before]) >= counts[-1]:
+        return ""
+    line, last = rows[before][0], rows[before - 1][0]
+    way = f"is that no header? sed 1{f',{last}' * (last > 1)}d takes it out"
+    if all(cells[0].startswith("#") for _, cells in rows[:before]):
+        way = NO_COMMENT
+    told = f"found {counts[0]} value{'s' * (counts[0] > 1)}, and {counts[-1]} from line {line} on"
+    return f"{told}; {way}"
+
+
+def _one_column(rows: list[Line], text: list[str], by: str) -> str:
+    """What is wrong where the first of some rows has one value and is to have more.
+
+    by : what parts the values, in words
+    """
+    for mark in SEPARATORS:
+        if found := _title(
+            [(row[0], one.split(mark)) for row, one in zip(rows, text, strict=True)]
+        ):
+            return found
+    parts = {len(one.split()) for one in text}
+    hint = f"columns parted by blanks? {COMMAS}" if len(parts) == 1 and parts != {1} else _ONE
+    hint = NO_COMMENT if text[0].lstrip().startswith("#") else hint
+    found = f"found one column, {text[0].strip()!r:.40}"
+    return f"expected a label and features parted by {by}, {found}; {hint}"
+
+
+def data_blocks(
+    file: DataFile, headless: bool, separator: str, refused: Refused = None
+) -> Iterator[tuple[int, bytes]]:
+    """The blocks of `whole_rows` that have rows; without the header, unless there is none.
+
+    Quotes stand, and lines are refused, as `csv_lines` has it; so is a header that comes again.
+    """
+    headed, header = headless, b""
+    for first, block in whole_rows(file.path, line_blocks(file), separator):
+        if not headed:
+            blank = len(block) - len(block.lstrip(b"\n"))
+            end = block.find(b"\n", blank) + 1
+            if blank == len(block):
+                continue
+            headed, header = True, block[blank:end].strip(b"\n")
+            first += block.count(b"\n", 0, end)
+            block = block[end:] if end else b""
+        if block.strip(b"\n"):
+            block = csv_lines(file.path, first, block, separator, refused)
+            if header:
+                block = _once(header, file.path, first, block, separator, refused)
+            yield first, block
+
+
+def _once(
+    header: bytes, path: Path, first: int, block: bytes, separator: str, refused: Refused
+) -> bytes:
+    """A block with empty lines in place of such as are the header, each of which is refused."""
+    plain = _plain(header, separator)
+    word = max(re.findall(rb"\w+", header.lower()), key=len, default=b"")
+    if word not in block.lower():
+        return block
+    lines = block.split(b"\n")
+    for i, line in enumerate(lines):
+        if line and _plain(line, separator) == plain:
+            error = DataFileError(path, f"{_AGAIN}; {_LEAVE_OUT}", first + i)
+            if refused is None:
+                raise error
+            refused(DataFileError(path, _AGAIN, first + i))
+            lines[i] = b""
+    return b"\n".join(lines)
+
+
+def _plain(text: bytes, separator: str) -> bytes:
+    """Text in small letters, without quotes and blanks, as a header is compared."""
+    return text.lower().translate(None, b'" '.replace(separator.encode(), b""))
+
+
+def _rows(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not empty, and their numbers."""
+    for first, block in blocks:
+        for line, row in enumerate(block.split(b"\n"), start=first):
+            if row:
+                yield line, row
+
+
+def _names(path: Path, line: int, row: bytes, separator: str) -> list[str]:
+    if _FOR_EXCEL.fullmatch(row):
+        raise DataFileError(path, "a line that Excel alone reads; take it out", line)
+    if row.count(separator.encode()) >= limits.MOST_COLUMNS:
+        problem = f"over {limits.MOST_COLUMNS:,} columns, for which there is svmlight"
+        raise DataFileError(path, problem, line)
+    try:
+        return _cells(row.decode("utf-8"), separator)
+    except UnicodeDecodeError:
+        raise DataFileError(path, NOT_UTF8, line) from None
+    except csv.Error as error:
+        raise DataFileError(path, str(error), line) from None
+
+
+def _cells(row: str, separator: str) -> list[str]:
+    text = row.replace("\r", "\n")  # as `whole_rows` has it
+    return [cell.strip() for cell in next(csv.reader([text], delimiter=separator))]
+
+
+def _is_data(
+    names: list[str], row: bytes, rows: Iterator[bytes], separator: str
+) -> tuple[bool, str]:
+    """Whether the first row is data, and what has to be said where it is not."""
+    numbers = [name for name in names if _is_cell_number(name, separator)]
+    words = {
+        i: name
+        for i, name in enumerate(names)
+        if name not in MISSING and not _is_cell_number(name, separator)
+    }
+    if not numbers:
+        below = next(rows, b"")
+        cells, rows = _lenient(below, separator), chain([below], rows)
+        if any(_is_cell_number(cells[i], separator) for i in words if i < len(cells)):
+            return False, ""
+    if words and _come_again(words, 1 if numbers else len(words) // 2 + 1, row, rows, separator):
+        return True, ""
+    if not numbers:
+        return False, ""
+    if numbers == list(map(str, range(len(numbers)))):
+        counted = "0, 1, ... are taken as the names of the columns, not as data"
+        return False, "" if words else counted
+    some = "a word" if len(words) == 1 else "words"
+    return not words, f"numbers and {some} are taken as the names of the columns, not as data"
+
+
+def _is_cell_number(text: str, separator: str) -> bool:
+    return is_number(text if separator == "," else _DECIMALS.sub(r"\1.\2", text))
+
+
+def _come_again(
+    words: dict[int, str], needed: int, row: bytes, rows: Iterator[bytes], separator: str
+) -> bool:
+    """Whether so many words of the first row, by their places, are found below themselves."""
+    left, plain = dict(words), _plain(row, separator)  # a row that is the same says nothing
+    for other in islice(rows, min(_LOOKED_AT, _CELLS // len(words) + 1)):
+        cells = [] if _plain(other, separator) == plain else _lenient(other, separator)
+        for i in [i for i, word in left.items() if i < len(cells) and cells[i] == word]:
+            del left[i]
+        if len(words) - len(left) >= needed:
+            return True
+    return False
+
+
+def _lenient(row: bytes, separator: str) -> list[str]:
+    """The values of a row; none where something is wrong, which who reads the rows says."""
+    if row.count(separator.encode()) >= limits.MOST_COLUMNS:
+        return []
+    try:
+        text = csv_lines(Path(), 0, row, separator)
+        return _cells(text.decode("utf-8", errors="replace"), separator)
+    except (DataFileError, csv.Error):
+        return []
+
+
+class TextRecords(Records):
+    """A text file, a block of whole lines at a time; problems name the line."""
+
+    def __init__(self, file: DataFile):
+        self._file = file
+        self.where = file.path
+        self.name = stem(file.path)
+        self.levels: dict[str, list[str]] = {}
+
+    def at(self, line: int, problem: str) -> DataFileError:
+        """The error for a problem with one line."""
+        return DataFileError(self.where, problem, line)
+
+    def lines_of(self, rows: int, first: int, block: bytes) -> Sequence[int]:
+        """The numbers of the lines of so many rows of a block, the first of which has a number."""
+        if rows == _n_lines(block):
+            return range(first, first + rows)
+        numbered = enumerate(block.split(b"\n"), start=first)
+        return [number for number, line in numbered if self.is_row(line)]
+
+    def batch(self, table: Any, lines: Sequence[int], refused: Sequence[int] = ()) -> Batch:
+        """Rows, the numbers of their lines, and those of lines that were refused between them."""
+        bad = [bisect(lines, line) + i for i, line in enumerate(sorted(refused))]
+        return Batch(table, lambda row, problem: self.at(lines[row], problem), bad)
+
+    def is_row(self, line: bytes) -> bool:
+        """Whether a line has values."""
+        return line != b""
+
+    def refusing(self, wanted: Wanted) -> tuple[Refused, list[int]]:
+        """What is called with the error for a line, None where it is raised; and these lines."""
+        lines, tell = list[int](), wanted.refused
+
+        def refuse(error: KernbrookError) -> None:
+            assert tell is not None
+            tell(error)
+            lines.append(getattr(error, "line", None) or 0)
+
+        return (None if tell is None else refuse), lines
+
+
+class CsvRecords(TextRecords):
+    """A CSV file. Values come as text, and of columns that are to be numbers as these.
+
+    A column of which a value is no plain number comes as text from that block on.
+
+    Parameters
+    ----------
+    file : the file
+    separator : one character between values; None to find it
+    known, least : as `read_header` has them
+
+    Warns
+    -----
+    DataFileWarning
+        As `read_header` says how the first row was taken.
+    """
+
+    typed = False
+
+    def __init__(
+        self,
+        file: DataFile,
+        separator: str | None = None,
+        known: Collection[str] = (),
+        least: int = 2,
+    ):
+        self._begin(file, find_separator(file) if separator is None else separator)
+        header = read_header(file, self.separator, known, least)
+        self._header, self.columns, self._headless, told = header
+        self.told = DataFileWarning(file.path, told, self._header) if told else None
+
+    def _begin(self, file: DataFile, separator: str) -> None:
+        super().__init__(file)
+        self.separator = separator
+
+    def _blocks(self, refused: Refused) -> Iterator[tuple[int, bytes]]:
+        """Whole rows, without the header; lines that are refused are empty."""
+        return data_blocks(self._file, self._headless, self.separator, refused)
+
+    def gaps(self, wanted: Wanted) -> list[str]:
+        """Text of cells that are missing; where it is ? alone, only outside of quotes."""
+        return [gap for gap in MISSING if gap not in wanted.kept]
+
+    def refusal_of_names(self, problem: str) -> DataFileError:
+        return self.at(self._header, problem)
+
+    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+        refused, bad = self.refusing(wanted)
+        for first, block in self._blocks(refused):
+            table = self._with_numbers(block, wanted)
+            if table is None:
+                table, block = self._as_text(first, block, wanted, refused)
+                plain = {name for name in wanted.numbers if _is_plain(table.column(name))}
+                wanted = wanted._replace(numbers=plain)
+            lines = self.lines_of(table.num_rows, first, block)
+            yield self.batch(table, lines, bad)
+            bad.clear()
+
+    def _as_text(
+        self, first: int, block: bytes, wanted: Wanted, refused: Refused
+    ) -> tuple[Any, bytes]:
+        """The table of a block, all of it text, and the block without lines that are refused."""
+        wanted = wanted._replace(numbers=())
+        try:
+            return csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted)), block
+        except (ValueError, csv.Error) as error:
+            faults = list(self._faults(first, block))
+            if not faults:
+                raise self.at(first, f"in the lines from here on: {error}") from None
+            if refused is None:
+                raise faults[0] from None
+        lines = block.split(b"\n")
+        for fault in faults:
+            refused(fault)
+            lines[(fault.line or first) - first] = b""
+        block = b"\n".join(lines)
+        if not block.strip(b"\n"):
+            return _no_rows(wanted.columns), block
+        return csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted)), block
+
+    def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
+        """The table of a block where all that are to be numbers are; else None."""
+        if not wanted.numbers or len(self.columns) > limits.WIDE:
+            return None
+        try:
+            table = csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted))
+        except ValueError:
+            return None
+        # What is written as infinity, or is too large, is named as it stands.
+        return table if all(_is_finite(table.column(name)) for name in wanted.numbers) else None
+
+    def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
+        """What is wrong with the lines of a block that pyarrow does not read."""
+        for line, row in enumerate(block.split(b"\n"), start=first):
+            if b'"' in row and cells_of(row.decode("latin-1"), self.separator)[1] == OPEN:
+                raise self.at(line, UNENDED)
+            if row and (problem := self._problem(row)) is not None:
+                yield self.at(line, problem)
+
+    def _problem(self, row: bytes) -> str | None:
+        """What is wrong with a line; None where nothing is."""
+        if _is_too_long(row, self.columns, self.separator):
+            kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
+            marks = f"{row.count(self.separator.encode()):,} {kind}"
+            return f"expected {len(self.columns)} values, found {marks}"
+        try:
+            cells = next(csv.reader([row.decode("utf-8")], delimiter=self.separator))
+        except UnicodeDecodeError:
+            return NOT_UTF8
+        except csv.Error as problem:
+            return str(problem)
+        if len(cells) != len(self.columns):
+            told = f"expected {len(self.columns)} values, found {len(cells)}"
+            return f"{told}; {NO_COMMENT}" if cells[0].startswith("#") else told
+        return None
+
+
+def csv_table(
+    block: bytes, names: Sequence[str], wanted: Wanted, separator: str, gaps: list[str]
+) -> Any:
+    """The columns wanted of a block of lines, as text or numbers; null where a value is missing.
+
+    Of text with blanks around it `without_gaps` says later whether it is missing. ValueError where
+    pyarrow does not read it, or a row goes on in the next line.
+
+    Parameters
+    ----------
+    block : whole lines
+    names : of all columns
+    wanted : columns
+    separator : what parts the values
+    gaps : text of values that are missing
+    """
+    if len(names) > limits.WIDE:
+        table = _wide_table(block, names, wanted.columns, separator)
+    else:
+        table = _arrow_table(block, names, wanted, separator, gaps)
+    rows = table.num_rows
+    if rows != _n_lines(block) and rows != sum(1 for line in block.split(b"\n") if line):
+        raise ValueError("quotes stand where they are not expected")
+    return _with_line_ends(table) if b"\r" in block else table
+
+
+def _n_lines(block: bytes) -> int:
+    """The lines of a block, empty ones too."""
+    return count_lines(block) + (not block.endswith(b"\n"))
+
+
+def _with_line_ends(table: Any) -> Any:
+    """A table in whose text LF stands where lines ended, in place of CR."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for i, name in enumerate(table.column_names):
+        if pa.types.is_string(table.column(i).type):
+            text = compute.replace_substring(table.column(i), "\r", "\n")
+            table = table.set_column(i, name, text)
+    return table
+
+
+def _arrow_table(
+    block: bytes, names: Sequence[str], wanted: Wanted, separator: str, gaps: list[str]
+) -> Any:
+    """The same by pyarrow."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
+    number: Mapping[str, str] = dict(zip(names, places, strict=True))
+    kinds = dict.fromkeys(places, pa.string())
+    kinds |= {number[name]: pa.float64() for name in wanted.numbers}
+    table = arrow_csv.read_csv(
+        # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
+        pa.BufferReader(b"\n" + block),
+        read_options=arrow_csv.ReadOptions(
+            column_names=places, use_threads=False, block_size=len(block) + 2
+        ),
+        parse_options=arrow_csv.ParseOptions(delimiter=separator),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=kinds,
+            null_values=gaps,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=gaps != ["?"],
+            include_columns=[number[name] for name in wanted.columns],
+        ),
+    )
+    return table.rename_columns(list(wanted.columns))
+
+
+def _no_rows(columns: Sequence[str]) -> Any:
+    """A table of text without a row."""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([], pa.string()) for name in columns})
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether all of a column of text are numbers as Arrow reads them, or missing."""
+    import pyarrow as pa
+
+    try:
+        return _is_finite(text.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return False
+
+
+def _is_finite(numbers: Any) -> bool:
+    """Whether none of a column is infinite, or what text such as "nan(1)" means."""
+    from pyarrow import compute
+
+    return compute.all(compute.is_finite(numbers), min_count=0).as_py() is True
+
+
+def _is_too_long(line: bytes, names: Sequence[str], separator: str) -> bool:
+    """Whether a line has so many separators that it is not to be taken apart."""
+    return line.count(separator.encode()) > len(names) + limits.LONGEST_LABEL
+
+
+def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
+    """The same where pyarrow's memory for each column is more than the text."""
+    import pyarrow as pa
+
+    if any(_is_too_long(line, names, separator) for line in block.split(b"\n")):
+        raise ValueError("a row of another length")
+    lines = block.decode("utf-8").split("\n")
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+    if any(len(row) != len(names) for row in rows):
+        raise ValueError("a row of another length")
+    place = {name: i for i, name in enumerate(names)}
+    arrays = [pa.array([row[place[name]] for row in rows], pa.string()) for name in wanted]
+    return pa.Table.from_arrays(arrays, names=list(wanted))

@@ -1,1 +1,0 @@
-"""Bytes and lines of data files, plain and compressed, within limits."""

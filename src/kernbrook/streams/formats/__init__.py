@@ -1,1 +1,0 @@
-"""Files of each format as rows: of numbers, or as tables of columns."""
