@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.cli.questions import percent
+from kernbrook.cli.person import percent
 from kernbrook.evaluation.checkpoint import load_checkpoint
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
@@ -551,8 +551,8 @@ def test_a_person_at_a_terminal(kernbrook, flowers, tmp_path):
 KILLS = """
 import json, os, pty, re, signal, sys
 import kernbrook as kb
-from kernbrook.evaluation.sessions import answers
-from kernbrook.evaluation.sessions import labelling
+from kernbrook.evaluation import answers
+from kernbrook.evaluation import labelling
 from kernbrook.cli import person, questions
 from kernbrook.cli.main import run
 from sklearn.datasets import dump_svmlight_file

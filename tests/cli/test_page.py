@@ -32,13 +32,13 @@ from sittings import (
 )
 
 import kernbrook as kb
-from kernbrook.cli.questions import Rows, percent
-from kernbrook.cli.web_page import Page, PageAddress, Place, keys_of, kind_of, picture
+from kernbrook.cli.page import Page, PageAddress, Place, keys_of, kind_of, picture
+from kernbrook.cli.person import Rows, percent
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.answers import answers_beside
 from kernbrook.evaluation.checkpoint import load_checkpoint
-from kernbrook.evaluation.sessions.answers import answers_beside
-from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.labelling import label
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and pipes")
 

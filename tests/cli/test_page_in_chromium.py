@@ -29,7 +29,7 @@ from sittings import (
     sittings_in,
 )
 
-from kernbrook.evaluation.sessions.answers import answers_beside
+from kernbrook.evaluation.answers import answers_beside
 
 pytestmark = pytest.mark.slow
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, and names of files with <")

@@ -136,7 +136,7 @@ def test_parquet_of_many_rows_and_of_labels_that_no_type_holds(kernbrook, tmp_pa
     large = [2**70 if one else 7 for one in late]
     kb.save(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(10)).fit(X, large), tmp_path / "m")
     write(tmp_path / "bare.csv", X)
-    monkeypatch.setattr("kernbrook.cli.written.ROWS", 1500)
+    monkeypatch.setattr("kernbrook.cli.output.ROWS", 1500)
     assert kernbrook("predict", "m", "bare.csv", "--output", "out.parquet")[0] == 0
     table = pq.ParquetFile("out.parquet")
     assert (table.metadata.num_rows, table.metadata.num_row_groups) == (3000, 2)

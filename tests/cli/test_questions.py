@@ -13,13 +13,12 @@ from rich.console import Console
 from scipy.sparse import csr_array
 
 import kernbrook as kb
-from kernbrook.cli.person import Person
-from kernbrook.cli.questions import Rows, about, number, percent, usual
+from kernbrook.cli.person import Person, Rows, about, number, percent, usual
 from kernbrook.errors import UnknownNameError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.answers import Question
+from kernbrook.evaluation.labelling import Labelling
 from kernbrook.evaluation.moments import Moments
-from kernbrook.evaluation.sessions.answers import Question
-from kernbrook.evaluation.sessions.labelling import Labelling
 from kernbrook.evaluation.training import Quit
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kernbrook.cli.serving import Response, Server
+from kernbrook.cli.page import Response, Server
 
 ROUTES = {
     ("GET", "/"): lambda query: Response.of({"query": dict(query)}),

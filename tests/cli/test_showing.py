@@ -20,8 +20,8 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation import label, train
 from kernbrook.evaluation import training as sessions
 from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.labelling import with_policy
 from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.sessions.labelling import with_policy
 from kernbrook.evaluation.training import go_on
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe

@@ -6,7 +6,7 @@ import signal
 import pytest
 import typer
 
-from kernbrook.cli.signals import Stopping
+from kernbrook.cli.output import Stopping
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kernbrook.cli.written import check_ending, write_table
+from kernbrook.cli.output import check_ending, write_table
 from kernbrook.errors import InputError
 
 TEXT = ["plain", 'a "quoted", one', "two\nlines", "", " é ☃ ", "=1+1", None]

@@ -11,9 +11,9 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.answers import answers_beside, label_table
+from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.raw_rows import RawRows
-from kernbrook.evaluation.sessions.answers import answers_beside, label_table
-from kernbrook.evaluation.sessions.labelling import label
 from kernbrook.evaluation.training import Undo
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(3)

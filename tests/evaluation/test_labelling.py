@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.estimators.table_model import TableModel, open_like
+from kernbrook.evaluation import labelling
 from kernbrook.evaluation import training as sessions
+from kernbrook.evaluation.answers import AnswerLog, Begun, answers_beside
 from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
-from kernbrook.evaluation.sessions import labelling
-from kernbrook.evaluation.sessions.answers import AnswerLog, Begun, answers_beside
-from kernbrook.evaluation.sessions.labelling import label, with_policy
+from kernbrook.evaluation.labelling import label, with_policy
 from kernbrook.evaluation.training import Quit, Undo
 
 RNG = np.random.default_rng(0)

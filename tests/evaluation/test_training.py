@@ -25,8 +25,8 @@ from kernbrook.evaluation.checkpoint import (
     save_checkpoint,
 )
 from kernbrook.evaluation.content import RowDigest
+from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.measures import Sums
-from kernbrook.evaluation.sessions.labelling import label
 from kernbrook.evaluation.training import train
 from kernbrook.evaluation.windows import Past, Windows
 

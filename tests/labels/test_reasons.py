@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.sessions.labelling import reason
+from kernbrook.evaluation.labelling import reason
 from kernbrook.labels.base import Wanted
 
 
@@ -69,7 +69,7 @@ def test_who_says_no_reason():
 
 def test_the_rows_since_the_last_label_are_counted(tmp_path):
     """A policy that asks after so many rows without a label is told of them, skips too."""
-    from kernbrook.evaluation.sessions.labelling import label
+    from kernbrook.evaluation.labelling import label
 
     X = np.random.default_rng(0).normal(size=(12, 2))
     pool = [kb.Gaussian(sigma=1.0)]

@@ -20,12 +20,12 @@ import numpy as np
 import plain
 
 import kernbrook as kb
-from kernbrook.cli.questions import Rows
-from kernbrook.cli.web_page import Page, PageAddress
+from kernbrook.cli.page import Page, PageAddress
+from kernbrook.cli.person import Rows
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.classes import named_classes
-from kernbrook.evaluation.sessions.labelling import label
+from kernbrook.evaluation.labelling import label
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(3)
 Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no").tolist()

@@ -20,7 +20,7 @@ from kernbrook.cli.options import (
     check_outputs,
 )
 from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
-from kernbrook.cli.written import written as written_to
+from kernbrook.cli.output import written as written_to
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from kernbrook.cli.options import (
     as_toml,
     check_outputs,
 )
-from kernbrook.cli.output import progress, say, say_of_rows, show_result
-from kernbrook.cli.signals import Stopping
+from kernbrook.cli.output import Stopping, progress, say, say_of_rows, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:

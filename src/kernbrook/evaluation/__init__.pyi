@@ -1,8 +1,13 @@
+from .answers import LabelTable as LabelTable
+from .answers import Question as Question
+from .answers import label_table as label_table
 from .changes import Change as Change
 from .changes import Changes as Changes
 from .checkpoint import Checkpoint as Checkpoint
 from .checkpoint import load_checkpoint as load_checkpoint
 from .comparing import compare as compare
+from .labelling import Labelling as Labelling
+from .labelling import label as label
 from .measures import Measures as Measures
 from .oracles import best_fixed as best_fixed
 from .oracles import best_shifting as best_shifting
@@ -16,11 +21,6 @@ from .ranks import ranking as ranking
 from .record import Comparison as Comparison
 from .record import Record as Record
 from .run import prequential as prequential
-from .sessions.answers import LabelTable as LabelTable
-from .sessions.answers import Question as Question
-from .sessions.answers import label_table as label_table
-from .sessions.labelling import Labelling as Labelling
-from .sessions.labelling import label as label
 from .training import Quit as Quit
 from .training import Training as Training
 from .training import go_on as go_on

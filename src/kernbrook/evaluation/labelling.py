@@ -27,13 +27,7 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, task_of
-from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of, save_checkpoint
-from kernbrook.evaluation.classes import as_label, named_classes
-from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.measures import Measures
-from kernbrook.evaluation.predicting import said_of
-from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
-from kernbrook.evaluation.sessions.answers import (
+from kernbrook.evaluation.answers import (
     Answer,
     AnswerLog,
     Begun,
@@ -42,6 +36,12 @@ from kernbrook.evaluation.sessions.answers import (
     answers_beside,
     entries,
 )
+from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of, save_checkpoint
+from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.locking import locked
+from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.predicting import said_of
+from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.training import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.windows import Past
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling

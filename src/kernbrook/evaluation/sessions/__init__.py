@@ -1,1 +1,0 @@
-"""Models in files over days: trainings, labellings, predictions, and where they stopped."""
