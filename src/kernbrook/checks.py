@@ -1,7 +1,8 @@
-"""Parameters as data: what each may be, said once beside `__init__`, and checked here.
+"""Parameters as data: what each may be, said once, and checked here.
 
-A class says it in `parameter_ranges`, a dict from names to the kinds below; a subclass says only
-what differs. `check` compares an object with it. Where one parameter depends on another, code does.
+A class says it beside the types of its fields, see `parameters`, or in `parameter_ranges`, a dict
+from names to the kinds below; a subclass says only what differs. `check` compares an object with
+it. Where one parameter depends on another, code does.
 
 Examples
 --------
