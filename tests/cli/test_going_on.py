@@ -127,52 +127,6 @@ def test_resume_needs_no_options_again(trained):
     )  # fmt: skip
 
 
-OTHERWISE = [
-    (["--recipe", "rbp"], "learner was BPAS(budget=10) and is RBP()"),
-    (["--recipe", "bpas", "--set", "budget=20"], "learner was BPAS(budget=10) and is BPAS(budget"),
-    (["--set", "budget=20"], "recipe kernbrook-classification: no parameter 'budget'"),
-    (["--set", "kernels=amkl17"], "kernels was 'omkc16' and is"),
-    (["--recipe", "x"], "unknown recipe 'x'"),
-    (["--table", "classes=a,b"], "classes were no, yes and are a, b"),
-    (["--table", "positive=yes"], "positive was None and is 'yes'"),
-    (["--table", "n_features=3"], "n_features was"),
-    (["--missing", "last"], "missing was 'mean' and is 'last'"),
-    (["--categorical", "carrier=UA"], "categorical was {'carrier': ['UA', 'AA']} and is"),
-    (["--categorical", "wind"], "categorical was {'carrier': ['UA', 'AA']} and is"),
-    (
-        ["--dates", "when=hour"],
-        "dates was {'when': ['days', 'hour']} and is {'when': ['hour']}",
-    ),
-    (["--dates", "wind"], "dates was {'when': ['days', 'hour']} and is"),
-    (["--table", "drop=wind"], "drop was [] and is ['wind']"),
-    (["--resume"], "--go-on, --resume: expected one of them, got both"),
-    (["--overwrite"], "--go-on, --overwrite: expected one of them, got both"),
-    (["--scheduler", "local:1"], "--go-on: goes without --scheduler"),
-    (["--label", "wind"], "unknown 'late'"),
-]
-
-
-def test_options_that_are_not_as_the_file_has_them(trained):
-    before = Path("m").read_bytes()
-    for options, said in OTHERWISE:
-        code, out, err = trained("train", "day1.csv", "--model", "m", "--go-on", *options)
-        assert (code, out, said in err, err.count("\n")) == (1, "", True, 1), (options, err)
-    assert Path("m").read_bytes() == before
-
-
-def test_options_without_go_on(trained):
-    assert "--anyway: goes with --go-on" in trained(
-        "train", "day1.csv", "--model", "new", "--anyway", *BPAS
-    )[2]  # fmt: skip
-    assert "ignore_extra: goes with --go-on, or --resume of a model that is there" in trained(
-        "train", "day1.csv", "--model", "new", "--table", "ignore_extra=true", *BPAS
-    )[2]  # fmt: skip
-    assert "new does not exist: train it first, without go_on (--go-on)" in trained(
-        "train", "day1.csv", "--model", "new", "--go-on"
-    )[2]  # fmt: skip
-    assert not Path("new").exists()
-
-
 def test_columns_and_labels_that_are_new(trained):
     frame = pandas.read_csv("day1.csv").drop(columns="wind").assign(new=1)
     frame.loc[:700, "late"] = "maybe"

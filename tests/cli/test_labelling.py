@@ -384,25 +384,6 @@ def test_a_trained_model(kernbrook, flowers):
     assert kb.load("m").n_rounds_ == 160
 
 
-def test_settings(kernbrook, flowers):
-    """They go with the same command again, with a recipe and with ours."""
-    new = ["--recipe", "bpas", "--classes", "no,yes", "--set", "budget=7", "--set", "discount=0.5"]
-    for typed in (["yes", "no", "q"], ["yes", "q"]):
-        code, _, err = kernbrook("label", "m", "flowers.csv", *new, typed=typed)
-        assert (code, "the same command goes on" in err) == (0, True)
-    model = kb.load("m").model
-    assert (model.learner.budget, model.combiner.discount, model.labels_asked_) == (7, 0.5, 3)
-    code, _, err = kernbrook("label", "m", "flowers.csv", *new[:-4], "--set", "budget=8")
-    assert (code, "budget=7" in err, "budget=8" in err) == (1, True, True)
-    ours = ["--classes", "no,yes", "--set", "kernels=amkl17"]
-    for _ in range(2):
-        code, _, err = kernbrook("label", "ours", "flowers.csv", *ours, typed=["yes", "q"])
-        assert (code, "the same command goes on" in err) == (0, True)
-    assert kb.load("ours").labels_asked_ == 2
-    code, _, err = kernbrook("label", "ours", "flowers.csv", "--classes", "no,yes", typed=["q"])
-    assert (code, "the same command goes on" in err) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -4,9 +4,6 @@ import json
 
 import numpy as np
 
-import kernbrook as kb
-from kernbrook.evaluation import predict_stream
-
 
 def stream_of(path, n=900):
     """A level that walks, with the last value among the features."""
@@ -31,19 +28,3 @@ def test_compare_with_late_labels(kernbrook, tmp_path):
     assert "horizons" in json.dumps(found["late"])
     for wrong in (["--delay", "-1"], ["--every", "0"]):
         assert kernbrook(*command, *wrong)[0] == 2
-
-
-def test_a_model_that_learns_no_more_predicts_rows_as_far_ahead(kernbrook, tmp_path):
-    X, _ = stream_of(tmp_path / "walk.csv")
-    done = kernbrook("train", tmp_path / "walk.csv", "--model", tmp_path / "model")
-    assert done[0] == 0, done[2]
-    kernbrook("predict", tmp_path / "model", tmp_path / "walk.csv", "--output", tmp_path / "said")
-    said = np.array([float(line) for line in (tmp_path / "said").read_text().split()])
-    model = kb.load(tmp_path / "model").model
-    near = model.predict(X)
-    model.delay = float("inf")
-    np.testing.assert_array_equal(said, model.predict(X))
-    assert not np.array_equal(said, near)
-    model.delay = 0  # what the model says of itself goes first
-    parts = [labels for labels, _ in predict_stream(model, (X, np.zeros(len(X))))]
-    np.testing.assert_array_equal(np.concatenate(parts), model.predict(X))

@@ -16,7 +16,6 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.evaluation.checkpoint import load_checkpoint
-from kernbrook.evaluation.training import train
 
 pandas = pytest.importorskip("pandas")
 BPAS = ["--recipe", "bpas", "--set", "budget=10"]
@@ -158,33 +157,6 @@ def test_fifty_columns_in_a_folder(kernbrook):
     assert (code, "parts" in out) == (0, True)
 
 
-def test_other_options_are_not_the_same_training(kernbrook):
-    titanic(1500).to_csv("titanic.csv", index=False)
-    given = ["train", "titanic.csv", "--model", "m", *BPAS, *OPTIONS]
-    assert kernbrook(*given)[0] == 0
-    code, _, err = kernbrook(*given[:-1], "last", "--resume")
-    assert (code, "missing was 'mean' and is 'last'" in err) == (1, True)
-    assert kernbrook(*given, "--resume")[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        (["--categorical", "Sex=hash:x"], "--categorical: expected Sex=hash:N with a number"),
-        (["--categorical", "Sex=hash:0"], "expected 1 to 16,384 columns to hash to, got 0"),
-        (["--categorical", "sex"], "unknown column 'sex': did you mean Sex?"),
-        (["--dates", "Boarded=century"], "expected some of days, hour, weekday, yearday"),
-        (["--missing", "median"], "missing must be one of error, mean, last, indicator"),
-        (["--table", "decimal=;"], "decimal must be '.' or ','"),
-        (["--table", "sep=::"], "sep: expected one character, got '::'"),
-    ],
-)
-def test_options_that_do_not_fit(kernbrook, given, problem):
-    titanic(20).to_csv("titanic.csv", index=False)
-    code, _, err = kernbrook("train", "titanic.csv", "--model", "m", *BPAS, *given)
-    assert (code, problem in err) == (1, True), err
-
-
 ODD_NAMES = ["", "c=d", "a,b", 'say "x"', "a b", "-k", "--drop", "=", "ends ", "x" * 150, "'", "$é"]
 # Each name for text or for dates, which are quoted alike; gaps are another sentence.
 WAYS = [(name, [["Sex"], ["Boarded"]][i % 2]) for i, name in enumerate(ODD_NAMES)]
@@ -284,25 +256,6 @@ def test_a_working_folder_that_is_gone(kernbrook, tmp_path, monkeypatch):
         "(cd)\n"
     )
     assert kernbrook(*given, tmp_path / "m")[0] == 0
-
-
-@pytest.mark.parametrize("missing", ["mean", "last", "indicator"])
-def test_a_training_that_was_stopped_ends_in_the_same_bytes(tmp_path, missing):
-    frame = titanic(3000)
-    encoder = ENCODER.copy().set_params(missing=missing)
-
-    def go(path, **options):
-        stream = kb.open_stream(frame, label="Survived", encoder=encoder)
-        machine = kb.recipes.make("bpas", budget=10, random_state=0)
-        return train(stream, machine, path, **options)
-
-    go(tmp_path / "whole")
-    assert not go(tmp_path / "cut", stop=lambda: True).finished
-    known = encoder.copy().fit(frame.drop(columns="Survived")[:1024]).described()
-    assert kb.load(tmp_path / "cut").encoder_.described() == known
-    go(tmp_path / "cut", resume=True, stop=lambda: True)
-    go(tmp_path / "cut", resume=True)
-    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.mark.long

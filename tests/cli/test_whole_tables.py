@@ -153,37 +153,6 @@ def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
     np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (["--table", "lags=0"], "lags: expected numbers of rows from 1"),
-        (["--table", "lags=one"], "lags: expected numbers of rows from 1"),
-        (["--table", "every=3"], "every: goes with lags"),
-        (["--table", "words=nots"], "unknown column 'nots'"),
-        (["--table", 'words={"paid": "many"}'], "expected 1 to 16,777,216 columns to hash to"),
-        (["--table", 'words={"note": 16}'], "'note' is declared twice"),
-        (["--table", "words=day"], "the column 'day' is in two of them"),
-        (["--table", "on_bad_rows=drop"], "on_bad_rows: expected error or skip, got 'drop'"),
-    ],
-)
-def test_options_that_do_not_fit(kernbrook, trips, tmp_path, options, problem):
-    declared = [
-        "--categorical",
-        "day",
-        "--dates",
-        "when",
-        "--table",
-        "drop=paid",
-        "--table",
-        'words={"note": 8}',
-    ]
-    code, out, said = kernbrook(*TRAIN, *declared, *options)
-    assert (code, out) in ((1, ""), (2, ""))
-    assert problem in said
-    assert len(said.strip().splitlines()) == 1
-    assert not (tmp_path / "m").exists()
-
-
 def test_a_table_without_a_single_label(kernbrook, tmp_path):
     lines(tmp_path / "t.csv", "a,label", ["1,", "2,", "3,"])
     code, _, said = kernbrook(*TRAIN)

@@ -84,7 +84,7 @@ Table = Annotated[
     typer.Option(
         metavar="FILE|NAME=VALUE",
         help="How the data are read, and what a table's columns are: a TOML file, or one of its "
-        "lines, as JSON or text; repeatable. See docs/tables.md.",
+        "lines, as JSON or text; repeatable.",
     ),
 ]
 OnBadRows = Annotated[
