@@ -73,17 +73,8 @@ class Waveform(Drawn):
 
     An example is a random convex combination of two of three triangular waves, plus independent
     standard normal noise on each feature. The best possible error is about 14 %.
-
-    References
-    ----------
-    Breiman, Friedman, Olshen and Stone (1984), *Classification and Regression Trees*, section
+    After Breiman, Friedman, Olshen and Stone (1984), *Classification and Regression Trees*, section
     2.6.2.
-
-    Examples
-    --------
-    >>> X, y = Waveform(5000, seed=1).read()
-    >>> X.shape, sorted(set(y.tolist()))
-    ((5000, 21), [0, 1, 2])
     """
 
     name, n_features, usual = "waveform", 21, 5000
@@ -107,18 +98,8 @@ class Checkerboard(Drawn):
     """A board of 4 x 4 squares: 2 features, classes +1 and -1, no noise.
 
     Points are uniform on [-1, 1)^2; the square with the least coordinates is +1, and neighbours
-    differ.
-
-    References
-    ----------
-    Wang, Crammer and Vucetic (2010), *Multi-class Pegasos on a budget*, table 1, whose text gives
-    only the size of the data; board and range are the usual ones.
-
-    Examples
-    --------
-    >>> X, y = Checkerboard(1000, seed=1).read()
-    >>> X.shape, sorted(set(y.tolist()))
-    ((1000, 2), [-1, 1])
+    differ. After Wang, Crammer and Vucetic (2010), *Multi-class Pegasos on a budget*, table 1,
+    whose text gives only the size of the data; board and range are the usual ones.
     """
 
     name, n_features, usual = "checkerboard", 2, 10_000
@@ -137,16 +118,7 @@ class Friedman(Drawn):
 
     y = 10 sin(pi x_1 x_2) + 20 (x_3 - 1/2)^2 + 10 x_4 + 5 x_5 + e, with features uniform on [0, 1)
     and e standard normal. The best possible mean squared error is 1; that of the mean is 25.
-
-    References
-    ----------
-    Friedman (1991), *Multivariate adaptive regression splines*; scikit-learn's `make_friedman1`.
-
-    Examples
-    --------
-    >>> X, y = Friedman(1000, seed=1).read()
-    >>> X.shape, bool(0 < y.mean() < 30)
-    ((1000, 10), True)
+    After Friedman (1991), *Multivariate adaptive regression splines*, and `make_friedman1`.
     """
 
     name, n_features, usual = "friedman", 10, 10_000

@@ -275,15 +275,7 @@ Line: TypeAlias = "tuple[int, list[str]]"  # a number, and values
 
 
 class Header(NamedTuple):
-    """What the first row says.
-
-    Attributes
-    ----------
-    line : its number
-    names : of the columns; "x1", "x2", ... where the row is data
-    is_data : whether it is data
-    told : how the row was taken where that is a guess, for a warning; else empty
-    """
+    """What the first row says; `told` is for a warning where how it was taken is a guess."""
 
     line: int
     names: list[str]
@@ -306,15 +298,6 @@ def find_separator(source: DataFile | Path) -> str:
 
     What the first row has. Of several, what parts more of the first rows into equally many values;
     then what leaves more numbers below the first row, also with decimal commas; then more values.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "rows.csv"
-    ...     _ = path.write_text("1,5;2,5;yes\\n3,0;4,25;no\\n")
-    ...     find_separator(path)
-    ';'
     """
     lines = _rows(line_blocks(DataFile.of(source)))
     rows = [_QUOTED.sub(b"", row) for _, row in islice(lines, _SAMPLED)]
@@ -623,11 +606,6 @@ class CsvRecords(TextRecords):
     file : the file
     separator : one character between values; None to find it
     known, least : as `read_header` has them
-
-    Warns
-    -----
-    DataFileWarning
-        As `read_header` says how the first row was taken.
     """
 
     typed = False
