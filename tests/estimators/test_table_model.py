@@ -279,6 +279,9 @@ def test_model_and_encoder_are_of_one_moment(monkeypatch):
         model.partial_fit(table)
     monkeypatch.undo()
     assert model.n_rounds_ == 512
+    some = kb.TableModel(small(), kb.TableEncoder("auto", missing="mean"), "late")
+    some.partial_fit(table[:512])
+    assert model.encoder_.described()["state"] == some.encoder_.described()["state"]
     assert model.predict(table[:3]).shape == (3,)
     model.partial_fit(table.set_column(1, "day", [["sun"] * 900]))  # no other columns than before
     assert model.model.n_features_in_ == 5

@@ -11,14 +11,15 @@ from fuzz.zoo import labels, rows
 from stored.make import said_by
 
 import kernbrook as kb
-from kernbrook.errors import ModelFileError
+from kernbrook.errors import InputError, ModelFileError
 
 GONE = {
     "learner stoptron": "Stoptron", "learner tighter perceptron": "TighterPerceptron",
     "combiner AdaHedge": "AdaHedge", "combiner AdaHedge, numbers": "AdaHedge",
     "sketch": "TensorSketch",
 }  # fmt: skip
-PLACES = sorted(Path(__file__).parent.glob("*.zip"))
+TRAINED = Path(__file__).with_name("0.1.0, trained.zip")  # by commands, the history beside a model
+PLACES = sorted({*Path(__file__).parent.glob("*.zip")} - {TRAINED})
 STORED = [
     (place, name)
     for place in PLACES
@@ -56,3 +57,44 @@ def test_stored_files(place, name, tmp_path):
         model.learn(rows(20, model._model.sparse), known)
     kb.save(model, path)
     kb.load(path)
+
+
+@pytest.fixture
+def trained(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    zipfile.ZipFile(TRAINED).extractall()
+
+
+def test_a_trained_table_of_before_is_one_of_now(trained):
+    """`--categorical auto --dates auto --missing mean --positive yes`, and another day."""
+    table = kb.load("table.kb")
+    assert (table.label_, table.positive_, table.n_rounds_) == ("late", "yes", 120)
+    assert table.encoder_.columns_ == ["when", "wind", "carrier"]
+    assert table.encoder.categorical["auto"] == table.encoder.dates["auto"] == "auto"
+    (said, _), *_ = kb.evaluation.predict_stream("table.kb", "feb.csv")
+    assert said.tolist() == table.predict("feb.csv").tolist() == [-1] * 40
+    with pytest.raises(InputError, match="feb: its 40 rows are those of 'feb', which"):
+        kb.evaluation.go_on("feb.csv", "table.kb")
+    found = kb.evaluation.go_on("feb.csv", "table.kb", anyway=True)
+    assert [(one.name, one.rows) for one in found.past] == [("jan", 80), ("feb", 40)]
+    assert kb.load("table.kb").n_rounds_ == 160
+
+
+def test_a_trained_table_of_before_keeps_its_classes(trained):
+    table = kb.load("named.kb")
+    assert table.named_classes_.tolist() == ["maybe", "never", "no", "yes"]
+    assert table.encoder_.drop == ["when"]
+    Path("new.csv").write_text("when,wind,carrier,late\n2024-03-01 07:00,1,UA,other\n")
+    with pytest.raises(InputError, match="'other' is none of maybe, never, no, yes, which were"):
+        kb.evaluation.go_on("new.csv", "named.kb")
+
+
+def test_a_training_on_arrays_of_before(trained):
+    """Cut short it would go on; whole it has nothing new."""
+    stream = kb.open_stream("wdbc")
+    X, y = stream.read()
+    assert kb.load("arrays.kb").score(X, y) == np.mean(kb.load("arrays.kb").model.predict(X) == y)
+    again = kb.evaluation.train(
+        stream, kb.recipes.make("majority", random_state=None), "arrays.kb", resume=True
+    )
+    assert (again.rows, again.resumed_at) == (569, 569)
