@@ -384,9 +384,8 @@ def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> No
 
 def _is_names(below: list[Line], separator: str) -> bool:
     """Whether the second row has no number, and the third has one."""
-    return [any(_is_cell_number(cell, separator) for cell in row) for _, row in below[:2]] == [
-        False, True,
-    ]  # fmt: skip
+    has = [any(_is_cell_number(cell, separator) for cell in row) for _, row in below[:2]]
+    return has == [False, True]
 
 
 def _empty_at_end(cells: list[str]) -> int:
