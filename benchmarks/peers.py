@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
 from kernbrook.papers import published
-from kernbrook.papers.held_out import GENERATORS
+from kernbrook.papers.bpegasos import GENERATORS
 
 COVTYPE = 100_000
 MERGING = {"checkerboard": 50_000, "waveform": 20_000, "covtype": 20_000, "letter": 10_000}

@@ -33,7 +33,7 @@ import numpy as np
 import kernbrook as kb
 from kernbrook.learners.pegasos import AFRESH
 from kernbrook.papers import published
-from kernbrook.papers.held_out import GENERATORS, Permuted, Split, standardised
+from kernbrook.papers.bpegasos import GENERATORS, Permuted, Split, standardised
 
 ROWS = {"checkerboard": 10_000_000, "waveform": 2_000_000, "covtype": 581_012}
 TOOLBOX = {"checkerboard": 240, "waveform": 825, "covtype": 1160}  # us an example at B = 100

@@ -60,7 +60,7 @@ import drawn
 import machine
 import numpy as np
 
-from kernbrook.evaluation.running.parallel import client_of
+from kernbrook.evaluation.parallel import client_of
 
 CLASSES = (
     *("elec2", "weather", "phishing_stream", "covtype", "letter"),

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbrook.papers import published, tables
-from kernbrook.reports.as_json import results_of
-from kernbrook.reports.markdown import markdown
+from kernbrook.reports.table import markdown, results_of
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"

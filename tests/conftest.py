@@ -22,7 +22,7 @@ def pytest_sessionstart(session):
 
     if is_cold():
         from kernbrook import recipes
-        from kernbrook.evaluation.running.ahead import compile_ahead
+        from kernbrook.evaluation.warming import compile_ahead
 
         print("compiling what the tests run on, once")
         compile_ahead(recipes.names(), 2)

@@ -21,7 +21,7 @@ from beside import beside_the_tests, module_of
 import kernbrook as kb
 from kernbrook.cli.main import app, run
 from kernbrook.papers import reproduce, tables
-from kernbrook.reports.as_json import results_json, results_of
+from kernbrook.reports.table import results_json, results_of
 
 # -- results ---------------------------------------------------------------------------------------
 

@@ -27,11 +27,10 @@ from kernbrook.evaluation.checkpoint import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Sums, added, losses
+from kernbrook.evaluation.parallel import Cluster, Crew, check_count
 from kernbrook.evaluation.recipes_wanted import CHUNK, NewModel, task_of_labels
-from kernbrook.evaluation.running.orders import check_count
-from kernbrook.evaluation.running.parallel import Cluster, Crew
-from kernbrook.evaluation.running.warming import ROWS, few_rows, warm_up
 from kernbrook.evaluation.training import Training, check_target
+from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
 from kernbrook.evaluation.windows import Past
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import Stream, open_stream

@@ -14,10 +14,9 @@ from pyarrow.parquet import read_table, write_table
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation import compare, predict_table, train
-from kernbrook.evaluation.running import parallel
-from kernbrook.evaluation.running.parallel import Cluster, client_of
-from kernbrook.evaluation.running.warming import in_order
+from kernbrook.evaluation import compare, parallel, predict_table, train
+from kernbrook.evaluation.parallel import Cluster, client_of
+from kernbrook.evaluation.warming import in_order
 from kernbrook.papers import reproduce
 
 pytest.importorskip("distributed")

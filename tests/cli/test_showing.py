@@ -25,7 +25,7 @@ from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.training import go_on
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe
-from kernbrook.reports.code import as_python
+from kernbrook.reports.model import as_python
 
 SCREEN = 45  # lines
 

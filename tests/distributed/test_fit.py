@@ -144,7 +144,7 @@ def test_workers_do_what_one_process_does(frame, folder):
     import dask.dataframe
     from dask.distributed import Client
 
-    from kernbrook.evaluation.running.parallel import client_of
+    from kernbrook.evaluation.parallel import client_of
 
     here = fit(small(), (X, Y), 3, shards=2)
     expected = here.decision_function(NEW)
@@ -177,7 +177,7 @@ def test_blocks_that_do_not_fit(blocks, message):
 
 def test_a_worker_killed_in_mid_run_costs_no_row():
     pytest.importorskip("distributed")
-    from kernbrook.evaluation.running.parallel import client_of
+    from kernbrook.evaluation.parallel import client_of
 
     X, y = kb.open_stream("checkerboard:60000").read()
     client, killed = client_of(LOCAL), []

@@ -13,7 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, SETTLING, UNIT, Changes
 from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.plain_values import read_as
-from kernbrook.reports.since import _changes, since_json
+from kernbrook.reports.model import _changes, since_json
 
 
 def numbered(losses):

@@ -11,9 +11,9 @@ from scipy import stats
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
 from kernbrook.evaluation.comparing import compare, manifest
+from kernbrook.evaluation.parallel import load_orders, state_of
 from kernbrook.evaluation.ranks import best_rows
 from kernbrook.evaluation.record import History, Record, Row
-from kernbrook.evaluation.running.orders import load_orders, state_of
 from kernbrook.streams.arrays import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")

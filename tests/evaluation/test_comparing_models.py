@@ -16,8 +16,8 @@ import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.outside import online
 from kernbrook.evaluation.baselines import Scaled, baselines_of
+from kernbrook.evaluation.parallel import state_of
 from kernbrook.evaluation.recipes_wanted import seeded, task_of
-from kernbrook.evaluation.running.orders import state_of
 from kernbrook.streams.arrays import ArrayStream
 
 pytestmark = pytest.mark.usefixtures("few_samples")

@@ -22,7 +22,7 @@ from kernbrook.evaluation.measures import (
     ranks_of,
     shortfall,
 )
-from kernbrook.reports.measured import left_out, measures_json, measures_table, no_better
+from kernbrook.reports.model import left_out, measures_json, measures_table, no_better
 
 CLASSES = np.array(["late", "none", "ontime"])
 

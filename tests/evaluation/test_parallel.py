@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kernbrook.errors import InputError
-from kernbrook.evaluation.running import parallel
-from kernbrook.evaluation.running.parallel import THREADS, Processes, crew_of, results
-from kernbrook.evaluation.running.warming import in_order
+from kernbrook.evaluation import parallel
+from kernbrook.evaluation.parallel import THREADS, Processes, crew_of, results
+from kernbrook.evaluation.warming import in_order
 
 FAMILY = frozenset({"a"})
 

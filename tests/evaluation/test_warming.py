@@ -12,10 +12,10 @@ from joblib import Parallel, delayed
 
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.running import warming
-from kernbrook.evaluation.running.ahead import compile_ahead
-from kernbrook.evaluation.running.parallel import crew_of, results
-from kernbrook.evaluation.running.warming import (
+from kernbrook.evaluation import warming
+from kernbrook.evaluation.parallel import crew_of, results
+from kernbrook.evaluation.warming import (
+    compile_ahead,
     compiled,
     family,
     few_rows,

@@ -14,7 +14,7 @@ from fuzz.cases import said_in_a_line
 from fuzz.zoo import records, rows
 
 import kernbrook as kb
-from kernbrook.reports.model_file import model_json
+from kernbrook.reports.model import model_json
 
 ALONE = 10  # rows that are learned one by one
 LEARNED = (

@@ -13,7 +13,7 @@ import pytest
 from papers.parts import some
 
 import kernbrook as kb
-from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.parallel import state_of
 from kernbrook.labels import RandomLabels
 from kernbrook.papers import amkl, published, reproduce
 from kernbrook.papers.amkl import on_the_way

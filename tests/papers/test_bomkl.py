@@ -16,7 +16,7 @@ import pytest
 from papers.parts import one, some
 
 import kernbrook as kb
-from kernbrook.evaluation.running.orders import orders_of
+from kernbrook.evaluation.parallel import orders_of
 from kernbrook.kernels import resolve
 from kernbrook.papers import bomkl, published, reproduce
 from kernbrook.papers.published import ERROR, SUPPORT

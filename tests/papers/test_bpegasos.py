@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 import kernbrook as kb
-from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.parallel import state_of
 from kernbrook.papers import published, reproduce
-from kernbrook.papers.bpegasos import on_the_way
-from kernbrook.papers.held_out import standardised
+from kernbrook.papers.bpegasos import on_the_way, standardised
 from kernbrook.streams.arrays import ArrayStream
 
 FIGURES = ("bpegasos-figure-1", "bpegasos-figure-2", "bpegasos-figure-3")

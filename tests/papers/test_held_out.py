@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.papers.held_out import CHUNK, Permuted, held_out, parts, standardised
+from kernbrook.papers.bpegasos import CHUNK, Permuted, held_out, parts, standardised
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.builtin import Checkerboard, Waveform
 

@@ -12,7 +12,7 @@ import kernbrook as kb
 from kernbrook import recipes
 from kernbrook.cli.main import app
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.running.orders import orders_of
+from kernbrook.evaluation.parallel import orders_of
 from kernbrook.papers import amkl, bomkl, published, reproduce, tables
 
 pytestmark = pytest.mark.usefixtures("few_samples")

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import kernbrook as kb
 from kernbrook.cli.main import app
 from kernbrook.errors import DataFileError, InputError
-from kernbrook.evaluation.running.orders import state_of
+from kernbrook.evaluation.parallel import state_of
 from kernbrook.papers import published, reproduce, vkr
 from kernbrook.papers.vkr import paper_protocol, waveform01
 from kernbrook.reports import results_json

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from kernbrook.evaluation.record import Comparison, History, Record, Row
-from kernbrook.reports.as_json import results_of
+from kernbrook.reports.table import results_of
 
 # recipe, title, final error in per cent, support vectors a round, active share, many kernels
 RECIPES = [

@@ -15,9 +15,14 @@ import kernbrook as kb
 from kernbrook.evaluation.content import dates_of
 from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.reports import draw
-from kernbrook.reports.by_window import MOST, by_window, changes_table
-from kernbrook.reports.comparison import comparison_page, write_report
-from kernbrook.reports.forms import form_of
+from kernbrook.reports.comparison import (
+    MOST,
+    by_window,
+    changes_table,
+    comparison_page,
+    form_of,
+    write_report,
+)
 
 ROWS = 1000
 HOUR = 3_600_000_000

@@ -12,8 +12,7 @@ from reports.synthetic import RECIPES, make_comparison, make_numbers
 
 from kernbrook.errors import InputError
 from kernbrook.reports import draw
-from kernbrook.reports.forms import form_of
-from kernbrook.reports.over_time import kernel_weights, learning_curves, support_vectors
+from kernbrook.reports.comparison import form_of, kernel_weights, learning_curves, support_vectors
 from kernbrook.reports.plot import GREY, svg
 
 

@@ -100,8 +100,8 @@ def compare(
     """
     from kernbrook.evaluation.comparing import compare as run
     from kernbrook.evaluation.measures import measure_named
+    from kernbrook.evaluation.parallel import load_orders
     from kernbrook.evaluation.recipes_wanted import Plan
-    from kernbrook.evaluation.running.orders import load_orders
     from kernbrook.reports import comparison_table, rendered
     from kernbrook.streams import open_stream
 

@@ -65,8 +65,8 @@ def explain(
     --report writes a page with both.
     """
     from kernbrook.evaluation.checkpoint import checkpoint_of
-    from kernbrook.evaluation.running.warming import watched
     from kernbrook.evaluation.training import told_of_learned
+    from kernbrook.evaluation.warming import watched
     from kernbrook.explaining.asked import latest_of, opened
     from kernbrook.reports import rendered, write_page
     from kernbrook.reports.why import explanation_table, importance_table, said, why_json, why_page

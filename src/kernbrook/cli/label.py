@@ -357,7 +357,7 @@ def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
 def _worth(state: Labelling) -> list[tuple[str, str]]:
     """How good the model is on the labels that were given, beside always saying the same."""
     from kernbrook.evaluation.measures import LEARNED
-    from kernbrook.reports.measured import no_better
+    from kernbrook.reports.model import no_better
 
     if (measures := state.measures()) is None:
         return []

@@ -90,7 +90,7 @@ def warm(
     """
     import time
 
-    from kernbrook.evaluation.running.ahead import compile_ahead
+    from kernbrook.evaluation.warming import compile_ahead
 
     begin = time.monotonic()
     with progress() as shown:

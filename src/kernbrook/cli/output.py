@@ -21,7 +21,7 @@ from kernbrook.errors import InputError, printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from kernbrook.evaluation.running.warming import Compiling, Tell
+    from kernbrook.evaluation.warming import Compiling, Tell
     from kernbrook.streams.tables.left_out_rows import BadRows
 
 

@@ -92,8 +92,8 @@ def predict(
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.predicting import Wanted, said_of, with_threshold
     from kernbrook.evaluation.raw_rows import KeptColumns
-    from kernbrook.evaluation.running.warming import watched
     from kernbrook.evaluation.training import told_of_learned
+    from kernbrook.evaluation.warming import watched
     from kernbrook.streams.records import quoted
     from kernbrook.streams.tables.left_out_rows import BadRows
     from kernbrook.streams.tables.levels import told_of
@@ -152,7 +152,7 @@ def predict(
     if known and tally.judged is not None:
         say(f"{known}, which {model} has learned: of new rows it knows less")
     if json is not None:
-        from kernbrook.reports.measured import predictions_json
+        from kernbrook.reports.model import predictions_json
 
         write_json(json, predictions_json(tally, str(model), name, rows))
 
@@ -160,7 +160,7 @@ def predict(
 def _show(tally: Tally) -> None:
     """The measures on standard error, where there are any, and what they come to in words."""
     from kernbrook.reports import rendered
-    from kernbrook.reports.measured import left_out, measures_table, no_better
+    from kernbrook.reports.model import left_out, measures_table, no_better
 
     measures = tally.judged
     if measures is None:

@@ -24,7 +24,7 @@ def show(
     from kernbrook.estimators.table_model import TableModel
     from kernbrook.evaluation.checkpoint import checkpoint_of
     from kernbrook.persistence.saving import read
-    from kernbrook.reports.model_file import file_facts, model_json, model_page
+    from kernbrook.reports.model import file_facts, model_json, model_page
 
     check_outputs({"--json": json}, [str(model)])
     file = file_facts(model)
@@ -51,7 +51,7 @@ def recipes(
 
         if name not in RECIPES:
             raise UnknownNameError("recipe", name, RECIPES)
-        from kernbrook.reports.recipe import recipe_page
+        from kernbrook.reports.model import recipe_page
 
         console = terminal()
         console.print(recipe_page(name, console.width))

@@ -261,7 +261,7 @@ def _show(
 ) -> None:
     from kernbrook import recipes as book
     from kernbrook.atomic import write_text
-    from kernbrook.reports.trained import training_json, training_table
+    from kernbrook.reports.model import training_json, training_table
     from kernbrook.streams.tables.levels import told_of
     from kernbrook.streams.tables.new_labels import told_of_new
 

@@ -27,6 +27,16 @@ from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.content import dates_of, digest_of
 from kernbrook.evaluation.late import Lateness
 from kernbrook.evaluation.measures import COVERAGE, measure_named
+from kernbrook.evaluation.parallel import (
+    Crew,
+    Jobs,
+    check_count,
+    check_jobs,
+    crew_of,
+    orders_of,
+    results,
+    state_of,
+)
 from kernbrook.evaluation.ranks import best_rows
 from kernbrook.evaluation.recipes_wanted import (
     CHUNK,
@@ -40,9 +50,7 @@ from kernbrook.evaluation.recipes_wanted import (
 )
 from kernbrook.evaluation.record import Comparison, Record, Row
 from kernbrook.evaluation.run import prequential
-from kernbrook.evaluation.running.orders import check_count, orders_of, state_of
-from kernbrook.evaluation.running.parallel import Crew, Jobs, check_jobs, crew_of, results
-from kernbrook.evaluation.running.warming import Tell, compiled, trials_of
+from kernbrook.evaluation.warming import Tell, compiled, trials_of
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import LabelledRows

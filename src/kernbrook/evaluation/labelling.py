@@ -41,8 +41,8 @@ from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Measures
 from kernbrook.evaluation.predicting import said_of
-from kernbrook.evaluation.running.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.training import Quit, Session, Stretch, Undo
+from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
 from kernbrook.evaluation.windows import Past
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted

@@ -29,7 +29,7 @@ from kernbrook.evaluation.measures import (
 )
 from kernbrook.evaluation.recipes_wanted import classes_of
 from kernbrook.evaluation.record import History, Record, by_horizon
-from kernbrook.evaluation.running.warming import few_rows, warm_up
+from kernbrook.evaluation.warming import few_rows, warm_up
 from kernbrook.gram.arrays import sound
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import LabelledRows

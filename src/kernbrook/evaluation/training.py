@@ -46,7 +46,7 @@ from kernbrook.evaluation.recipes_wanted import (
     classes_of,
     task_of_labels,
 )
-from kernbrook.evaluation.running.warming import ROWS, Tell, warm_up, watched
+from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
 from kernbrook.evaluation.windows import Judge, Past, Windows, shortened, together
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream, TableEncoder, open_stream

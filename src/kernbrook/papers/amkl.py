@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from kernbrook import recipes as book
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.measures import losses
+from kernbrook.evaluation.parallel import state_of
 from kernbrook.evaluation.record import Record
 from kernbrook.evaluation.run import prequential
-from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.running.warming import in_order, trials_of
+from kernbrook.evaluation.warming import in_order, trials_of
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import RandomLabels
 from kernbrook.papers.figures import Figure, of_figures

@@ -9,10 +9,9 @@ import numpy as np
 
 from kernbrook import recipes as book
 from kernbrook.evaluation.comparing import compare
+from kernbrook.evaluation.parallel import Jobs, orders_of
 from kernbrook.evaluation.ranks import best_rows
 from kernbrook.evaluation.record import Row
-from kernbrook.evaluation.running.orders import orders_of
-from kernbrook.evaluation.running.parallel import Jobs
 from kernbrook.papers.published import (
     ERROR,
     SECONDS,
@@ -23,7 +22,7 @@ from kernbrook.papers.published import (
     names_of,
     orders_for,
 )
-from kernbrook.reports.forms import STAR_NOTE_ALONE
+from kernbrook.reports.comparison import STAR_NOTE_ALONE
 from kernbrook.reports.table import Table, of_cells
 from kernbrook.results import Cell, Estimate, Results
 from kernbrook.streams import open_stream

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.evaluation.comparing import Progress
-from kernbrook.evaluation.running.orders import load_orders
-from kernbrook.evaluation.running.parallel import Jobs, check_jobs
-from kernbrook.evaluation.running.warming import Tell
+from kernbrook.evaluation.parallel import Jobs, check_jobs, load_orders
+from kernbrook.evaluation.warming import Tell
 from kernbrook.reports.page import Page, Section, again
 from kernbrook.reports.plot import Line, Panel, Plot, limits, pens_of
 from kernbrook.reports.table import Column, Table, agreement_notes

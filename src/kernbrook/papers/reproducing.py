@@ -8,8 +8,8 @@ from pathlib import Path
 from kernbrook.checks import each_name
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.comparing import manifest
-from kernbrook.evaluation.running.parallel import Jobs
-from kernbrook.evaluation.running.warming import Tell
+from kernbrook.evaluation.parallel import Jobs
+from kernbrook.evaluation.warming import Tell
 from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
 from kernbrook.papers.published import Announce, Job, Plan, Published, origin
 from kernbrook.results import Results

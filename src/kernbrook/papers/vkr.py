@@ -30,8 +30,8 @@ from kernbrook.estimators.voted import (
     settings_of,
 )
 from kernbrook.evaluation.comparing import Progress
-from kernbrook.evaluation.running.orders import state_of
-from kernbrook.evaluation.running.warming import in_order
+from kernbrook.evaluation.parallel import state_of
+from kernbrook.evaluation.warming import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
 from kernbrook.papers import published
 from kernbrook.papers.figures import Figure, plots

@@ -1,10 +1,9 @@
-from .as_json import comparison_json as comparison_json
-from .as_json import comparisons_json as comparisons_json
-from .as_json import ranking_json as ranking_json
-from .as_json import results_json as results_json
+from .comparison import comparison_json as comparison_json
 from .comparison import comparison_page as comparison_page
 from .comparison import comparison_table as comparison_table
+from .comparison import comparisons_json as comparisons_json
 from .comparison import comparisons_page as comparisons_page
+from .comparison import ranking_json as ranking_json
 from .comparison import ranking_table as ranking_table
 from .comparison import verdict as verdict
 from .comparison import write_report as write_report
@@ -18,8 +17,9 @@ from .plot import Plot as Plot
 from .plot import draw as draw
 from .table import Column as Column
 from .table import Table as Table
-from .terminal import below_each_other as below_each_other
-from .terminal import rendered as rendered
+from .table import below_each_other as below_each_other
+from .table import rendered as rendered
+from .table import results_json as results_json
 from .why import explanation_json as explanation_json
 from .why import explanation_table as explanation_table
 from .why import importance_json as importance_json

@@ -1,44 +1,559 @@
-"""What a comparison says: its table, its verdict, its page."""
+"""What a comparison says: its table, its verdict, its figures, its page, its JSON."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, replace
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from kernbrook import recipes as book
 from kernbrook.errors import InputError
+from kernbrook.estimators.labels import class_numbers
+from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation.late import Lateness
-from kernbrook.evaluation.measures import DEFAULT, OF_SIZES, shortfall
-from kernbrook.reports.by_window import by_window, changes_table, window_text
-from kernbrook.reports.forms import (
-    BEST,
-    MEANING,
-    NAMES,
-    OVER_TIME,
-    MeasureForm,
-    form_of,
-    star_note,
-)
-from kernbrook.reports.over_time import (
-    by_measure,
-    differs,
-    kernel_weights,
-    learning_curves,
-    many_kernels,
-    support_vectors,
-)
+from kernbrook.evaluation.measures import DEFAULT, NO_DATE, OF_SIZES, RULES, Rule, shortfall
+from kernbrook.evaluation.record import changes_of
 from kernbrook.reports.page import Page, Section, again, write_page
-from kernbrook.reports.table import Column, Table, seconds
-from kernbrook.reports.words import TRIVIAL, counted, listed
+from kernbrook.reports.plot import (
+    GREY,
+    HUES,
+    Line,
+    Panel,
+    Pen,
+    Plot,
+    dotted,
+    label_text,
+    limits,
+    pens_of,
+)
+from kernbrook.reports.table import Column, Table, fixed, seconds
+from kernbrook.reports.words import TRIVIAL, counted, iso, listed, plain
 from kernbrook.results import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kernbrook.evaluation.ranks import Ranking
-    from kernbrook.evaluation.record import Comparison, Row
+    from kernbrook.evaluation.record import Comparison, Floats, History, Ints, Record, Row
+
+STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
+NAMES = {
+    "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
+    "rmse": "RMSE", "mae": "MAE", "coverage": "coverage", "width": "mean width",
+}  # fmt: skip
+MEANING = {
+    "mse": "MSE is the mean squared error",
+    "rmse": "RMSE is the root of the mean squared error",
+    "mae": "MAE is the mean absolute error",
+    "log_loss": "log loss is the mean of minus the logarithm of each label's probability",
+    "auc": "AUC is the share of pairs of unlike labels that are ranked rightly",
+    "coverage": "covered % is the share of the labels in intervals that are to cover 90 %",
+}
+IN_PERCENT = ("error", "coverage")
+DIGITS = {"log_loss": "{:.4f}", "auc": "{:.3f}"}
+BEST = {"auc": "greatest", "coverage": "best"}  # else the least
+_PREDICTED = "each predicted before its label was seen: lower is better, and falling means still "
+_OF_ROUNDS = "of the rounds so far"
+OVER_TIME = {
+    "error": (
+        "Mistakes over time",
+        "The share of wrong predictions among the rounds so far, each made before its label was "
+        "seen: lower is better, and falling means still learning.",
+    ),
+    "log_loss": (
+        "Log loss over time",
+        f"How surprising the labels {_OF_ROUNDS} were to the probabilities, {_PREDICTED}learning.",
+    ),
+    "auc": (
+        "AUC over time",
+        f"How often, {_OF_ROUNDS}, a row of the second class ranks above one of the first, each "
+        "before its label was seen: higher is better, and 0.5 is chance.",
+    ),
+    "mse": ("Error over time", f"The mean squared error {_OF_ROUNDS}, {_PREDICTED}learning."),
+    "rmse": (
+        "Error over time",
+        f"The root of the mean squared error {_OF_ROUNDS}, {_PREDICTED}learning.",
+    ),
+    "mae": ("Error over time", f"The mean absolute error {_OF_ROUNDS}, {_PREDICTED}learning."),
+    "coverage": (
+        "Coverage over time",
+        f"The share of the labels {_OF_ROUNDS} that lay in their intervals, each made before its "
+        "label was seen: the nearer to 90 % the better.",
+    ),
+}
+
+
+def measure_value(name: str, value: float) -> str:
+    """A measure in a text; error and coverage are given as shares.
+
+    Examples
+    --------
+    >>> measure_value("error", 0.2727), measure_value("auc", 0.62412), measure_value("mae", 1851.3)
+    ('27.27 %', '0.624', '1851')
+    """
+    return f"{measure_cell(name, value)} %" if name in IN_PERCENT else measure_cell(name, value)
+
+
+def measure_cell(name: str, value: float) -> str:
+    """A measure in a column; what is a share is in per cent."""
+    if name in IN_PERCENT:
+        return f"{100 * value:.2f}"
+    return DIGITS.get(name, "{:.4g}").format(value)
+
+
+class MeasureForm(NamedTuple):
+    """How the measure that a comparison goes by is shown.
+
+    measure : its name
+    header : of its column
+    axis : of its figure, for the rounds so far
+    scale : what the value of a `Record` is multiplied by
+    digits : behind the point
+    unit : behind a number in a text
+    """
+
+    measure: str
+    header: str
+    axis: str
+    scale: float = 1.0
+    digits: int = 4
+    unit: str = ""
+
+    def text(self, value: float) -> str:
+        """The value of a `Record`, or a mean of them, in a text."""
+        return f"{fixed(self.scale * value, self.digits)}{self.unit}"
+
+    def estimate(self, row: Row) -> Estimate | None:
+        """Of the runs of a row; None where one of them has not the measure."""
+        values = self.scale * row.measured(self.measure)
+        return None if np.isnan(values).any() else Estimate.of(values)
+
+
+def form_of(comparison: Comparison) -> MeasureForm:
+    """Shares in per cent; sizes of errors in a power of ten, four digits of the least mean."""
+    by = comparison.by
+    if by == "error":
+        axis = "mistakes so far (% of the rounds)"
+        return MeasureForm(by, "mistakes %", axis, 100.0, 2, " %")
+    if by == "coverage":
+        axis = "labels in their intervals so far (%)"
+        return MeasureForm(by, "covered %", axis, 100.0, 2, " %")
+    if by not in OF_SIZES:
+        return MeasureForm(by, NAMES[by], f"{NAMES[by]} so far")
+    means = [float(np.mean(row.measured(by))) for row in comparison.rows]
+    least = min((mean for mean in means if 0 < mean < math.inf), default=1.0)
+    power = 0 if 0.1 <= least < 1000 else 3 * math.floor(math.log10(least) / 3)
+    digits = 3 - math.floor(math.log10(least) - power)
+    times, unit = (f" x 1e{power}", f"e{power}") if power else ("", "")
+    axis = f"{NAMES[by]} so far{times and f' ({times.strip()})'}"
+    return MeasureForm(by, f"{MEANING[by].split()[0]}{times}", axis, 10.0**-power, digits, unit)
+
+
+def star_note(measure: str, permutations: int) -> str:
+    """What a star in the table of a comparison means."""
+    if measure == "error" and permutations == 1:
+        return STAR_NOTE_ALONE
+    best = BEST.get(measure, "least")
+    if permutations == 1:
+        what = "error" if measure in OF_SIZES else NAMES[measure]
+        return f"* {best} {what}; one permutation allows no test"
+    of = " of the logarithms" if measure in OF_SIZES else ""
+    return f"* not told from the {best} mean by a paired t-test{of} at 5 %"
+
+
+FEW = 4  # lines that can carry a band each
+MANY = 10  # rows; of more only the best have colours and names
+COLOURED = 5  # of them
+PANELS = 6  # recipes whose kernels are drawn
+SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis
+WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
+FAR = 1000.0  # ratio of errors beyond which a curve leaves the axis
+TOP_KERNELS = 3  # named in each panel
+REST = Pen(GREY, "-", 0.6)
+
+
+def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
+    """The errors so far, or another measure, over the rounds; means over the permutations.
+
+    Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
+    fits the curves after the first twentieth of the rounds, and need not start at zero. Where
+    squared errors end more than twentyfold apart it is logarithmic, up to a thousand times the
+    least, and there are no bands.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+    scale : what the errors are multiplied by
+    axis : its label
+    """
+    by = comparison.by
+    rows = tuple(row for row in comparison.rows if not np.isnan(row.measured(by)).any())
+    over = {row.recipe: over_time(row, by) for row in rows}
+    means = {name: scale * errors.mean(axis=0) for name, (_, errors) in over.items()}
+    ends = [float(mean[-1]) for mean in means.values() if 0 < mean[-1] < math.inf]
+    log = by in OF_SIZES and bool(ends) and max(ends) > WIDE * min(ends)
+    lines, seen = [], []
+    for row in drawn_last(comparison):
+        if row.recipe not in over:  # it has no such measure
+            continue
+        (rounds, errors), mean = over[row.recipe], means[row.recipe]
+        settled, std = rounds >= SETTLED * rounds[-1], None
+        seen.append(mean[settled])
+        if len(rows) <= FEW and len(errors) > 1 and not log:
+            std = scale * errors.std(axis=0, ddof=1)
+            seen += [(mean - std)[settled], (mean + std)[settled]]
+        lines.append(Line(row.recipe, rounds, mean, std))
+    return named_plot(
+        comparison, lines, axis + (", log scale" if log else ""), "log" if log else "linear",
+        ends_of_errors(seen, log),
+    )  # fmt: skip
+
+
+def ends_of_errors(seen: list[Floats], log: bool) -> tuple[float, float]:
+    """Ends of an axis of the errors that are seen; a logarithmic one ends a thousandfold up."""
+    drawn = np.concatenate(seen)
+    drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
+    if not log or not len(drawn):
+        return limits(seen)
+    return 0.8 * drawn.min(), min(1.25 * drawn.max(), FAR * drawn.min())
+
+
+def support_vectors(comparison: Comparison) -> Plot:
+    """Support vectors over the rounds: stored ones, and active ones where they differ.
+
+    Means over the permutations. The axis is logarithmic where the sizes at the end differ more
+    than twentyfold; a recipe that stores nothing is then left out.
+    """
+    lines = []
+    for row in drawn_last(comparison):
+        rounds, stored = over_time(row, "n_support_stored")
+        lines.append(Line(row.recipe, rounds, stored.mean(axis=0)))
+        if differs(row):
+            rounds, active = over_time(row, "n_support_active")
+            lines.append(Line(f"{row.recipe} active", rounds, active.mean(axis=0)))
+    ends = [float(line.y[-1]) for line in lines if line.y[-1] > 0]
+    log = bool(ends) and max(ends) > WIDE * min(ends)
+    if log:
+        lines = [
+            Line(one.pen, one.x, np.where(np.asarray(one.y) > 0, one.y, np.nan))
+            for one in lines if one.y[-1] > 0
+        ]  # fmt: skip
+        starts = [_start(line) for line in lines]
+        ends_of_axis = 0.8 * np.nanmin(ends + starts), 1.25 * max(ends)
+    else:
+        ends_of_axis = 0.0, 1.05 * max(ends, default=1.0)
+    label = "support vectors (number" + (", log scale)" if log else ")")
+    return named_plot(comparison, lines, label, "log" if log else "linear", ends_of_axis)
+
+
+def _start(line: Line) -> float:
+    """Its height soon after the start."""
+    rounds = np.asarray(line.x)
+    return float(np.asarray(line.y)[rounds >= SETTLED * rounds[-1]][0])
+
+
+def named_plot(
+    comparison: Comparison, lines: list[Line], label: str, scale: Any, ends_of_axis: Any
+) -> Plot:
+    """A figure of one panel; a star is behind the names of the best recipes."""
+    pens, rest = _pens(comparison)
+    names = {}
+    for row in comparison.rows:
+        star = " *" if row.recipe in comparison.best else ""
+        names[row.recipe] = label_text(row.title, longest=24) + star
+        names[f"{row.recipe} active"] = label_text(row.title, longest=19) + " active"
+    of_active = {f"{name} active": dotted(pen.color) for name, pen in (pens | rest).items()}
+    drawn = {line.pen for line in lines}
+    named = {name: of_active.get(name, pens.get(name)) for name in _order(lines, pens)}
+    return Plot(
+        [
+            Panel(
+                lines, x_label="rounds", y_label=label, y_scale=scale,
+                x_limits=(0, max(int(line.x[-1]) for line in lines)), y_limits=ends_of_axis,
+            )
+        ],
+        {name: pen for name, pen in named.items() if pen is not None},
+        names,
+        others={n: pen for n, pen in (rest | of_active).items() if n in drawn - named.keys()},
+    )  # fmt: skip
+
+
+def _order(lines: list[Line], pens: dict[str, Pen]) -> list[str]:
+    """Names of the lines that are named."""
+    return [line.pen for line in lines if line.pen.removesuffix(" active") in pens]
+
+
+def kernel_weights(comparison: Comparison) -> Plot:
+    """Weights of the kernels over the rounds, a panel for each recipe with several kernels.
+
+    Of the six that err least, means over the permutations. The kernels that end with the greatest
+    weights, at most six in the whole figure, have a colour and are named by their formula; the
+    others are grey.
+
+    Raises
+    ------
+    InputError
+        if no recipe has more than one kernel.
+    """
+    rows = many_kernels(comparison)[:PANELS]
+    if not rows:
+        raise InputError("expected a recipe with more than one kernel, found none")
+    over = [over_time(row, "kernel_weights") for row in rows]
+    means = [weights.mean(axis=0) for _, weights in over]
+    pens = {
+        kernel: Pen(colour, "-", 1.5)
+        for kernel, colour in zip(_top_kernels(rows, means), HUES, strict=False)
+    }
+    others = "the other kernels"
+    panels = []
+    greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
+    for row, (rounds, _), weights in zip(rows, over, means, strict=True):
+        kernels = row.runs[0].history.kernels
+        # The named ones last, so that they lie on top.
+        places = sorted(range(len(kernels)), key=lambda k: kernels[k] in pens)
+        lines = [
+            Line(kernels[k] if kernels[k] in pens else others, rounds, weights[:, k])
+            for k in places
+        ]
+        top = min(1.0, 1.1 * greatest) * 1.02 or 1.0
+        panels.append(Panel(lines, row.title, x_limits=(0, int(rounds[-1])), y_limits=(0, top)))
+    if any(line.pen == others for panel in panels for line in panel.lines):
+        pens[others] = REST
+    return Plot(panels, pens, x_label="rounds", y_label="weight (sum 1)", sharey=True)
+
+
+def _pens(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
+    """The pens of the recipes that are named, and of the rest, the same in every figure.
+
+    Those of the best recipes are wider. Of many recipes the five that err least have a colour, the
+    trivial ones their grey, and the rest thin grey lines without a name.
+    """
+    rows = comparison.rows
+    if len(rows) > MANY:
+        others = [row.recipe for row in by_measure(comparison) if row.recipe not in TRIVIAL]
+        ours = others[:COLOURED]
+        rows = tuple(row for row in rows if row.recipe in (*ours, *TRIVIAL))
+    named = {
+        name: replace(pen, linewidth=2.2) if name in comparison.best else pen
+        for name, pen in pens_of((row.recipe for row in rows), TRIVIAL).items()
+    }
+    return named, {row.recipe: REST for row in comparison.rows if row.recipe not in named}
+
+
+def by_measure(comparison: Comparison) -> list[Row]:
+    """The rows, the best mean first, and those without one last."""
+    by = comparison.by
+    means = {row.recipe: float(np.mean(shortfall(by, row.measured(by)))) for row in comparison.rows}
+    return sorted(
+        comparison.rows, key=lambda row: (math.isnan(means[row.recipe]), means[row.recipe])
+    )
+
+
+def drawn_last(comparison: Comparison) -> list[Row]:
+    """The rows, those with a name last, so that they lie on top."""
+    named, _ = _pens(comparison)
+    return sorted(comparison.rows, key=lambda row: row.recipe in named)
+
+
+def many_kernels(comparison: Comparison) -> list[Row]:
+    """The rows whose recipes weigh more than one kernel, the least mean error first."""
+    return [row for row in by_measure(comparison) if len(row.runs[0].history.kernels) > 1]
+
+
+def differs(row: Row) -> bool:
+    """Whether the active support vectors ever differ from the stored ones."""
+    return any(
+        run.n_support_active != run.n_support_stored
+        or not np.array_equal(run.history.n_support_active, run.history.n_support_stored)
+        for run in row.runs
+    )
+
+
+def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
+    """A quantity of the history, run by run.
+
+    Parameters
+    ----------
+    row : a recipe's runs
+    name : attribute of `History`, or a measure such as "log_loss"
+
+    Returns
+    -------
+    rounds : (h,) rounds of the first run
+    values : (r, h) or (r, h, m); a run sampled at other rounds is interpolated at those
+    """
+    rounds = np.asarray(row.runs[0].history.rounds)
+    values = []
+    for run in row.runs:
+        own, value = run.history.rounds, _along(run.history, name)
+        if not np.array_equal(own, rounds):
+            columns = value.reshape(len(own), -1).T
+            value = np.array([np.interp(rounds, own, column) for column in columns]).T
+            value = value.reshape(len(rounds), *_along(run.history, name).shape[1:])
+        values.append(value)
+    return rounds, np.array(values)
+
+
+def _along(history: History, name: str) -> Floats:
+    """A quantity at the rounds of a history."""
+    if name in history.measures and name not in DEFAULT.values():
+        return history.measures[name]
+    return np.asarray(getattr(history, "error" if name == "mse" else name), dtype=float)
+
+
+def _top_kernels(rows: list[Row], means: list[Any]) -> list[str]:
+    """Formulas of the kernels to name, the greatest final weight in any panel first."""
+    best: dict[str, float] = {}
+    for row, weights in zip(rows, means, strict=True):
+        kernels = row.runs[0].history.kernels
+        for place in np.argsort(-weights[-1], kind="stable")[:TOP_KERNELS]:
+            name = kernels[place]
+            best[name] = max(best.get(name, 0.0), float(weights[-1, place]))
+    return sorted(best, key=lambda name: -best[name])[: len(HUES)]
+
+
+MOST = 40  # windows
+FEWEST = 100  # rows of each
+SHOWN = 10  # changes
+DAY = 86_400_000_000  # microseconds
+_COSTS = {
+    "error": "error", "log_loss": "log_loss", "mse": "squared", "rmse": "squared",
+    "mae": "absolute", "coverage": "covered",
+}  # fmt: skip
+_RULE = "the trivial rule"
+
+
+def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
+    """The measure in up to 40 windows, beside that of the trivial rule that errs least.
+
+    Over dates where each row has one and none is before those above it, else over rounds. Where
+    labels come late there is no rule, because rules know each label after its row. Where errors are
+    more than twentyfold apart the axis is logarithmic.
+
+    Returns
+    -------
+    None where there are no four windows of 100 rows, or no windows of the measure: of AUC
+    """
+    n_windows = _windows(comparison)
+    rows = [row for row in drawn_last(comparison) if not np.isnan(row.measured(how.measure)).any()]
+    if how.measure not in _COSTS or n_windows < 4 or not rows:
+        return None
+    rounds = rows[0].runs[0].history.rounds  # windows end at samples
+    wanted = np.linspace(0, comparison.n_rows, n_windows + 1)[1:]
+    ends = np.unique([0, *rounds[np.searchsorted(rounds, wanted).clip(max=len(rounds) - 1)]])
+    found = {row.recipe: _of_record(row.runs[0], how.measure, ends) for row in rows}
+    rule, of_rule = _of_rule(rows[0].runs[0], how.measure, ends)
+    if rule in found:
+        rule = ""
+    if rule:
+        found = {_RULE: of_rule, **found}
+    found = {name: how.scale * values for name, values in found.items()}
+    log = how.measure in OF_SIZES and _far_apart(list(found.values()))
+    x, dated = _middles(comparison, ends)
+    lines = [Line(name, x, values) for name, values in found.items()]
+    label = how.axis.replace(" so far", "") + (", log scale" if log else "")
+    scale, limits = "log" if log else "linear", ends_of_errors([*found.values()], log)
+    plot = named_plot(comparison, lines, label, scale, limits)
+    (panel,) = plot.panels
+    ends_of_x = (float(x[0]), float(x[-1])) if dated else (0, comparison.n_rows)
+    panel = replace(panel, x_limits=ends_of_x, dated=dated, x_label="" if dated else "rounds")
+    if not rule:
+        return replace(plot, panels=[panel])
+    pen, name = Pen(GREY, (0, (1, 1.2)), 1.4), book.title(rule)
+    return replace(
+        plot, panels=[panel], pens={**plot.pens, _RULE: pen}, names={**plot.names, _RULE: name}
+    )
+
+
+def window_text(comparison: Comparison, how: MeasureForm) -> tuple[str, str]:
+    """A heading and a sentence for the figure."""
+    rows = round(comparison.n_rows / _windows(comparison))
+    heading = {"error": "Mistakes", "log_loss": "Log loss", "coverage": "Coverage"}
+    text = (
+        f"About {rows:,} rounds each, by themselves: a bad day stands out here, and is a bump "
+        "in the mean of all rounds so far."
+    )
+    if comparison.rows[0].runs[0].horizons is None and how.measure != "coverage":
+        text += " The trivial rule that errs least, which knows each label after its row, is grey."
+    return f"{heading.get(how.measure, 'Error')} by window", text
+
+
+def _windows(comparison: Comparison) -> int:
+    return min(MOST, comparison.n_rows // FEWEST)
+
+
+def _of_record(run: Record, measure: str, ends: Ints) -> Floats:
+    """(w,) a measure of a run by window, by what is known of the rounds so far.
+
+    Between two samples of the history its sum is taken to rise evenly.
+    """
+    history = run.history
+    means = history.measures.get(measure, history.error)
+    means = means**2 if measure == "rmse" else means
+    rounds = np.concatenate([[0], history.rounds])
+    sums = np.concatenate([[0.0], history.rounds * np.asarray(means, dtype=float)])
+    return _of_sums(np.interp(ends, rounds, sums), measure, ends)
+
+
+def _of_sums(sums: Floats, measure: str, ends: Ints) -> Floats:
+    means = np.maximum(np.diff(sums) / np.diff(ends), 0.0)
+    return np.asarray(np.sqrt(means) if measure == "rmse" else means)
+
+
+def _of_rule(run: Record, measure: str, ends: Ints) -> tuple[str, Floats]:
+    """The name of the trivial rule that errs least on the labels of a run, and its measure."""
+    if run.labels is None or run.horizons is not None or measure == "coverage":
+        return "", np.empty(0)
+    numbers, make, classes = run.labels, TrivialRegressor, run.classes
+    if classes is not None:
+        numbers, make = class_numbers(classes, run.labels), TrivialClassifier
+    found: dict[str, Any] = {}
+    for name in RULES["regression" if classes is None else "classification"]:
+        costs = Rule(make(name), classes).add(numbers, None)
+        if (cost := _COSTS[measure]) in costs:
+            found[name] = np.concatenate([[0.0], np.cumsum(costs[cost], dtype=float)])
+    best = min(found, key=lambda name: found[name][-1])
+    return best, _of_sums(found[best][ends], measure, ends)
+
+
+def _far_apart(found: list[Floats]) -> bool:
+    middles = [float(np.nanmedian(values)) for values in found]
+    positive = [one for one in middles if 0 < one < math.inf]
+    return bool(positive) and max(positive) > WIDE * min(positive)
+
+
+def _middles(comparison: Comparison, ends: Ints) -> tuple[Floats, bool]:
+    """(w,) the middle of each window: days since 1970, or rounds; and whether they are days."""
+    middles, dates = (ends[:-1] + ends[1:]) / 2, comparison.dates
+    if dates is None or (dates == NO_DATE).any() or (np.diff(dates) < 0).any():
+        return middles, False
+    x = dates[middles.astype(np.int64)] / DAY
+    return x, bool(x[-1] > x[0])
+
+
+def changes_table(comparison: Comparison, row: Row) -> Table:
+    """When the error of a recipe changed, the latest first; empty where it did not."""
+    found = changes_of(row.runs[0], comparison.dates)
+    if not found:
+        return Table(())
+    shown = found[: -SHOWN - 1 : -1]
+    columns = [Column("from round", tuple(one.row for one in shown), "{:,}".format)]
+    if any(one.date is not None for one in shown):
+        dates = tuple((iso(one.date) or "").replace("T", " ") for one in shown)
+        columns.append(Column("date", dates, kind="text"))
+    classes = row.task == "classification"
+    header, scale = ("mistakes %", 100.0) if classes else ("mean squared error", 1.0)
+    form = "{:.2f}".format if classes else "{:.4g}".format
+    columns += [
+        Column(f"{header} before", tuple(scale * one.before for one in shown), form),
+        Column("after", tuple(scale * one.after for one in shown), form),
+    ]
+    more = len(found) - len(shown)
+    notes = (f"... and {counted(more, 'change')} before",) if more else ()
+    return Table(tuple(columns), notes=notes)
 
 
 def checked(comparison: Comparison) -> Comparison:
@@ -339,3 +854,84 @@ def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None)
         sections.append(Section(one.data, verdict(one), plot, comparison_table(one)))
     title = f"Online learning on {len(comparisons)} data sets"
     return Page(title, (*sections, again(*(one.manifest for one in comparisons))))
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    Errors are mistakes in per cent, or mean squared errors as they are where `task` is
+    "regression"; coverage is a share. `best` goes by `measure`. Standard deviations have ddof = 1
+    and are None with one run. A number that is not finite becomes None.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+
+    Returns
+    -------
+    dict with the keys data, task, n_rows, n_features, permutations, measure, best,
+    left_out, manifest and rows
+    """
+    names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
+    result = {name: plain(getattr(comparison, name)) for name in names}
+    result["measure"] = comparison.by
+    result["rows"] = [plain(_row(row)) for row in comparison.rows]
+    return result
+
+
+def ranking_json(ranking: Ranking) -> dict[str, Any]:
+    """Ranks as plain values; the keys are their attributes, and mean and best."""
+    values = {**asdict(ranking), "mean": ranking.mean, "best": ranking.best}
+    return {name: plain(value) for name, value in values.items()}
+
+
+def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None) -> dict[str, Any]:
+    """Comparisons on several data sets as plain values, and where there are any, the ranks."""
+    found: dict[str, Any] = {"comparisons": [comparison_json(one) for one in comparisons]}
+    return found if ranking is None else found | {"ranks": ranking_json(ranking)}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    result: dict[str, Any] = {"recipe": row.recipe, "title": row.title}
+    errors = Estimate.of(row.errors)
+    result |= {"mean": errors.mean, "std": errors.std}
+    for name in ("n_support_stored", "n_support_active"):
+        size = Estimate.of(row.values(name))
+        result |= {f"{name}_mean": size.mean, f"{name}_std": size.std}
+    for name in ("labels_asked", "seconds"):
+        result[f"{name}_mean"] = Estimate.of(row.values(name)).mean
+    scale = 100.0 if row.task == "classification" else 1.0
+    result["measures"] = {}
+    for name in row.measures:
+        one = Estimate.of(row.errors if name == "error" else row.measured(name))
+        result["measures"][name] = {"mean": one.mean, "std": one.std}
+    result["history"] = _mean_history(row, scale)
+    result["runs"] = [_run(run, scale) for run in row.runs]
+    return result | row.horizons()
+
+
+def _mean_history(row: Row, scale: float) -> dict[str, Any]:
+    """The means over the runs, at the rounds that all of them share."""
+    histories = [run.history for run in row.runs]
+    first = histories[0]
+    result: dict[str, Any] = {"rounds": first.rounds, "kernels": first.kernels}
+    names = ("error", "n_support_stored", "n_support_active", "labels_asked", "kernel_weights")
+    for name in names:
+        means = np.mean([getattr(history, name) for history in histories], axis=0)
+        result[name] = scale * means if name == "error" else means
+    result["measures"] = {
+        name: np.mean([history.measures[name] for history in histories], axis=0)
+        * (scale if name == "error" else 1.0)
+        for name in row.measures
+    }
+    return result
+
+
+def _run(run: Record, scale: float) -> dict[str, Any]:
+    names = ("n_support_stored", "n_support_active", "labels_asked", "seconds")
+    return {
+        "error": scale * run.error,
+        "measures": {k: scale * v if k == "error" else v for k, v in run.measures.items()},
+        **{name: getattr(run, name) for name in names},
+        "kernel_weights": run.history.kernel_weights[-1],
+    }

@@ -9,9 +9,9 @@ from os import PathLike
 from typing import Any
 
 from kernbrook.atomic import write_text
-from kernbrook.reports.as_json import plain
 from kernbrook.reports.plot import Bars, Plot, draw, svg
 from kernbrook.reports.table import Column, Table
+from kernbrook.reports.words import plain
 
 WIDTH = 92  # characters of a table that a page has room for
 

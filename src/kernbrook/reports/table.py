@@ -1,13 +1,23 @@
-"""Tables whose cells stay values until a renderer writes them."""
+"""Tables whose cells stay values until written: on a terminal, as Markdown, as JSON."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kernbrook.results import Cell, Curve, Estimate, Measure
+from kernbrook.errors import printable
+from kernbrook.reports.words import plain
+from kernbrook.results import Cell, Curve, Estimate, Measure, Results
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Group, JustifyMethod
+    from rich.table import Table as RichTable
+
 
 Kind = Literal["text", "number", "code", "long", "bar"]
 GAP = 2  # blanks between columns
@@ -272,3 +282,174 @@ def _relative(cell: Cell, name: str) -> float | None:
 
 def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f}"
+
+
+def rendered(table: Table, width: int = 80) -> RichTable:
+    """A table for `rich.console.Console.print`, in the house's style.
+
+    Names of groups and strong rows are bold; a blank line stands before each group. Where it would
+    be wider than `width` it is made narrower, see `Table.within`. Every text goes in as `Text`:
+    names are never read as markup. Numbers are padded here, since rich strips the blanks that keep
+    their signs under each other.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = table.within(width)
+    result = RichTable(
+        title=Text(printable(table.title), style="bold") if table.title else None,
+        caption=Text("\n".join(table.notes)),
+        title_justify="left",
+        caption_justify="left",
+        caption_style="",
+        header_style="",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, GAP - 1, 0, 0),  # the box adds one blank
+    )
+    widths = table.widths()
+    for header, column in zip(table.headers(), table.columns, strict=True):
+        numeric = column.kind == "number"
+        justify: JustifyMethod = "right" if numeric else "left"
+        # Where room is short it is the names that are cut, not the numbers.
+        result.add_column(Text(header, justify=justify), no_wrap=numeric)
+    (lines, heads), strong = table.lines(), table.emphasised()
+    for place, cells in enumerate(lines):
+        padded = [
+            _drawn(cell, column.kind, width)
+            for cell, column, width in zip(cells, table.columns, widths, strict=True)
+        ]
+        result.add_row(
+            *(Text(cell, overflow="ellipsis", no_wrap=True) for cell in padded),
+            style="bold" if place in strong else None,
+            end_section=place + 1 in heads,
+        )
+    return result
+
+
+def _drawn(cell: str, kind: str, width: int) -> str:
+    """A cell as the terminal shows it."""
+    if kind == "bar":
+        return "\N{FULL BLOCK}" * round(BAR * float(cell))
+    return cell.rjust(width) if kind == "number" else cell
+
+
+def facts(lines: Sequence[tuple[str, str]], title: str) -> RichTable:
+    """What is said of one thing, a line each: its name and its value."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(
+        title=Text(printable(title), style="bold"),
+        title_justify="left",
+        show_header=False,
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    table.add_column(no_wrap=True)
+    for what, value in lines:
+        table.add_row(Text(what), Text("\n".join(map(printable, value.split("\n")))))
+    return table
+
+
+def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
+    """Several tables, a blank line between them."""
+    from rich.console import Group
+
+    shown = [part for table in tables for part in ("", rendered(table, width))]
+    return Group(*shown[1:])
+
+
+def markdown(table: Table) -> str:
+    """A pipe table and its notes; names of groups and strong rows are bold, the title is left out.
+
+    Examples
+    --------
+    >>> from kernbrook.reports.table import Column, Table
+    >>> names, errors = Column("recipe", ("spa", "a|b"), kind="text"), Column("error", (9.5, 12))
+    >>> print(markdown(Table((names, errors), strong=frozenset({0}), notes=("two of them",))))
+    | recipe | error |
+    |---|---:|
+    | **spa** | **9.5** |
+    | a\\|b | 12 |
+    <BLANKLINE>
+    two of them
+    """
+    if not table.columns:
+        return ""
+    strong = table.emphasised()
+    groups = [column.group for column in table.columns]
+    heads = [
+        f"{group} {column.header}" if group and column.header != group else column.header
+        for group, column in zip(groups, table.columns, strict=True)
+    ]
+    marks = ["---:" if column.kind == "number" else "---" for column in table.columns]
+    lines = [_row(heads), f"|{'|'.join(marks)}|"]
+    for place, cells in enumerate(table.lines()[0]):
+        texts = [_escaped(cell.strip()) for cell in cells]
+        lines.append(_row([f"**{t}**" if t and place in strong else t for t in texts]))
+    return "\n".join([*lines, *chain.from_iterable(("", _escaped(note)) for note in table.notes)])
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    for sign in "\\|*_<":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def results_json(results: Results) -> dict[str, Any]:
+    """Results as plain values; the keys are their attributes.
+
+    Returns
+    -------
+    dict that `json.dumps(..., allow_nan=False)` takes
+    """
+    return {name: plain(value) for name, value in asdict(results).items()}
+
+
+def results_of(values: Mapping[str, Any]) -> Results:
+    """Results out of what `results_json` made of them.
+
+    A mean that was not finite is NaN; tuples in keys and facts have become lists.
+
+    Examples
+    --------
+    >>> cell = Cell({"data": "wdbc"}, {"error": Estimate(9.5, 1.0, 20)})
+    >>> results = Results("x", "a table", (Measure("error", "mistakes %"),), (cell,))
+    >>> results_of(results_json(results)) == results
+    True
+    """
+    given = dict(values)
+    given["measures"] = tuple(Measure(**measure) for measure in given["measures"])
+    given["cells"] = tuple(map(_cell, given["cells"]))
+    for name in ("missing", "remarks"):
+        given[name] = tuple(given[name])
+    return Results(**given)
+
+
+def _cell(values: Mapping[str, Any]) -> Cell:
+    estimates = {
+        name: {
+            measure: Estimate(**{**one, "mean": _number(one["mean"])})
+            for measure, one in values[name].items()
+        }
+        for name in ("ours", "printed")
+    }
+    curves = {name: Curve(**_lists(one)) for name, one in values["curves"].items()}
+    return Cell(values["key"], **estimates, curves=curves, facts=values["facts"])
+
+
+def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {name: None if v is None else tuple(map(_number, v)) for name, v in values.items()}
+    return {**numbers, "x": tuple(values["x"])}
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

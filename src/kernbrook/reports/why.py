@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernbrook.reports.as_json import plain
 from kernbrook.reports.page import Page, Section
 from kernbrook.reports.plot import Bars
 from kernbrook.reports.table import Column, Table
-from kernbrook.reports.words import counted
+from kernbrook.reports.words import counted, plain
 
 if TYPE_CHECKING:
     from kernbrook.explaining.contributions import Explanation

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from os import PathLike
+from typing import Any
 
+import numpy as np
+
+_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
 TRIVIAL = {
     "majority": "always saying the label seen most often so far",
@@ -86,3 +93,46 @@ def spark(values: Sequence[float], most: float = 0.0) -> str:
     """
     most = max([most, *values]) or 1.0
     return "".join("▁▂▃▄▅▆▇█"[min(7, int(8 * value / most))] for value in values)
+
+
+def iso(moment: int | None) -> str | None:
+    """A date as ISO has it, of microseconds since 1970; without a time at midnight.
+
+    Examples
+    --------
+    >>> iso(0), iso(86_400_000_000 + 3_600_000_000), iso(None)
+    ('1970-01-01', '1970-01-02T01:00:00', None)
+    """
+    if moment is None:
+        return None
+    try:
+        found = _BEGIN + timedelta(microseconds=moment)
+    except OverflowError:
+        return f"{moment} microseconds since 1970"
+    whole = found == found.replace(hour=0, minute=0, second=0, microsecond=0)
+    return f"{found:%Y-%m-%d}" if whole else f"{found:%Y-%m-%dT%H:%M:%S}"
+
+
+def plain(value: Any) -> Any:
+    """A value made of dicts, lists, strings, numbers, booleans and None only.
+
+    Examples
+    --------
+    >>> plain({"a": (1.0, float("nan")), 2: np.arange(2)})
+    {'a': [1.0, None], '2': [0, 1]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value), key=str)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, PathLike):
+        return str(value)
+    return repr(value)

@@ -18,15 +18,19 @@ from numba.core.event import Listener, install_listener
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook import recipes as book
+from kernbrook.checks import each_name
 from kernbrook.compiler.compiling import first_use
-from kernbrook.errors import KernbrookError
+from kernbrook.engine.scalers import LARGEST_FILLED
+from kernbrook.errors import InputError, KernbrookError
 from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.pool import MANY, pool_of
 from kernbrook.estimators.tasks import read, task_of
 from kernbrook.evaluation.measures import COVERAGE
-from kernbrook.evaluation.running.parallel import Crew, Jobs, Result, crew_of, results
+from kernbrook.evaluation.parallel import Crew, Jobs, Result, crew_of, results
+from kernbrook.streams import open_stream
 
 ROWS = 8  # that a trial learns at most
 
@@ -284,3 +288,77 @@ def in_order(
             if advance is not None and not crew.here:
                 advance(rounds(result))
             yield result
+
+
+AHEAD_ROWS = 12  # a grid's five folds need as many of each class
+
+
+def compile_ahead(
+    recipes: str | Sequence[str] = "all", jobs: int | None = None, compiling: Tell | None = None
+) -> int:
+    """Compile what recipes run on: dense and sparse rows, two classes and more, numbers.
+
+    Parameters
+    ----------
+    recipes : names, in a list or in a text with commas, or "all"
+    jobs : processes; one a core by default
+    compiling : as `compare` has it
+
+    Returns
+    -------
+    The number of functions compiled, by all processes; 0 where all was in the disk cache.
+
+    Raises
+    ------
+    InputError
+        There is no name.
+    UnknownNameError
+        No recipe has such a name.
+
+    Examples
+    --------
+    >>> compile_ahead(["majority"], jobs=1)
+    0
+    """
+    names = book.names() if recipes == "all" else each_name(recipes)
+    if not names:
+        raise InputError("recipes: expected one or more names, got none")
+    trials: dict[Family, Callable[[], Any]] = {frozenset({"svmlight"}): _read}
+    for name in names:
+        machine = book.make(name)
+        if book.batch(name):
+            trials[frozenset({name})] = partial(_fit, machine)
+            continue
+        for sparse in (False, True):
+            one = family(machine, sparse)
+            if one is not None:
+                trials.setdefault(one, partial(_try, machine, sparse, book.task(name)))
+    with crew_of(jobs, len(trials)) as crew:
+        return compiled(trials, crew, compiling)
+
+
+def _try(machine: Any, sparse: bool, task: str) -> None:
+    for n_classes in (2, 3) if task == "classification" else (0,):
+        X, y = _rows(n_classes)
+        if sparse:  # so wide that they stay sparse where they are scaled
+            X = sp.hstack([sp.csr_array(X), sp.csr_array((AHEAD_ROWS, LARGEST_FILLED))]).tocsr()
+        try_out(machine, X, y, np.unique(y) if n_classes else None)
+
+
+def _fit(machine: Any) -> None:
+    X, y = _rows(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # so few rows are learned badly
+        machine.fit(X, y).predict(X)
+
+
+def _read() -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "some.svm"
+        path.write_text("1 1:0.5\n-1 2:0.5\n")
+        open_stream(path).read()
+
+
+def _rows(n_classes: int) -> tuple[Any, Any]:
+    X = np.random.default_rng(0).normal(size=(AHEAD_ROWS, 3))
+    return X, np.arange(AHEAD_ROWS) % n_classes if n_classes else X.sum(axis=1)

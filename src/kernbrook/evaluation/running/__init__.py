@@ -1,1 +1,0 @@
-"""Many runs at once, and what is compiled for them before."""

@@ -1,0 +1,1024 @@
+"""What is known of a model: how it is made, what it learned, how good it was and since when."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import kernbrook
+from kernbrook import recipes as book
+from kernbrook.checks import shown
+from kernbrook.estimators.by_name import NamedColumns
+from kernbrook.estimators.late import LateLabels
+from kernbrook.estimators.table_model import TableModel
+from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.measures import COVERAGE, LAST, LEARNED, RULES, shortfall
+from kernbrook.evaluation.oracles import Hindsight, hindsight
+from kernbrook.kernels import Kernel
+from kernbrook.recipes.catalogue import RECIPES
+from kernbrook.recipes.describing import Parameter, describe
+from kernbrook.recipes.making import make
+from kernbrook.reports.comparison import IN_PERCENT, NAMES, measure_cell, measure_value
+from kernbrook.reports.table import Column, Table, facts, rendered
+from kernbrook.reports.words import (
+    ERROR_NAMES,
+    TRIVIAL,
+    counted,
+    error_value,
+    few,
+    iso,
+    listed,
+    plain,
+    sized,
+    spark,
+)
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from rich.console import Group
+    from rich.pretty import Node
+
+    from kernbrook.estimators.tasks import Task
+    from kernbrook.evaluation.checkpoint import Checkpoint
+    from kernbrook.evaluation.measures import Measures, Sums, Tally
+    from kernbrook.evaluation.training import Training
+    from kernbrook.evaluation.windows import Judge, Past, Windows
+
+
+def as_python(value: Any, width: int = 80, few: float = 4) -> str:
+    """The Python that makes an estimator, parameters that are not the defaults alone.
+
+    Parameters
+    ----------
+    value : an estimator, a kernel, or a value of a parameter
+    width : of a line
+    few : values that a list shows: of more the first two and the last, or the first where it is 1.
+        With infinity numbers have all their digits too
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> print(as_python(kb.OnlineMKClassifier(kb.Linear(), kb.BPAS(50))))
+    kb.OnlineMKClassifier(kernels=kb.Linear(), learner=kb.BPAS(budget=50))
+    """
+    return _node(value, few).render(width, indent_size=4).rstrip("\n")
+
+
+def in_lines(value: Any, width: int, lines: int) -> str:
+    """The Python of an estimator, with shorter lists where it has so many lines or more."""
+    texts = [as_python(value, width, few) for few in (4, 1)]
+    return next((text for text in texts if text.count("\n") < lines), texts[-1])
+
+
+def _node(value: Any, few: float, name: str = "") -> Node:
+    """A value, with the name of the parameter that it is given to, as rich lays it out."""
+    from rich.pretty import Node
+
+    named: dict[str, Any] = {"key_repr": name, "key_separator": "=" if name else ""}
+    if isinstance(value, Kernel) or hasattr(value, "get_params"):
+        given = [_node(own, few, parameter) for parameter, own in _given(value)]
+        return _together(f"{_called(type(value))}(", given, ")", **named)
+    if isinstance(value, dict):
+        items = [_node(own, few) for own in value.values()]
+        for item, key in zip(items, value, strict=True):
+            item.key_repr, item.key_separator = repr(key), ": "
+        return _together("{", items, "}", **named)
+    if isinstance(value, (list, tuple)):
+        items = [_node(own, few) for own in value]
+        if len(items) > few:
+            more = Node(value_repr="...")
+            items = [items[0], more] if few == 1 else [*items[:2], more, items[-1]]
+        left, right = "[]" if isinstance(value, list) else "()"
+        return _together(left, items, right, is_tuple=left == "(", **named)
+    return Node(value_repr=_text(value, few), **named)
+
+
+def _together(left: str, children: list[Node], right: str, **more: Any) -> Node:
+    from rich.pretty import Node
+
+    for child in children:
+        child.last = child is children[-1]
+    return Node(open_brace=left, close_brace=right, empty=left + right, children=children, **more)
+
+
+def _text(value: Any, few: float) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and few < math.inf and value != int(value):
+        return f"{value:.6g}"
+    return repr(value) if few == math.inf else shown(value)
+
+
+def _given(value: Any) -> Iterator[tuple[str, Any]]:
+    """The arguments of an object that are not those by default, in their order."""
+    defaults = signature(type(value)).parameters
+    held = value.parameters() if isinstance(value, Kernel) else value.get_params(deep=False)
+    for name in _ordered(held, defaults):
+        default = defaults[name].default if name in defaults else None
+        if repr(held[name]) != repr(default):
+            yield name, held[name]
+
+
+def _ordered(held: Iterable[str], first: Iterable[str]) -> list[str]:
+    """Names in the order of the signature."""
+    order = list(first)
+    return sorted(held, key=lambda name: order.index(name) if name in order else len(order))
+
+
+def _called(kind: type) -> str:
+    """The name of a class, as whoever has imported kernbrook as kb writes it."""
+    public = getattr(kernbrook, kind.__name__, None) is kind
+    return f"kb.{kind.__name__}" if public else kind.__name__
+
+
+RECIPE_LINES = 14  # of the machine
+RECIPE_LABELS = 10  # columns of a terminal that the names of the facts take
+NUMBERS = 4  # of a list of defaults that is shown whole
+
+
+def recipe_page(name: str, width: int = 80) -> Group:
+    """What a recipe is, its paper, its machine, when to take it, and its parameters.
+
+    Parameters
+    ----------
+    name : one of `kernbrook.recipes.names()`
+    width : columns of the terminal
+    """
+    from rich.console import Group
+
+    entry, model = RECIPES[name], make(name)
+    kind = f"{entry.task}, from all data at once" if entry.batch else entry.task
+    lines = [
+        ("what", entry.what),
+        ("paper", entry.paper),
+        ("take it", entry.take),
+        ("not", entry.leave),
+        ("machine", in_lines(model, width - RECIPE_LABELS, RECIPE_LINES)),
+    ]
+    shown: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
+    if parameters := describe(name):
+        shown += ["", rendered(_table(parameters, entry.batch), width)]
+    return Group(*shown)
+
+
+def _table(parameters: list[Parameter], batch: bool) -> Table:
+    return Table(
+        (
+            Column(
+                "parameter" if batch else "--set", tuple(p.name for p in parameters), kind="code"
+            ),
+            Column("default", tuple(_default(p) for p in parameters), kind="code"),
+            Column("may be", tuple(p.words for p in parameters), kind="text"),
+        )
+    )
+
+
+def _default(parameter: Parameter) -> str:
+    value: Any = parameter.default
+    if parameter.name == "kernels" and value is None:
+        return "as above"
+    if isinstance(value, (list, tuple)) and len(value) > NUMBERS:
+        return f"{value[0]:g}, {value[1]:g} ... {value[-1]:g}"
+    return str(value)
+
+
+MAIN = {"classification": "error", "regression": "rmse"}
+MEASURES = ("error", "log_loss", "auc", "mae", "rmse", "coverage", "width")  # in tables
+TOLD = ("error", "rmse", "mae", "log_loss", "auc")  # in words
+
+
+def measures_table(measures: Measures) -> Table:
+    """A row for the model and for each trivial rule, a column for each measure that is known."""
+    found, task = measures.values(), measures.task
+    error = {"classification": "error", "regression": "mse"}[task]
+    title = ""
+    if error in found["model"]:
+        value = measure_value(error, found["model"][error])
+        title = f"{NAMES[error]} {value} on {counted(measures.model.rows, 'labelled row')}"
+    names = [name for name in MEASURES if name in found["model"]]
+    who = [_row_of(measures, one) for one in found]
+    columns = [Column("", tuple(who), kind="text")]
+    for name in names:
+        of = tuple(own.get(name) for own in found.values())
+        header = f"{NAMES[name]} %" if name in IN_PERCENT else NAMES[name]
+        if name == "coverage":
+            header = f"covered, of {100 * (measures.coverage or 0):g} %"
+        columns.append(Column(header, of, partial(measure_cell, name)))
+    return Table(tuple(columns), strong=frozenset([0]), title=title)
+
+
+def _row_of(measures: Measures, who: str) -> str:
+    """Who predicts, as the row of a table names it."""
+    if who == "model":
+        return "model"
+    if who in (LEARNED, LAST):
+        return (
+            f"always {_says(measures, who)}, {'as learned' if who == LEARNED else 'the last label'}"
+        )
+    return book.title(who) + _where(measures)
+
+
+def _says(measures: Measures, who: str) -> str:
+    """What a rule says that knows what the model has learned."""
+    says = measures.rules[who].says
+    return f"{says:.4g}" if measures.task == "regression" else repr(says.item())
+
+
+def _where(measures: Measures) -> str:
+    """Which labels the rules know that learn, where there is one of others beside them."""
+    return " in these rows" if LEARNED in measures.rules else ""
+
+
+def left_out(measures: Measures) -> tuple[str, ...]:
+    """Which rows are not counted, in words, a line each."""
+    rows = {
+        "without a label": measures.unlabelled,
+        "with a label that the model does not know": measures.unknown,
+    }
+    return tuple(f"not counted: {counted(n, 'row')} {what}" for what, n in rows.items() if n)
+
+
+def no_better(measures: Measures) -> str:
+    """What the model is no better at than a trivial rule, in a sentence; empty where nothing is.
+
+    The rule is that of the labels that the model has learned, where it is known; else the one with
+    the least error. Where the model beats that one, but the labels of the rows themselves make a
+    better rule, this one is named.
+    """
+    found = measures.values()
+    own = found.pop("model")
+    main = MAIN[measures.task]
+    if main not in own:
+        return ""
+    worse = {name: _no_better_in(own, values) for name, values in found.items()}
+    beaten_by = [name for name in found if main in worse[name]]
+    first = next(iter(found))
+    if not beaten_by:
+        if not (lost := worse[first]):
+            return ""
+        than = f"Better than {_rule(measures, first)} by {NAMES[main]}, but no better by"
+        return f"{than} {_against(own, found[first], lost)}."
+    least = min(beaten_by, key=lambda name: found[name][main])
+    rule = LEARNED if LEARNED in beaten_by else least
+    text = f"No better than {_rule(measures, rule)}: {_against(own, found[rule], worse[rule])}"
+    won = [name for name in TOLD if name in own and name in found[rule] and name not in worse[rule]]
+    return f"{text}; better by {_against(own, found[rule], won)}." if won else f"{text}."
+
+
+def _no_better_in(own: dict[str, float], rule: dict[str, float]) -> list[str]:
+    """The measures in which a model is no better than a rule; what is NaN says nothing."""
+    both = [name for name in TOLD if name in own and name in rule]
+    return [name for name in both if shortfall(name, own[name]) >= shortfall(name, rule[name])]
+
+
+def _against(own: dict[str, float], rule: dict[str, float], names: list[str]) -> str:
+    """Measures of both, in words."""
+    pairs = [(name, *(measure_value(name, one[name]) for one in (own, rule))) for name in names]
+    return listed([f"{NAMES[name]} {first} against {second}" for name, first, second in pairs])
+
+
+def _rule(measures: Measures, name: str) -> str:
+    """A trivial rule in words."""
+    if name not in (LEARNED, LAST):
+        return TRIVIAL[name] + _where(measures)
+    what = "label learned most often" if measures.task == "classification" else "mean learned"
+    what = "last label learned" if name == LAST else what
+    return f"always saying {_says(measures, name)}, the {what}"
+
+
+def measures_json(measures: Measures) -> dict[str, Any]:
+    """The same as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    Errors are in per cent, coverage is a share. `rows` are those that are counted.
+
+    Returns
+    -------
+    dict with rows, unlabelled, unknown, coverage (that is wanted), model, rules and no_better
+    """
+    found = measures.values()
+    for name, own in found.items():
+        if "error" in own:
+            own["error"] *= 100
+        if name in (LEARNED, LAST):
+            found[name] = {"says": measures.rules[name].says, **own}
+    return {
+        name: plain(value)
+        for name, value in {
+            "rows": measures.model.rows,
+            "unlabelled": measures.unlabelled,
+            "unknown": measures.unknown,
+            "coverage": measures.coverage,
+            "model": found.pop("model"),
+            "rules": found,
+            "no_better": no_better(measures),
+        }.items()
+    }
+
+
+def predictions_json(tally: Tally, model: str, data: str, rows: int) -> dict[str, Any]:
+    """Predictions as plain values: what they are of, and their measures.
+
+    Parameters
+    ----------
+    tally : of the predictions
+    model, data : names of the model's file and of the data
+    rows : that were predicted
+
+    Returns
+    -------
+    dict with model, data, task, n_rows, level_counts and measures, None where there are no labels
+    """
+    judged = tally.judged
+    return {
+        "model": model,
+        "data": data,
+        "task": tally.measures.task,
+        "n_rows": rows,
+        "level_counts": plain([one.described() for one in tally.level_counts]),
+        "measures": None if judged is None else measures_json(judged),
+    }
+
+
+DATA, CHANGES = 8, 3  # shown: the last ones, the greatest
+LATE = 0.125  # of the rows are the last ones
+_KEYS = {"log_loss": "log_loss", "absolute": "mae", "covered": "coverage"}
+_SHOWN = (
+    ("log_loss", "log loss", "{:.4f}".format, 0.0),
+    ("coverage", f"{100 * COVERAGE:g} % cover", lambda share: f"{100 * share:.1f} %", 1.0),
+)  # of windows, besides the error: key, name, how it is written, and the highest bar
+
+
+def since_json(
+    past: Sequence[Past], windows: Windows | None, judge: Judge | None, task: Task
+) -> dict[str, Any]:
+    """What is known of a model's past, as plain values; errors as `model_json` has them.
+
+    Parameters
+    ----------
+    past : the data that it learned from
+    windows : what rows cost over time; None where that was not recorded
+    judge : whose windows these are; None of a model that was labelled
+    task : what it predicts
+
+    Returns
+    -------
+    dict with the keys data, past, error, error_rows, window_rows, window_errors, windows,
+    n_changes, changes
+    """
+    spans = [] if windows is None else windows.spans
+    first, entries = 1 if judge is None else 1 + judge.before, []
+    for span in spans:
+        entries.append({"first_row": first, "n_rows": span.rows, **_costs(span, task)})
+        first += span.rows
+    known = [one for one in past if one.loss is not None]
+    rows, scale = sum(one.judged for one in known), _scale(task)
+    loss = sum(one.loss or 0 for one in known)
+    changes = None if judge is None else judge.changes
+    return {
+        "data": [one.name for one in past],
+        "past": [
+            {"name": one.name, "data": one.data, "n_rows": one.rows, **_costs(one, task)}
+            for one in past
+        ],
+        "error": scale * loss / rows if rows else None,
+        "error_rows": rows or None,
+        "window_rows": windows.length if windows is not None and spans else None,
+        "window_errors": [one["error"] for one in entries] if spans else None,
+        "windows": entries,
+        "n_changes": None if changes is None else changes.n_changes,
+        "changes": [
+            {
+                "row": one.row, "date": iso(one.date), "noticed": one.noticed,
+                "before": scale * one.before, "after": scale * one.after,
+                "rose": one.after > one.before if one.rose is None else one.rose,
+            }
+            for one in ([] if changes is None else changes.found)
+        ],
+    }  # fmt: skip
+
+
+def _scale(task: str) -> float:
+    return 100.0 if task == "classification" else 1.0
+
+
+def _costs(span: Sums, task: Task) -> dict[str, Any]:
+    """What rows cost, beside trivial rules, and their dates."""
+    means = {name: span.mean(name) for name in ("loss", *RULES[task])}
+    errors = {k: None if mean is None else _scale(task) * mean for k, mean in means.items()}
+    found: dict[str, Any] = {"judged": span.judged, "error": errors.pop("loss")}
+    found["rules"] = {name: error for name, error in errors.items() if error is not None}
+    found |= {key: span.mean(name) for name, key in _KEYS.items() if name in span.sums}
+    return found | {"began": iso(span.began), "ended": iso(span.ended)}
+
+
+# -- in lines ---------------------------------------------------------------------------------
+
+
+def best_rule(spans: Sequence[dict[str, Any]]) -> str | None:
+    """The trivial rule that errs least over some entries of `since_json`; None without any."""
+    sums: dict[str, float] = {}
+    for one in spans:
+        for name, error in one["rules"].items():
+            sums[name] = sums.get(name, 0.0) + error * one["judged"]
+    return min(sums, key=lambda name: sums[name], default=None)
+
+
+def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Error, errors by window beside those of a trivial rule, and when they changed."""
+    task, windows = found["task"], found["windows"]
+    name = "online error" if task == "classification" else ERROR_NAMES[task]
+    what = "row" if found["error_rows"] == found["n_rows"] else "label"
+    rows = counted(found["error_rows"], what)
+    past = [one for one in found["past"] if one["judged"]]
+    rule = best_rule(past) if all(one["rules"] for one in past) else None
+    beside = f"; {_said(_of(past, rule), task)} of {TRIVIAL[rule]}" if rule else ""
+    yield name, f"{_said(found['error'], task)} of {rows}{beside}"
+    judged = [one for one in windows if one["judged"]]
+    if len(judged) > 1:
+        errors = [one["error"] for one in judged]
+        rule = best_rule(judged)
+        own = [one["rules"].get(rule, 0.0) for one in judged] if rule else []
+        most = max([*errors, *own])
+        yield "", f"{spark(errors, most)}  {_ends(judged, [_said(e, task) for e in errors])}"
+        if rule:
+            told = _ends(judged, [_said(e, task) for e in own])
+            yield "", f"{spark(own, most)}  {told}: {book.title(rule)}"
+        yield from _other_costs(judged)
+    if told := no_better_of_late(found):
+        yield "", told
+    yield from _changes(found)
+
+
+def _other_costs(judged: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The log loss, and what intervals cover, by window, where all windows have them."""
+    for key, name, form, most in _SHOWN:
+        if all(key in one for one in judged):
+            values = [one[key] for one in judged]
+            yield name, f"{spark(values, most)}  {_ends(judged, [form(one) for one in values])}"
+
+
+def no_better_of_late(found: dict[str, Any]) -> str:
+    """That the model was no better than a trivial rule in all rows, or in the last ones; or ""."""
+    judged = [one for one in found["windows"] if one["judged"]]
+    total, cut = sum(one["judged"] for one in judged), len(judged)
+    while cut and sum(one["judged"] for one in judged[cut:]) < LATE * total:
+        cut -= 1
+    for spans, which in ((judged, "all"), (judged[cut:], "the last")):
+        rule = best_rule(spans)
+        if rule is None:
+            continue
+        own, theirs = _of(spans, None), _of(spans, rule)
+        if own >= theirs:
+            rows = counted(sum(one["judged"] for one in spans), "row")
+            values = f"{_said(own, found['task'])} against {_said(theirs, found['task'])}"
+            return f"No better than {TRIVIAL[rule]}: {values} of {which} {rows}."
+    return ""
+
+
+def _of(spans: Sequence[dict[str, Any]], rule: str | None) -> float:
+    """The mean error of a trivial rule over entries of `since_json`; None for the model's own."""
+    rows, total = 0, 0.0
+    for one in spans:
+        error = one["error"] if rule is None else one["rules"].get(rule)
+        if error is not None:
+            rows, total = rows + one["judged"], total + error * one["judged"]
+    return total / max(rows, 1)
+
+
+def _said(error: float, task: str) -> str:
+    return error_value(error / _scale(task), task)
+
+
+def _ends(spans: Sequence[dict[str, Any]], values: Sequence[str]) -> str:
+    (first, last) = (f"{spans[i]['judged']:,}" for i in (0, -1))
+    return f"{values[0]} of the first {first}, {values[-1]} of the last {last}"
+
+
+def _changes(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The greatest changes of the error, the latest first, and of how many they are."""
+    task, kept, total = found["task"], found["changes"], found["n_changes"]
+    greatest = sorted(kept, key=lambda one: -_size(one, task))[:CHANGES]
+    shown = [one for one in reversed(kept) if one in greatest]
+    for i, one in enumerate(shown):
+        before, after = (_said(one[name], task) for name in ("before", "after"))
+        rose = one["rose"]
+        what = f"{'rose' if rose else 'fell'} from {before} to {after}"
+        if rose != (one["after"] > one["before"]):
+            what = f"{'rose' if rose else 'fell'}, a few great errors aside,"
+        date = f", {one['date'].replace('T', ' ')}" if one["date"] else ""
+        yield "" if i else "error", f"{what} at row {one['row']:,}{date}"
+    if shown and total > len(shown):
+        last = f"the last {len(kept)} of " if total > len(kept) else ""
+        yield "", f"the greatest of {last}{counted(total, 'change')}"
+
+
+def _size(change: dict[str, Any], task: str) -> float:
+    """How far an error went: mistakes as they are, squared errors by what they are."""
+    before, after = change["before"], change["after"]
+    scale = 1.0 if task == "classification" else max(before, after) or 1.0
+    return float(abs(after - before) / scale)
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+def past_table(found: dict[str, Any]) -> Table | None:
+    """The last data, one a row; None where there are no two."""
+    past = found["past"]
+    if len(past) < 2:
+        return None
+    kept, task = past[-DATA:], found["task"]
+    names = [_name(one) for one in kept]
+    columns = [Column("data", tuple(names), kind="text"), _counts("rows", kept, "n_rows")]
+    error = "error %" if task == "classification" else ERROR_NAMES[task]
+    columns.append(Column(error, tuple(one["error"] for one in kept), form := _form(task)))
+    if rule := best_rule(kept):
+        errors = tuple(one["rules"].get(rule) for one in kept)
+        columns.append(Column(book.title(rule), errors, form, spare=1))
+    if any(one["began"] for one in kept):
+        dates = ((one["began"] or "", one["ended"] or "") for one in kept)
+        shown = tuple(f"{a[:10]} to {b[:10]}" if a[:10] != b[:10] else a[:10] for a, b in dates)
+        columns.append(Column("dates", shown, kind="text", spare=2))
+    more = past[:-DATA]
+    note = f"... and {sum(one['data'] for one in more):,} data before" if more else ""
+    return Table(tuple(columns), notes=(note,) if note else ())
+
+
+def _name(one: dict[str, Any]) -> str:
+    if one["data"] > 1:
+        return f"{one['data']:,} data"
+    return one["name"] if one["name"] is not None else "not recorded"
+
+
+def _counts(header: str, entries: Sequence[dict[str, Any]], key: str) -> Column:
+    return Column(header, tuple(one[key] for one in entries), "{:,}".format)
+
+
+def _form(task: str) -> Any:
+    return "{:.2f}".format if task == "classification" else "{:.4g}".format
+
+
+BEST_KERNELS = 5
+_LEAST_WEIGHT = 0.0005  # 0.001 as shown
+
+
+def training_table(training: Training, recipe: str, width: int = 80) -> Group:
+    """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
+
+    Rows and error are those of the data; after a comma of all that the model has learned from,
+    where there were others before. Labels are shown where they are fewer than the rows.
+
+    Parameters
+    ----------
+    training : at least one row
+    recipe : the algorithm's title, or the name of the model's file
+    width : columns of the terminal
+
+    Returns
+    -------
+    what `rich.console.Console.print` takes; below stand the measures of the data beside those of
+    trivial rules
+    """
+    from rich.console import Group
+
+    model, task = training.estimator, task_of(training.estimator)
+    rows, error = f"{training.rows:,}", error_value(training.error, task)
+    in_all = training.in_all
+    if training.past:
+        rows += f", in all {in_all.rows:,}"
+        if in_all.loss is not None and all(one.loss is not None for one in training.past):
+            error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
+    lines = [("rows", rows)]
+    if training.ahead is not None and training.ahead.model.rows:
+        before = training.ahead.values()["model"]["error" if task == "classification" else "mse"]
+        lines.append(("error before", f"{error_value(before, task)}, no label of these rows known"))
+        if lost := no_better(training.ahead):
+            lines.append(("", lost))
+        error += ", each label known before the next row"
+    lines += [
+        ("online error" if task == "classification" else ERROR_NAMES[task], error),
+    ]
+    trivial = hasattr(model, "strategy")
+    if training.judge is not None and not trivial and (worse := no_better(training.judge.measures)):
+        lines.append(("", worse))
+    if known := _hindsight(training):
+        share = error_value(known.mistakes / in_all.rows, task)
+        lines.append(("best expert alone", f"{share}, {_expert(model, known.expert)}"))
+        bound = f", at most {known.bound - known.mistakes:,.0f} by theory" if known.bound else ""
+        lines.append(("regret to it", f"{known.regret:+,.0f} mistakes{bound}"))
+    if task == "classification" or model.n_support_stored_:
+        lines.append(("support vectors", f"{model.n_support_stored_:,}"))
+    if (asked := model.labels_asked_) < in_all.rows:
+        name = "labels asked" if asked < in_all.judged else "rows with a label"
+        lines.append((name, f"{asked:,} ({100 * asked / in_all.rows:.1f} %)"))
+    if training.seconds:
+        lines.append(("seconds", f"{training.seconds:.1f}"))
+    lines += [("" if i else "kernels", text) for i, text in enumerate(_kernels_told(model))]
+    told = facts(lines, f"{training.name}: {recipe}")
+    if training.judge is None or not training.judged:
+        return Group(told)
+    measures, tables = training.judge.measures, list[Any]()
+    if training.ahead is not None and training.ahead.model.rows:
+        whole = replace(
+            measures_table(training.ahead), title="before, no label of these rows known"
+        )
+        tables += ["", rendered(whole, width)]
+    table = measures_table(measures)
+    if tables:
+        table = replace(table, title="each label known before the next row")
+    elif measures.model.rows == training.judged:  # as said above
+        table = replace(table, title="")
+    return Group(told, *tables, "", rendered(table, width))
+
+
+def _kernels_told(model: Any) -> list[str]:
+    """The kernels of the greatest weights, and what the others weigh; none of a trivial rule."""
+    pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
+    pairs.sort(key=lambda pair: -pair[0])
+    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= _LEAST_WEIGHT]
+    shown = [f"{weight:.3f}  {kernel}" for weight, kernel in best]
+    if rest := pairs[len(best) :]:
+        shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
+    bare = float(np.sum(model.expert_weights_) - np.sum(model.kernel_weights_)) if pairs else 0.0
+    if bare >= _LEAST_WEIGHT:
+        shown.append(f"{bare:.3f}  experts without a kernel")
+    return shown
+
+
+def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
+    """A training as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    The error is in per cent, or the mean squared error of numbers, which have neither `classes`
+    nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
+    of declared levels, `first_left_out` what was wrong with rows that were left out, and `taken`
+    what "auto" took columns for.
+
+    Parameters
+    ----------
+    training : at least one row
+    recipe : its name; None where the model came with its file
+
+    Returns
+    -------
+    dict
+    """
+    model, task = training.estimator, task_of(training.estimator)
+    values: dict[str, Any] = {
+        "data": training.name,
+        "recipe": recipe,
+        "task": task,
+        "n_rows": training.rows,
+        "n_rows_before": sum(one.rows for one in training.past),
+        "resumed_at": training.resumed_at,
+    }
+    if task == "classification":
+        new = [{"label": label, "row": row} for label, row in training.new_classes.items()]
+        values |= {"classes": model.classes_, "new_classes": new, "mistakes": training.loss}
+    if known := _hindsight(training):
+        values |= {
+            "best_expert": _expert(model, known.expert),
+            "best_expert_mistakes": known.mistakes,
+            "regret": known.regret,
+            "mistake_bound": known.bound,
+        }
+    if training.judge is not None:
+        past = [*training.past, training.as_past]
+        since = since_json(past, training.judge.windows, training.judge, task)
+        values |= {name: since[name] for name in ("windows", "n_changes", "changes")}
+        values["measures"] = measures_json(training.judge.measures)
+    if training.ahead is not None:
+        values["ahead"] = measures_json(training.ahead)
+    values |= {
+        "error": 100.0 * training.error if task == "classification" else training.error,
+        "n_support_stored": model.n_support_stored_,
+        "n_support_active": model.n_support_active_,
+        "labels_asked": model.labels_asked_,
+        "seconds": training.seconds or None,
+        "level_counts": [one.described() for one in training.level_counts],
+        "rows_without_label": training.n_unlabelled,
+        "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
+        "first_left_out": bad.told if bad else [],
+        "taken": training.taken,
+        "kernels": [str(kernel) for kernel in model.kernels_],
+        "kernel_weights": model.kernel_weights_,
+    }
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _hindsight(training: Training) -> Hindsight | None:
+    """Of a run that was learned from its beginning, and by one model."""
+    model, in_all = training.estimator, training.in_all
+    if in_all.loss is None or model.n_rounds_ != in_all.judged or training.windows is None:
+        return None
+    return hindsight(model, in_all.loss)
+
+
+def _expert(model: Any, number: int) -> str:
+    """An expert in words: its kernel, where each kernel is one."""
+    if len(model.expert_weights_) == len(model.kernels_):
+        return str(model.kernels_[number])
+    return f"expert {number + 1} of {len(model.expert_weights_)}"
+
+
+KERNELS, LEARNERS = 10, 5  # shown, by weight
+SHOWN = 0.0005  # weights that are 0.001 or more as they are written
+LINES = 8  # of the machine
+NAMED = 3  # of the data
+LABELS = 14  # columns of a terminal that the names of the facts take
+NOT_RECORDED = "not recorded"
+
+
+def file_facts(path: str | PathLike[str]) -> dict[str, Any]:
+    """Name, bytes and time of a file, where there is one."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return {"file": os.fspath(path)}  # reading it says what is wrong
+    written = datetime.fromtimestamp(found.st_mtime).astimezone()
+    return {
+        "file": os.fspath(path),
+        "bytes": found.st_size,
+        "written_at": written.isoformat(timespec="seconds"),
+    }
+
+
+def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
+    """A model and its training as plain values that `json.dumps(..., allow_nan=False)` takes.
+
+    Errors are in per cent, or mean squared errors of numbers. What is not known is None; what a
+    model of its kind does not have is not there.
+
+    Parameters
+    ----------
+    estimator : what `kb.load` gives
+    checkpoint : that is beside it in the file; None where `kb.save` wrote the file
+
+    Returns
+    -------
+    dict with the keys estimator, machine, task, learned, source, finished, seconds, measures of the
+    last data, and those of `since_json`; of what has learned n_rows, labels_asked, kernels, experts
+    and others
+    """
+    model, around = _around(estimator)
+    found: dict[str, Any] = {
+        "estimator": type(_machine_of(estimator)).__name__,
+        "machine": as_python(_machine_of(estimator), few=math.inf),
+        "task": task_of(model),
+        "learned": _has_learned(model),
+        "source": _source(estimator, model),
+        "finished": None if checkpoint is None else checkpoint.finished,
+        "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
+        **_since(checkpoint, task_of(model)),
+        **around,
+    }
+    if found["learned"]:
+        found |= _learned(model)
+    return {name: plain(value) for name, value in found.items()}
+
+
+def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
+    """The same on one screen.
+
+    Parameters
+    ----------
+    found : `model_json`, with `file_facts` and written_by
+    estimator : what `kb.load` gives
+    width : columns of the terminal
+    """
+    from rich.console import Group
+
+    shown: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
+    tables = (past_table(found), _kernels(found), _learners(found))
+    for table in tables:
+        if table is not None:
+            shown += ["", rendered(table, width)]
+    return Group(*shown)
+
+
+# -- what is known ----------------------------------------------------------------------------
+
+
+def _source(estimator: Any, model: Any) -> dict[str, Any]:
+    """What a model knows of the data that it was trained on."""
+    like = estimator if isinstance(estimator, TableModel) else TableModel._around(model)
+    encoder, named = like.encoder_, like.named_classes_
+    width = None if encoder is None else len(encoder.get_feature_names_out())
+    own = isinstance(estimator, TableModel)
+    return {
+        "n_features": getattr(model, "n_features_in_", width),
+        "positive": like.positive_,
+        # What an encoder makes of the columns may be very many.
+        "features": encoder.columns_ if encoder is not None and not own else None,
+        "label": like.label_,
+        "encoder": encoder.described() if encoder is not None and own else None,
+        "aside": like.aside_ or None,
+        "classes": None if named is None else named.tolist(),
+    }  # fmt: skip
+
+
+def _machine_of(estimator: Any) -> Any:
+    """What learns in a `TableModel`; any other estimator itself."""
+    return estimator.model if isinstance(estimator, TableModel) else estimator
+
+
+def _has_learned(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
+    """What is known of the model's past."""
+    if checkpoint is None:
+        return since_json([], None, None, task) | {"data": None}
+    found = since_json(checkpoint.past, checkpoint.windows, checkpoint.judge, task)
+    judge = checkpoint.judge
+    return found | {"measures": None if judge is None else measures_json(judge.measures)}
+
+
+def _around(estimator: Any) -> tuple[Any, dict[str, Any]]:
+    """The model that others are around, and what these hold."""
+    found: dict[str, Any] = {}
+    while isinstance(estimator, (LateLabels, NamedColumns, TableModel)):
+        if isinstance(estimator, TableModel):
+            encoder = estimator._unwrapped()[1]
+            found |= {} if encoder is None else {"columns": encoder.columns_}
+        elif isinstance(estimator, LateLabels):
+            dropped = vars(estimator).get("n_dropped_", 0)
+            found |= {"n_waiting": len(estimator.waiting_), "n_dropped": dropped}
+        else:
+            found["columns"] = vars(estimator).get("names_", [])
+        estimator = estimator.model
+    return estimator, found
+
+
+def _learned(model: Any) -> dict[str, Any]:
+    """What a model of any kind has learned, as far as it has it."""
+    voted = hasattr(model, "dual_")
+    rows = len(model.dual_) if voted else model.n_rounds_
+    names = (
+        "classes", "n_rows_skipped", "memory_bytes", "n_support_stored", "n_support_active",
+        "n_terms", "objective", "gap", "lam", "beta",
+    )  # fmt: skip
+    own = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
+    if hasattr(model, "grid_"):
+        chosen = model.errors_.mean(axis=1).min()
+        own |= {"validation_error": 100.0 * chosen, "folds": model.errors_.shape[1]}
+    weights = model.kernel_weights_
+    order = np.argsort(-weights, kind="stable")
+    kernels = [{"kernel": str(model.kernels_[k]), "weight": weights[k]} for k in order]
+    asked = rows if voted else model.labels_asked_
+    found = {"n_rows": rows, "labels_asked": asked, **own, "kernels": kernels}
+    return found if voted or not kernels else found | {"experts": _experts(model)}
+
+
+def _experts(model: Any) -> list[dict[str, Any]]:
+    """The experts in their order: learner, kernel, scaling, weight; what each errs alone."""
+    classes = hasattr(model, "expert_mistakes_")
+    errors = model.expert_mistakes_ if classes else model.expert_errors_
+    known = len(errors) == len(model.experts_)
+    return [
+        {
+            "learner": None if one.learner is None else as_python(one.learner, 10**6),
+            "kernel": None if one.kernel is None else str(one.kernel),
+            "scaling": one.scaling,
+            "weight": weight,
+            "mistakes" if classes else "squared_error": errors[i] if known else None,
+        }
+        for i, (one, weight) in enumerate(zip(model.experts_, model.expert_weights_, strict=True))
+    ]
+
+
+# -- on a screen ------------------------------------------------------------------------------
+
+
+def _lines(found: dict[str, Any], estimator: Any, width: int) -> Iterator[tuple[str, str]]:
+    yield "machine", _machine(estimator, width - LABELS)
+    written = datetime.fromisoformat(found["written_at"]).strftime("%Y-%m-%d %H:%M:%S")
+    yield "written", f"{written} by kernbrook {found['written_by'] or NOT_RECORDED}"
+    memory = found.get("memory_bytes")
+    inside = f", {sized(memory)} in memory" if memory else ""
+    yield "size", f"{sized(found['bytes'])} on disk{inside}"
+    yield "trained on", _data(found)
+    if names := found.get("columns") or found["source"]["features"]:
+        yield "columns", few(list(map(str, names)))
+    if "n_waiting" in found:
+        dropped = f", {counted(found['n_dropped'], 'row')} dropped" if found["n_dropped"] else ""
+        yield "waiting", f"{counted(found['n_waiting'], 'row')} for labels{dropped}"
+    if not found["learned"]:
+        yield "learned", "nothing yet"
+        return
+    yield from _rows(found)
+    if found["kernels"] and (found["n_support_stored"] or found["task"] == "classification"):
+        stored, active = found["n_support_stored"], found.get("n_support_active")
+        some = "" if active in (None, stored) else f", {active:,} of them in the last vote"
+        terms = f", {found['n_terms']:,} terms" if "n_terms" in found else ""
+        yield "vectors", f"{stored:,} support vectors{some}{terms}"
+    if "validation_error" in found:
+        error = f"{found['validation_error']:.2f} % wrong in {found['folds']} folds"
+        yield "chosen", f"lam {found['lam']:g}, beta {found['beta']:g}: {error}"
+    if isinstance(found.get("objective"), float):
+        yield "objective", f"{found['objective']:.6g}, at most {found['gap']:.1g} from the optimum"
+
+
+def _machine(estimator: Any, width: int) -> str:
+    """Its Python, shortened to a few lines."""
+    lines = in_lines(_machine_of(estimator), width, LINES).split("\n")
+    return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], "..."])
+
+
+def _data(found: dict[str, Any]) -> str:
+    names = [NOT_RECORDED if name is None else name for name in found["data"] or [None]]
+    source, n_data = found["source"], sum(one["data"] for one in found["past"])
+    parts = [", then ".join(names) if n_data <= NAMED else f"{n_data:,} data up to {names[-1]}"]
+    if source["n_features"] is not None:
+        parts.append(counted(source["n_features"], "feature"))
+    if source["label"] is not None:
+        parts.append(f"labels in {source['label']!r}")
+    if source["positive"] is not None:
+        parts.append(f"{source['positive']!r} against the rest")
+    return ", ".join(parts)
+
+
+def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Rows, labels and errors so far."""
+    if "classes" in found:
+        yield "classes", few(list(map(str, found["classes"])))
+    rows, asked = found["n_rows"], found["labels_asked"]
+    so_far = " so far: a checkpoint" if found["finished"] is False else ""
+    skipped = found.get("n_rows_skipped")
+    left_out = f", and {counted(skipped, 'row')} skipped" if skipped else ""
+    yield "rows", f"{rows:,}{so_far}{left_out}"
+    yield "labels", "all" if asked == rows else f"{asked:,} ({100 * asked / max(rows, 1):.1f} %)"
+    if "n_terms" in found:  # from all data at once
+        return
+    if found["error"] is None:
+        task = found["task"]
+        yield "online error" if task == "classification" else ERROR_NAMES[task], NOT_RECORDED
+        return
+    yield from since_lines(found)
+
+
+def _kernels(found: dict[str, Any]) -> Table | None:
+    """Kernels by weight; with what each errs alone, where it is one expert."""
+    kernels = found.get("kernels")
+    if not kernels:
+        return None
+    names, weights = ([one[name] for one in kernels] for name in ("kernel", "weight"))
+    experts = found.get("experts", [])
+    alone = {one["kernel"]: one.get("mistakes") for one in experts}
+    more = []
+    if len(experts) == len(alone) == len(names) and None not in alone.values():
+        shares = [100 * alone[name] / max(found["labels_asked"], 1) for name in names]
+        more = [("alone, error %", shares)]
+    return _by_weight("kernel", names, weights, more, KERNELS)
+
+
+def _learners(found: dict[str, Any]) -> Table | None:
+    """Learners by the weight of their experts, where there are several."""
+    sums: dict[str, list[float]] = {}
+    for one in found.get("experts", []):
+        scaling = f" of {one['scaling']}" if one["scaling"] else ""
+        name = f"{one['learner']}{scaling}".replace("kb.", "")
+        sums.setdefault(name, []).append(one["weight"])
+    if len(sums) < 2:
+        return None
+    names = sorted(sums, key=lambda name: -sum(sums[name]))
+    weights, numbers = ([of(sums[name]) for name in names] for of in (sum, len))
+    return _by_weight("learner", names, weights, [("experts", numbers)], LEARNERS)
+
+
+def _by_weight(
+    what: str,
+    names: Sequence[str],
+    weights: Sequence[float],
+    more: Sequence[tuple[str, Sequence[float]]],
+    most: int,
+) -> Table:
+    """Things with falling weights, the first of them with bars, and what the others weigh."""
+    shown = max(1, sum(weight >= SHOWN for weight in weights[:most]))
+    greatest = max(weights[0], 1e-12)
+    columns = [
+        Column(what, tuple(names[:shown]), kind="code"),
+        Column("weight", tuple(weights[:shown]), "{:.3f}".format),
+        Column("", tuple(max(w, 0.0) / greatest for w in weights[:shown]), kind="bar", spare=1),
+    ]
+    for header, values in more:
+        form = "{:,}".format if isinstance(values[0], int) else "{:.2f}".format
+        columns.append(Column(header, tuple(values[:shown]), form))
+    rest = weights[shown:]
+    note = f"... and {len(rest)} more, {100 * sum(rest):.0f} % together"
+    return Table(tuple(columns), notes=(note,) if rest else ())
