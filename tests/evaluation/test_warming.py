@@ -40,9 +40,9 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
         return learn(self, X, y, *rest, **labels)
 
     monkeypatch.setattr(kind, "_learn_rows", loading)
-    monkeypatch.setattr(
-        import_module("kernbrook.evaluation.run"), "_clocks", lambda: (now[0], now[0])
-    )
+    run = import_module("kernbrook.evaluation.run")
+    monkeypatch.setattr(run, "_clocks", lambda: (now[0], now[0]))
+    monkeypatch.setattr(run, "_warmed", set())
     X, y = hard_streams.gaussian_clouds(50)
     y = y.astype(float)
     record = (

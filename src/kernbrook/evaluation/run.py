@@ -106,7 +106,7 @@ def prequential(
         raise InputError(f"intervals: {type(estimator).__name__} predicts classes; give none")
     if task == "regression" and intervals is None and not lateness.at_once:
         intervals = COVERAGE
-    warm = partial(warm_up, estimator, late=not lateness.at_once, coverage=intervals)
+    warm = partial(_warm, estimator, not lateness.at_once, intervals)
     if task == "regression" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
@@ -244,6 +244,22 @@ def _order(order: Any, rows: int) -> NDArray[np.int64]:
             f"order: expected a permutation of 0..{rows - 1}, got an array of shape {order.shape}"
         )
     return order.astype(np.int64)
+
+
+_warmed: set[tuple[Any, ...]] = set()  # what has run in this process
+
+
+def _warm(
+    estimator: Any, late: bool, coverage: float | None, X: Any, y: NDArray[Any], classes: Any
+) -> None:
+    """`warm_up`, once in a process for the same settings and the same form of data."""
+    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    form = sp.issparse(X), X.shape[1], None if classes is None else len(classes)
+    settings = (repr(value) for name, value in own.items() if name != "random_state")
+    key = type(estimator), late, coverage, *form, *settings
+    if key not in _warmed:
+        warm_up(estimator, X, y, classes, late, coverage)
+        _warmed.add(key)
 
 
 def _of_stream(
