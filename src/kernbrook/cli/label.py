@@ -107,7 +107,14 @@ def label_data(
     begins = (recipe, names, text, image, questions)
     asks = export is None or web or any(given is not None for given in begins)
     asks = asks or bool(chosen.settings)
-    _check(model, data, questions, answers, web, port, export, asks)
+    files = None if questions is None or answers is None else (questions, answers)
+    if files is None and (questions, answers) != (None, None):
+        raise InputError("--questions, --answers: one needs the other")
+    if web and files is not None:
+        raise InputError("--web, --questions: expected one of them")
+    if port is not None and not web:
+        raise InputError("--port: expected --web too")
+    _check(model, data, files, export, asks, web)
     if recipe is None and names is not None and (chosen.settings or not model.exists()):
         recipe = OURS["classification"]
     if recipe is None and chosen.settings:
@@ -130,7 +137,6 @@ def label_data(
         )  # fmt: skip
         if asks:
             face = left.enter_context(face_of(opened, text, image, web, port))
-            files = None if questions is None or answers is None else (questions, answers)
             state, summary = sit(opened, face, files, stopping, export is not None)
     if asks:
         for what, value in summary:
@@ -146,22 +152,14 @@ def label_data(
 def _check(
     model: Path,
     data: str,
-    questions: Path | None,
-    answers: Path | None,
-    web: bool,
-    port: int | None,
+    files: tuple[Path, Path] | None,
     export: Path | None,
     asks: bool,
+    web: bool,
 ) -> None:
-    """InputError where the options do not go together."""
+    """InputError where the options do not go with what is there."""
     from kernbrook.evaluation.answers import answers_beside
 
-    if (questions is None) != (answers is None):
-        raise InputError("--questions, --answers: one needs the other")
-    if web and questions is not None:
-        raise InputError("--web, --questions: expected one of them")
-    if port is not None and not web:
-        raise InputError("--port: expected --web too")
     if export is not None:
         check_ending(export, "--export")
     if not (asks or model.exists()):
@@ -169,21 +167,18 @@ def _check(
             f"{model} does not exist: there are no labels yet; label first, without --export, or "
             "give --classes too"
         )
-    if data == "-" and answers is None and not web and asks:
+    if data == "-" and files is None and not web and asks:
         raise InputError(
             "standard input has the answers: give a file, or --web, or --questions, --answers"
         )
-    kept = f"the answers of {model}"
-    check_outputs(
-        {
-            "MODEL": model,
-            kept: answers_beside(model),
-            "--questions": questions,
-            "--answers": answers,
-            "--export": export,
-        },
-        [data],
-    )
+    outputs: dict[str, Path | None] = {
+        "MODEL": model,
+        f"the answers of {model}": answers_beside(model),
+        "--export": export,
+    }
+    if files is not None:
+        outputs |= {"--questions": files[0], "--answers": files[1]}
+    check_outputs(outputs, [data])
 
 
 def _export(opened: Opened, path: Path) -> None:
@@ -228,10 +223,6 @@ def _model(path: Path, recipe: str | None, chosen: Chosen) -> Any:
 class Opened(NamedTuple):
     """What is labelled, by which model.
 
-    Attributes
-    ----------
-    path, table : the model
-    data, stream : the rows
     names, classes : all labels, as they were given and as the model has them; None of numbers, and
         where nothing is asked
     """
@@ -297,12 +288,7 @@ def sit(
 ) -> tuple[Labelling, list[tuple[str, str]]]:
     """One sitting: what it came to, and that in words.
 
-    Parameters
-    ----------
-    opened : what is labelled
-    face : who is shown the questions
     files : where the questions go instead, and the answers come from; or None
-    stopping : what signals do
     exports : whether the labels are written somewhere after this
     """
     from kernbrook.evaluation.labelling import label as run
