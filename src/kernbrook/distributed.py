@@ -39,7 +39,7 @@ from kernbrook.streams.booleans import of_one_kind, spelled_as
 from kernbrook.streams.bytes import DataFile
 from kernbrook.streams.opening import open_folder
 from kernbrook.streams.stream import Piece, has_label
-from kernbrook.streams.tables.levels import LevelCounts, together, warn_of
+from kernbrook.streams.tables.values import LevelCounts, together, warn_of
 
 # A function that gives pieces, and its arguments; those that Dask has yet to make as its Delayed.
 # Its last argument, a list or None, is for the counts of levels.

@@ -56,10 +56,9 @@ def csv(path, values, quote=True):
 
 BAD = {
     "1,200": 2, "1,5": 1, "1.234,50": 1, "1.234.567": 1, "1'234.50": 1, "1\u2019234": 1,
-    "1 234,5": 1, "1\u202f234,5": 1, "1\u00a0234": 1, "1,00,000": 1, "1,234,567.5": 1,
-    "12 %": 3, "12%": 3, "12,5 %": 3, "€ 1.234,50": 3, "$1,200.00": 3, "5 EUR": 3, "EUR 5": 3,
-    "CHF 1'200.00": 3, "($1,200.00)": 3, "12 kg": 3, "(1,200)": 2, "1.234,50-": 1, "25 °C": 3,
-    "x": 2, "24. Dez. 2025": 2, "2024-W52-3": 2,
+    "1 234,5": 1, "1\u202f234,5": 1, "1\u00a0234": 1, "1,234,567.5": 1,
+    "1,00,000": 2, "12 %": 2, "$1,200.00": 2, "12 kg": 2, "(1,200)": 2, "x": 2,
+    "24. Dez. 2025": 2, "2024-W52-3": 2,
     "24.12.2025": 2, "12/24/2025": 2, "2012/01/01": 2, "2012/01/01 10:30": 2, "2024-1-5": 2,
     "2024-01-31 12:00:00 UTC": 2, "2024-01-31T12:00:00.123456789": 2, "24.12.25": 2,
     "2024-01-31T12:00:00.1234567Z": 2, "2024-01-31 12:00:00+00": 2, "24 Dec 2025": 2,
@@ -170,7 +169,7 @@ def test_points_and_commas(kernbrook, tmp_path):
     grouped = frame.assign(**{k: frame[k].map("{:,.2f}".format) for k in "ab"})
     grouped.to_csv("us.csv", index=False)
     swap = str.maketrans(",.", ".,")
-    grouped = grouped.assign(**{k: grouped[k].str.translate(swap) + " €" for k in "ab"})
+    grouped = grouped.assign(**{k: grouped[k].str.translate(swap) for k in "ab"})
     grouped.to_csv("german.csv", index=False, sep=";")
     said = {
         "point.csv": ["--table", "decimal=."], "comma.csv": ["--table", "decimal=,"],

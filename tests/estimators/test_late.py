@@ -297,7 +297,7 @@ def test_records_of_a_table_wait(tmp_path):
         kb.fit_table(
             table,
             "way",
-            encoder=kb.TableEncoder(drop="day", missing="mean", lags={"km": [1]}),
+            encoder=kb.TableEncoder(drop="day", missing="mean", lags=[1]),
             model=classifier(),
         )
     )

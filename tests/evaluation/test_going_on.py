@@ -23,7 +23,7 @@ from kernbrook.evaluation.training import go_on, train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.stream import Stream
-from kernbrook.streams.tables.label_spelling import as_classes
+from kernbrook.streams.tables.labels import as_classes
 
 pa = pytest.importorskip("pyarrow")
 

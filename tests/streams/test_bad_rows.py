@@ -9,7 +9,7 @@ from kernbrook.errors import DataFileError, DataFileWarning, InputError, Undecla
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation import open_like
 from kernbrook.streams import open_stream
-from kernbrook.streams.tables.left_out_rows import BadRows
+from kernbrook.streams.tables.stream import BadRows
 
 ROWS = ["1,2,x", "many,2,y", "3", "4,5,y", "", "5,6,7,8", '6",7,x', "7,8,x", "8,inf,x", "9,,y"]
 GOOD = [[1, 2], [4, 5], [7, 8]]
@@ -28,7 +28,7 @@ TOLD = [
 def test_rows_of_csv(write, monkeypatch, assert_chunks_agree, block_bytes, kept):
     monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
     if not kept:
-        monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", 0)
+        monkeypatch.setattr("kernbrook.streams.tables.stream._KEPT_BYTES", 0)
     path = write("t.csv", "a,b,label\n" + "\n".join([*ROWS, *["1,2,x"] * 6]) + "\n")
     stream = open_stream(path, on_bad_rows="skip")
     X, y = stream.read()

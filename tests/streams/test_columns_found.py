@@ -145,14 +145,14 @@ def test_quarters_and_halves_of_days():
         opened(cycled(["1970 Q1", "1970 Q2"]))
     with pytest.raises(InputError) as error:
         opened(cycled(["9 pm", "8 am"]))
-    assert "units" not in str(error.value)
+    assert "categorical (--categorical a) or drop" in str(error.value)
 
 
 GERMAN = (
     "seit;anteil;umsatz;art;label\n"
-    + "09.11.2022;63,7 %;4.211,54;x;ja\n02.03.2022;5 %;17,5;y;nein\n" * 30
+    + "09.11.2022;63,7;4.211,54;x;ja\n02.03.2022 ;5;17,5;y;nein\n" * 30
 )
-AMERICAN = "paid,sales,art,label\n" + '"$4,211.54","(4,212)",x,yes\n"$1.50","1,300",y,no\n' * 30
+AMERICAN = "paid,sales,art,label\n" + '"4,211.54","4,212",x,yes\n"1.50","1,300",y,no\n' * 30
 
 
 @pytest.mark.parametrize("text", [GERMAN, AMERICAN], ids=["German", "American"])
@@ -221,7 +221,7 @@ def test_lags_that_are_never_known():
         encoder = kb.TableEncoder(lags=lags, delay=24)
         with pytest.raises(InputError, match="lags begin at 25"):
             kb.open_stream(pa.table({"x": [1.0, 2], "y": [0.5, 1]}), label="y", encoder=encoder)
-    kb.TableEncoder(lags={"y": 25, "x": 1}, delay=24, every=24).begin(["x"], "y")
+    kb.TableEncoder(lags={"y": 25}, delay=24, every=24).begin(["x"], "y")
     known = kb.TableEncoder(lags=[25], delay=24).begin(["x"], "y").described()
     kb.TableEncoder.from_description({**known, "delay": 30})  # as models of before have it
 

@@ -12,7 +12,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
-from kernbrook.streams.tables.label_spelling import as_classes
+from kernbrook.streams.tables.labels import as_classes
 
 N = 60
 X = np.random.default_rng(0).normal(size=N)

@@ -13,7 +13,7 @@ from kernbrook.errors import DataFileError, DataFileWarning
 from kernbrook.evaluation import predict_stream, predict_table, train
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows
-from kernbrook.streams.tables.levels import LevelCounts, told_of
+from kernbrook.streams.tables.values import LevelCounts, told_of
 
 ROWS = {
     "net": ["DSL", "Fiber optic", "DSL", None, "No", "DSL"],

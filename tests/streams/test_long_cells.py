@@ -202,7 +202,7 @@ def test_parquet_of_polars(tmp_path, compression):
 @pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")
 def test_long_text_is_not_taken_for_levels(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "LONGEST_LABEL", 20)
-    monkeypatch.setattr("kernbrook.streams.tables.surveys._MOST_TEXT", 3000)
+    monkeypatch.setattr("kernbrook.streams.tables.hints._MOST_TEXT", 3000)
     auto = kb.TableEncoder("auto")
     long = open_stream(of_text(["x" * 21, "z"] * (N // 2)), encoder=auto)
     short = open_stream(of_text(["x" * 20, "z"] * (N // 2)), encoder=auto)
@@ -215,7 +215,7 @@ def test_long_text_is_not_taken_for_levels(tmp_path, monkeypatch):
 
 def test_kept_columns_are_of_the_rows_that_were_predicted(tmp_path, monkeypatch):
     from kernbrook.evaluation.raw_rows import KeptColumns
-    from kernbrook.streams.tables.left_out_rows import BadRows
+    from kernbrook.streams.tables.stream import BadRows
 
     monkeypatch.setattr(limits, "LONGEST_CELL", 10)
     records = table_records(of_text(["x", "x" * 11, "x", "x"]))

@@ -69,7 +69,7 @@ def test_every_format(write, name):
 
 def test_blocks_of_a_long_file_without_a_label_among_them(write, monkeypatch):
     monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
-    monkeypatch.setattr("kernbrook.streams.tables.reader._KEPT_BYTES", 0)
+    monkeypatch.setattr("kernbrook.streams.tables.stream._KEPT_BYTES", 0)
     stream = open_stream(write("t.csv", "a,y\n" + "1,\n" * 50 + "2,7\n" * 50 + "3,\n" * 50))
     y = stream.read()[1]
     assert (y.dtype, stream.n_unlabelled) == (np.float64, 100)

@@ -53,7 +53,7 @@ COLUMNS = {
         "dates as %H:%M",
         "--dates clock=hour,%H:%M",
     ),
-    "price": ([f"{i}.5 EUR" for i in range(N)], "numbers with 'EUR'", "--units price=EUR"),
+    "price": ([f"{i}.5 EUR" for i in range(N)], "60 different values in 60 rows", "--drop price"),
     "-x": (["u", "v"] * 30, "2 levels", "--categorical=-x=u,v"),
     "moment": (pa.array(HOURS.astype("datetime64[us]")), "moments (timestamp", "--dates moment"),
     "parts": ([[1, 2]] * N, "which is not read", "--drop parts"),

@@ -281,19 +281,18 @@ DAMAGE = [
     ("missing", "last", "no state of missing='last'"),
     ("columns", [], "expected names of columns"),
     ("columns", ["a", "a"], "expected names of columns"),
-    ("columns", [1], "expected names of columns"),
+    ("columns", [1], "columns: expected a string"),
     ("categorical", {"b": 3}, "unknown column 'b'"),
     ("categorical", {"a": 10**9}, "expected 1 to 16,384 columns"),
     ("state", {"totals": [1.0]}, "no state of missing='mean'"),
     ("state", {"totals": [1.0, 2.0], "counts": [1]}, "expected 1 numbers as totals"),
-    ("state", {"totals": [True], "counts": [1]}, "expected 1 numbers as totals"),
-    ("state", {"totals": [1.0], "counts": [-1]}, "expected numbers of values as counts"),
-    ("state", {"totals": [1.0], "counts": [2**70]}, "expected numbers of values as counts"),
-    ("state", {"totals": [float("nan")], "counts": [1]}, "expected 1 numbers as totals"),
-    ("state", {"totals": [1.0], "counts": [2**62 + 1]}, "expected numbers of values as counts"),
+    ("state", {"totals": [True], "counts": [1]}, "totals: expected a number"),
+    ("state", {"totals": [1.0], "counts": [-1]}, "counts: expected an integer from 0"),
+    ("state", {"totals": [float("nan")], "counts": [1]}, "totals: expected a number"),
+    ("state", {"totals": [1.0], "counts": [2**62 + 1]}, "counts: expected an integer from 0"),
     ("state", {"totals": [1.0], "counts": [0]}, "expected totals of 0 where counts are 0"),
     ("categorical", {"a": [[1], {}]}, "'a': expected levels, each once"),
-    ("state", [], "no state of missing='mean'"),
+    ("state", [], "state: expected an object"),
     ("extra", 1, "encoder: expected categorical"),
 ]
 
@@ -324,8 +323,7 @@ def drawn_encoder(rng):
         {"level": ["a", "b", "01", "1", "None", "true"], "hashed": rng.choice([4, 32])},
         {"when": rng.choice(of_dates)}, missing=rng.choice(["error", *MISSING]), decimal=decimal,
         thousands=rng.choice([None, None, "." if decimal == "," else ","]),
-        units=rng.choice([None, {"b": "kg"}]), words=words,
-        drop=None if words else ["text"], lags=rng.choice([None, [1, 3], {None: [2], "a": [1, 2]}]),
+        words=words, drop=None if words else ["text"], lags=rng.choice([None, [1, 3], {None: [2]}]),
     ).begin(["a", "b", "level", "hashed", "when", "text"], "y")  # fmt: skip
 
 
@@ -365,6 +363,10 @@ def drawn_record(rng, odd):
     return {name: value for name, value in record.items() if rng.random() < 0.97}
 
 
+def seen_of(encoder):
+    return [(column.seen, column.told) for column in encoder._columns]
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(12))
 def test_a_record_alone_is_a_table_of_one_row(seed):
@@ -374,7 +376,7 @@ def test_a_record_alone_is_a_table_of_one_row(seed):
     for _ in range(40):
         record, learns = drawn_record(rng, odd), rng.random() < 0.7
         labels = pa.array([rng.choice([1.5, 2.0, None])], pa.float64())
-        before, other, alone = one.encoded.seen.of_text(), one.copy(), one.branch()
+        before, other, alone = seen_of(one), one.copy(), one.branch()
         refused = False
         try:
             table = frame_of([{name: record.get(name) for name in one.columns_}])
@@ -385,7 +387,7 @@ def test_a_record_alone_is_a_table_of_one_row(seed):
             refused = True
         found = alone.read_record(record, learns)
         if found is None:
-            assert one.encoded.seen.of_text() == before
+            assert seen_of(one) == before
             one = one if refused else other
             continue
         assert not refused
@@ -394,6 +396,6 @@ def test_a_record_alone_is_a_table_of_one_row(seed):
             rows, expected = rows.toarray(), expected.toarray()
         assert rows.tobytes() == expected.tobytes()
         assert alone.described() == other.described()
-        assert alone.encoded.seen.of_text() == other.encoded.seen.of_text()
+        assert seen_of(alone) == seen_of(other)
         one, hits = alone, hits + 1
     assert hits > 5 or odd or one.missing == "error"

@@ -152,6 +152,10 @@ class Rows(NamedTuple):
             if value not in (None, []):
                 of = {"categorical": _levels, "dates": _dates}.get(name, lambda own: own)
                 _put(found, name, of(value), f"--{name}")
+        if "units" in found:
+            from kernbrook.streams.tables.declared import check_units
+
+            check_units(found["units"])
         read = {name: value for name, value in found.items() if name in READ}
         for name in read.keys() - set(names):
             raise InputError(f"{name}: does not go with `kernbrook {command}`")
@@ -165,8 +169,8 @@ class Rows(NamedTuple):
             if name in self.columns and "lags" not in self.columns:
                 raise InputError(f"{name}: goes with lags")
         from kernbrook.checks import check
+        from kernbrook.streams.tables.declared import check_marks
         from kernbrook.streams.tables.encoder import TableEncoder
-        from kernbrook.streams.tables.written_numbers import check_marks
 
         encoder = TableEncoder(**self.columns)
         check(encoder)
@@ -191,7 +195,7 @@ class Rows(NamedTuple):
             for part in own
             if "%" in part
         }
-        marks = {name: self.columns.get(name) for name in ("decimal", "thousands", "units")}
+        marks = {name: self.columns.get(name) for name in ("decimal", "thousands")}
         written = {**marks, "dates": dates}
         known = "n_features", "positive", "classes"
         own = {name: value for name, value in self.read.items() if name not in known}
@@ -252,8 +256,8 @@ _KINDS = {str: "text", list: "labels", int: "a whole number", bool: "true or fal
 
 def _by_name(name: str, value: Any) -> Any:
     """What is said of columns as a dict by their names, whichever way it was said."""
-    from kernbrook.streams.tables.column_problems import CYCLES
-    from kernbrook.streams.tables.declarations import AUTO, HASHED, WORDS
+    from kernbrook.streams.tables.declared import AUTO, HASHED, WORDS
+    from kernbrook.streams.tables.values import CYCLES
 
     usual = {"categorical": HASHED, "dates": list(CYCLES), "words": WORDS}
     if name == "lags" and not isinstance(value, dict):
@@ -276,7 +280,7 @@ _LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
 
 def _levels(given: list[str]) -> dict[str, Any]:
     """Levels, or numbers of columns to hash to, by column."""
-    from kernbrook.streams.tables.declarations import AUTO, HASHED
+    from kernbrook.streams.tables.declared import AUTO, HASHED
 
     levels: dict[str, Any] = {}
     for name, values in _declared(given):
@@ -295,8 +299,8 @@ def _levels(given: list[str]) -> dict[str, Any]:
 
 def _dates(given: list[str]) -> dict[str, Any]:
     """Parts and formats by column; of one that is named twice together."""
-    from kernbrook.streams.tables.column_problems import CYCLES
-    from kernbrook.streams.tables.declarations import AUTO
+    from kernbrook.streams.tables.declared import AUTO
+    from kernbrook.streams.tables.values import CYCLES
 
     columns: dict[str, Any] = {}
     for name, values in _declared(given):

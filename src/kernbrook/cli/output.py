@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from kernbrook.evaluation.warming import Compiling, Tell
-    from kernbrook.streams.tables.left_out_rows import BadRows
+    from kernbrook.streams.tables.stream import BadRows
 
 
 COMPILING = "compiling, once for this machine"

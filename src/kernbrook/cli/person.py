@@ -80,9 +80,9 @@ class Rows:
         self._columns = stream.feature_names if encoder is None else encoder.sources()
         self._plain = set(self._columns or ())  # whose values are numbers
         if encoder is not None:
-            place_of = encoder.encoded.place_of
+            place_of = encoder.place_of
             self._plain = {name for name in self._plain if place_of(name) is not None}
-            self.texts += [words.column for words in encoder.encoded.words]
+            self.texts += [*encoder.declarations().words]
 
     def of(self, question: Question, first: int, most: int, letters: int) -> Shown:
         """What is shown of a question's row.

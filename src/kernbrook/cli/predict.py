@@ -95,8 +95,8 @@ def predict(
     from kernbrook.evaluation.training import told_of_learned
     from kernbrook.evaluation.warming import watched
     from kernbrook.streams.records import quoted
-    from kernbrook.streams.tables.left_out_rows import BadRows
-    from kernbrook.streams.tables.levels import told_of
+    from kernbrook.streams.tables.stream import BadRows
+    from kernbrook.streams.tables.values import told_of
 
     to_file = str(output) != "-"
     asked = Rows.of("predict", NAMES, table, label=label, on_bad_rows=on_bad_rows)

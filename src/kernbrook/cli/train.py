@@ -262,8 +262,8 @@ def _show(
     from kernbrook import recipes as book
     from kernbrook.atomic import write_text
     from kernbrook.reports.model import training_json, training_table
-    from kernbrook.streams.tables.levels import told_of
-    from kernbrook.streams.tables.new_labels import told_of_new
+    from kernbrook.streams.tables.labels import told_of_new
+    from kernbrook.streams.tables.values import told_of
 
     show_result(
         json,
@@ -291,7 +291,7 @@ def _described(model: Path) -> dict[str, Any]:
     table = load_checkpoint(model)[0]
     settings, usual = data_settings(table), TableEncoder().get_params()
     found = {name: settings[name] for name in ("label", "positive")}
-    found |= {name: settings[name] for name in usual if settings[name] != usual[name]}
+    found |= {k: settings[k] for k in usual if settings.get(k, usual[k]) != usual[k]}
     if table.encoder_ is None:
         found["n_features"] = settings["n_features"]
     if lags := found.get("lags"):  # pairs of columns and rows; None stands for the label

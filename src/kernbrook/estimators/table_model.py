@@ -34,13 +34,17 @@ from kernbrook.streams.opening import (
 )
 from kernbrook.streams.records import MISSING, Records, quoted
 from kernbrook.streams.stream import PositiveView, has_label
-from kernbrook.streams.tables.column_kinds import is_missing
-from kernbrook.streams.tables.encoded_columns import stacked
-from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
-from kernbrook.streams.tables.levels import warn_of
-from kernbrook.streams.tables.matching import match_columns
-from kernbrook.streams.tables.new_labels import check_some_known, new_labels, told_of_new
-from kernbrook.streams.tables.table_stream import TableStream
+from kernbrook.streams.tables.encoder import stacked
+from kernbrook.streams.tables.labels import (
+    as_classes,
+    as_numbers,
+    check_some_known,
+    listed,
+    new_labels,
+    told_of_new,
+)
+from kernbrook.streams.tables.stream import TableStream, match_columns
+from kernbrook.streams.tables.values import is_missing, warn_of
 from kernbrook.telling import at_once, tell
 from kernbrook.turns import changes, in_turn
 
@@ -435,9 +439,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     def _waiting_form(self) -> tuple[bool, bool, int]:
         """Of such rows: whether they have gaps, whether they are sparse, and their width."""
         encoder = self._encodes()
-        encoded = encoder.encoded
-        width = encoded.width + encoded.words_width
-        return encoder.missing != "error", encoded.words_width > 0, width
+        width = encoder.width + encoder.words_width
+        return encoder.missing != "error", encoder.words_width > 0, width
 
     def _read(self, rows: Any) -> Learned:
         """All that the model says now of such rows."""

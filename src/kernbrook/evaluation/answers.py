@@ -287,7 +287,7 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
         columns["chance"] = pa.array([one.chance for one in given], pa.float64())
     plain = set(stream.feature_names or ())
     if (encoder := stream.encoder) is not None:
-        place_of = encoder.encoded.place_of
+        place_of = encoder.place_of
         plain = {name for name in encoder.sources() if place_of(name) is not None}
     return LabelTable(
         pa.table(columns),

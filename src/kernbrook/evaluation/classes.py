@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.streams.booleans import BOOLEANS, all_boolean, spelled_as
-from kernbrook.streams.tables.label_spelling import listed, number_of
+from kernbrook.streams.tables.labels import listed, number_of
 
 EXACT = 2**53  # below it, integers stay apart as floats too
 

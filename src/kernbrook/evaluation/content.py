@@ -129,7 +129,7 @@ class Watched:
         self._waiting: deque[tuple[Features, Labels, Moments | None]] = deque()
         self._tells = stream.tells
         encoder = stream.encoder if stream.tells else None
-        self._words = 0 if encoder is None else encoder.encoded.words_width
+        self._words = 0 if encoder is None else encoder.words_width
         stream.watch = self._take if stream.tells else None
 
     def reach(self, X: Features, y: Labels) -> None:
@@ -168,12 +168,10 @@ def dates_of(stream: Stream) -> Moments | None:
     The stream is read once.
     """
     encoder, found = stream.encoder, list[Moments]()
-    if encoder is None or not stream.tells:
-        return None
-    if all(part.kind != "dates" for part in encoder.encoded.parts()):
+    if encoder is None or not stream.tells or not encoder.declarations().dates:
         return None
     stream.watch = lambda _, __, moments: None if moments is None else found.append(moments)
     for _ in stream.chunks():
         pass
     stream.watch = None
-    return np.concatenate(found)
+    return np.concatenate(found) if found else None

@@ -21,7 +21,7 @@ from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, ru
 from kernbrook.plain_values import Count, Size, read_as
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.stream import has_label, is_label
-from kernbrook.streams.tables.levels import LevelCounts
+from kernbrook.streams.tables.values import LevelCounts
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.windows import Judge

@@ -27,7 +27,7 @@ from kernbrook.evaluation.recipes_wanted import OURS, make_online, task_of_label
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import Features
-from kernbrook.streams.tables.levels import warn_of
+from kernbrook.streams.tables.values import warn_of
 from kernbrook.telling import at_once, tell
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, KernbrookError, UnknownNameError
 from kernbrook.streams.records import MISSING, Records, Wanted
-from kernbrook.streams.tables.left_out_rows import BadRows
+from kernbrook.streams.tables.stream import BadRows
 
 
 class KeptColumns:

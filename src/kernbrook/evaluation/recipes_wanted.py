@@ -20,7 +20,7 @@ from kernbrook.estimators.tasks import Task, task_of
 from kernbrook.learners import External
 from kernbrook.streams import Stream, limits
 from kernbrook.streams.stream import has_label
-from kernbrook.streams.tables.label_spelling import as_numbers, number_of
+from kernbrook.streams.tables.labels import as_numbers, number_of
 from kernbrook.telling import tell
 
 # The recipe where none is named.

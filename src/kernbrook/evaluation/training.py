@@ -53,12 +53,16 @@ from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.records import quoted
 from kernbrook.streams.stream import Features, Labels, Piece, has_label
-from kernbrook.streams.tables.declarations import AUTO, declared_lags, is_auto
-from kernbrook.streams.tables.label_spelling import as_classes, as_numbers, listed
-from kernbrook.streams.tables.left_out_rows import BadRows
-from kernbrook.streams.tables.levels import LevelCounts
-from kernbrook.streams.tables.new_labels import check_some_known, new_labels
-from kernbrook.streams.tables.table_stream import TableStream
+from kernbrook.streams.tables.declared import AUTO, declared_lags, is_auto
+from kernbrook.streams.tables.labels import (
+    as_classes,
+    as_numbers,
+    check_some_known,
+    listed,
+    new_labels,
+)
+from kernbrook.streams.tables.stream import BadRows, TableStream
+from kernbrook.streams.tables.values import LevelCounts
 
 if TYPE_CHECKING:
     from kernbrook.streams.tables.encoder import TableEncoder
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1024  # rows read at a time; they do not change the result
 ENCODED = (  # the parameters of an encoder
-    "categorical", "dates", "drop", "missing", "decimal", "thousands", "units", "words", "lags",
+    "categorical", "dates", "drop", "missing", "decimal", "thousands", "words", "lags",
     "delay", "every",
 )  # fmt: skip
 
@@ -310,7 +314,7 @@ def check_same_columns(
     """
     before, after = data_settings(table), {k: v for k, v in given.items() if v is not None}
     for name, own in columns.items():
-        if name in ("units", "decimal", "thousands") and not written:
+        if name in ("decimal", "thousands") and not written:
             continue
         known, after[name] = before[name], own
         if name == "drop":
@@ -327,8 +331,8 @@ def check_same_columns(
 def _by_column(name: str, given: Any, label: str | None) -> dict[str, Any]:
     """What is said of each column: of dates without formats, of lags by one name of the label."""
     if name == "lags":
-        lags = declared_lags(dict(given))
-        return {"label" if key in (None, label) else str(key): [*v] for key, v in lags.items()}
+        lags, of = declared_lags(dict(given) or None)
+        return {"label" if of in (None, label) else str(of): [*lags]} if lags else {}
     if name == "dates":
         return {
             key: own if own == AUTO else [part for part in own if "%" not in part]

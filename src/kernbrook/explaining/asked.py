@@ -30,7 +30,7 @@ from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.arrow import frame_of
 from kernbrook.streams.opening import is_frame, is_records
-from kernbrook.streams.tables.encoded_columns import stacked
+from kernbrook.streams.tables.encoder import stacked
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

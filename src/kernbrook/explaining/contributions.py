@@ -32,7 +32,7 @@ from kernbrook.numerics.scaling import GREAT
 from kernbrook.streams.arrow import frame_of
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.opening import is_records
-from kernbrook.streams.tables.encoded_columns import stacked
+from kernbrook.streams.tables.encoder import stacked
 
 PER_ROW = 4  # orders for a row of the background, at least: two, and these from their ends
 ORDERS, FEWEST = 400, 16  # that are drawn where no number is said,

@@ -304,7 +304,7 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
 
 
 def _open_table(records: Records, asked: _Asked) -> Stream:
-    from kernbrook.streams.tables.table_stream import TableStream
+    from kernbrook.streams.tables.stream import TableStream
 
     stream = TableStream(
         records, asked.encoder, asked.label, n_features=asked.n_features, skips=asked.skips

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from kernbrook.streams.records import Records
-    from kernbrook.streams.tables.left_out_rows import BadRows
-    from kernbrook.streams.tables.levels import LevelCounts
-    from kernbrook.streams.tables.matching import Match
+    from kernbrook.streams.tables.stream import BadRows, Match
+    from kernbrook.streams.tables.values import LevelCounts
 
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 Labels: TypeAlias = NDArray[Any]

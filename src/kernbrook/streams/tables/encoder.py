@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-import math
+import copy
 import warnings
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 
-from kernbrook.checks import COUNTED, OneOf, Other, Whole, check, shown
-from kernbrook.errors import InputError, KernbrookWarning
+from kernbrook.checks import OneOf, Other, Whole, check, counted, shown
+from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
+from kernbrook.plain_values import Count, read_as
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import limits
-from kernbrook.streams.arrow import (
-    FrameRecords,
-    eager,
-    labels_as_arrow,
-    to_arrow,
-)
-from kernbrook.streams.records import quoted
-from kernbrook.streams.tables.arrow_encoder import ArrowEncoder
-from kernbrook.streams.tables.date_columns import described_dates
-from kernbrook.streams.tables.declarations import (
+from kernbrook.streams.arrow import FrameRecords, eager, labels_as_arrow, to_arrow
+from kernbrook.streams.records import is_unicode, quoted
+from kernbrook.streams.tables.columns import Column, Date, Floats, Lag, filled_by_last, sums_of
+from kernbrook.streams.tables.declared import (
+    AUTO,
+    Declared,
+    check_lags,
+    check_marks,
+    check_thousands,
+    check_units,
+    declared_dates,
     declared_lags,
     declared_levels,
-    declared_moments,
     declared_names,
     declared_words,
+    described_dates,
     is_auto,
+    no_lags_of,
 )
-from kernbrook.streams.tables.surveys import taken_of
-from kernbrook.streams.tables.written_numbers import (
+from kernbrook.streams.tables.hints import helped, taken_of
+from kernbrook.streams.tables.values import (
     DECIMALS,
-    THOUSANDS,
-    check_thousands,
-    declared_units,
+    ColumnProblem,
+    LevelCounts,
+    ValueProblem,
+    Written,
+    option,
 )
 from kernbrook.turns import in_turn
 
@@ -49,9 +56,12 @@ _BEFORE: dict[str, Any] = {
     "thousands": None, "units": {}, "words": {}, "lags": [], "delay": 0, "every": 1, "label": None,
     "rules": 1, "zones": {},
 }  # fmt: skip
+_PLAIN: tuple[Any, ...] = (  # of what a description has besides parameters
+    list[str], dict[str, Any], str | None, Annotated[int, 1, 2], dict[str, str], list[list[Any]],
+)  # fmt: skip
 
 
-class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
+class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     """Frames with text, dates and gaps as rows of numbers, encoded as they come.
 
     Columns of numbers stay as they are; so is text that is written as a number. What else a column
@@ -82,15 +92,13 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         "indicator": the mean, and one more column for each input column, 1 where it was missing.
     decimal : "." or ",", the mark before the fraction of numbers that come as text
     thousands : None, ".", ",", "'" or " ", the mark between groups of digits of such numbers
-    units : dict, by name what stands beside the numbers of a column that come as text: "EUR", "kg"
-        "%" means hundredths: 12 % is 0.12
+    units : None; numbers with units are no longer read
     words : list or dict, the columns of text of which words and pairs of words are hashed
         As scikit-learn's HashingVectorizer does it, to 262,144 columns each, or by name to so many;
         single letters, emoji and each character of Chinese and Japanese are words, too. Rows are
         then CSR. Text that is missing has no words.
-    lags : list or dict, of how many rows back values are columns, too
-        A list means labels; a dict says it by column of numbers, by its own name of the label's. A
-        label that is not known yet is the last one known; see the notes.
+    lags : list, of how many rows back labels are columns, too; or a dict of their column and it
+        A label that is not known yet is the last one known; see the notes.
     delay, every : how late labels come, for `lags`: after so many more rows, in batches of so many
 
     Attributes
@@ -121,7 +129,7 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
     else the one that has its value: so "01" and "1" are two levels where both are declared. Digits
     after a 0, such as 007, are hashed as they stand.
 
-    Lags count rows in the order in which they are learned. Before the first row, values are the
+    Lags count rows in the order in which they are learned. Before the first row, labels are the
     mean of those known so far, 0 before there is one. `transform` takes its rows for those that
     come next, one after the other, and knows no label of theirs. Of text the levels of the label
     are declared, and each has its lags.
@@ -149,18 +157,23 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         ),
         "dates": Other(
             "None, a list of columns, or a dict of lists of days, hour, weekday, yearday, a format",
-            lambda value: declared_moments(value),
+            lambda value: declared_dates(value),
         ),
         "drop": Other("None or a list of columns", lambda value: declared_names("drop", value)),
         "missing": OneOf(MISSING),
         "decimal": OneOf(DECIMALS),
-        "thousands": Other(f"None, {THOUSANDS}", lambda value: check_thousands(value)),
-        "units": Other("None, or a dict of columns and units", lambda value: declared_units(value)),
+        "thousands": Other("None, . , ' or a blank", check_thousands),
+        "units": Other("None", check_units),
         "words": Other("None, a list of columns, or a dict of them and widths", declared_words),
-        "lags": Other("None, a list of numbers, or a dict of columns and such", declared_lags),
+        "lags": Other("None, a list of numbers, or a dict of the label and it", declared_lags),
         "delay": Whole(0),
         "every": Whole(),
     }
+    label: str | None = None  # the name of the label's column, where there is one and it is known
+    helps = True  # whether problems say what would help, which takes time
+    keeps = False  # whether `values` is kept
+    values: Floats | None = None  # (n, width) the last rows that were read, before gaps were filled
+    _rules = 2  # what words are, and what hours of a zone; 1 for models that were saved before
 
     def __init__(
         self,
@@ -188,11 +201,13 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         self.delay = delay
         self.every = every
 
+    # -- for users ---------------------------------------------------------------------------------
+
     @in_turn
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Forget what was learned, and learn from a frame, and its labels where lags need them."""
         check(self)
-        self._begun_with(eager(X), y)
+        self._begun_with(eager(X))
         self.learn(X, y)
         return self
 
@@ -207,7 +222,7 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         """(n, d) the rows, each filled by those before it; then they are known."""
         frame = eager(X)
         if not hasattr(self, "columns_"):
-            self._begun_with(frame, y)
+            self._begun_with(frame)
         return self._said(self.learn_arrow(self._arrow(frame), labels=self._labels(y, len(frame))))
 
     @in_turn
@@ -219,29 +234,27 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(d,) the names of the encoded columns, such as "sex=male"."""
         self._check_fitted()
-        names = [name for column in self._encoded.columns for name in column.names]
-        names += self._lags.names
+        names = [name for column in self._columns for name in column.names]
+        names += self._lag.names
         if self.missing == "indicator":
-            names += [f"{column.column} missing" for column in self._encoded.columns]
-        names += [name for words in self._encoded.words for name in words.names]
+            names += [f"{column.column} missing" for column in self._columns]
+        names += [name for words in self._words for name in words.names]
         return np.array(names, dtype=object)
 
-    def sources(self) -> list[str]:
-        """(d,) of each encoded column the column of the table that it is made of."""
-        self._check_fitted()
-        names = [column.column for column in self._encoded.columns for _ in column.names]
-        names += self._lags.sources
-        if self.missing == "indicator":
-            names += [column.column for column in self._encoded.columns]
-        return names + [words.column for words in self._encoded.words for _ in range(words.width)]
+    def copy(self) -> Self:
+        """Another that goes on from here by itself."""
+        new = self.branch()
+        new.__dict__.pop("_turn", None)
+        if hasattr(self, "columns_"):
+            new._columns = [copy.copy(column) for column in self._columns]
+            new._lag.label = copy.copy(self._lag.label)
+        return new
 
-    def _begun_with(self, frame: Any, y: Any) -> None:
+    def _begun_with(self, frame: Any) -> None:
         """Take the columns of a frame, and what "auto" takes them for."""
         check(self)
-        taken = None
-        if is_auto(self.categorical) or is_auto(self.dates):
-            taken = taken_of(self, FrameRecords(frame, "X"), frame.columns)
-        self.begin(frame.columns, None, taken)
+        self.__dict__.pop("_declared", None)
+        self.begin(frame.columns, None, taken_of(self, FrameRecords(frame, "X"), frame.columns))
 
     def _check_fitted(self) -> None:
         """NotFittedError where not even the columns are known."""
@@ -257,12 +270,12 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
         raise NotFittedError(told)
 
     def _said(self, rows: Any) -> Any:
-        """The rows; how numbers in them were read is said once."""
-        for name, problem in self._encoded.seen.odd.items():
-            if name in self._said_of:
-                continue
-            self._said_of.add(name)
-            warnings.warn(KernbrookWarning(f"X: column {quoted(name)}: {problem}"), stacklevel=3)
+        """The rows; how values in them were read is said once."""
+        for name, problem in self.told().items():
+            if name not in self._told:
+                self._told.add(name)
+                said = KernbrookWarning(f"X: column {quoted(name)}: {problem}")
+                warnings.warn(said, stacklevel=3)
         return rows
 
     def _labels(self, y: Any, rows: int) -> Any:
@@ -286,10 +299,354 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
                 raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
         return to_arrow(frame.select(self.columns_), self.decimal)
 
-    def __dir__(self) -> list[str]:
-        """What is for users; not what streams and files ask for."""
-        inner = {*vars(ArrowEncoder), "described", "from_description", "sources"}
-        return sorted({*super().__dir__()} - {name for name in inner if name[0] != "_"})
+    # -- what is declared --------------------------------------------------------------------------
+
+    def begin(
+        self,
+        columns: Sequence[str],
+        label: str | None = None,
+        taken: Mapping[str, Any] | None = None,
+        goes_on: bool = False,
+        zones: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Take the names of all columns but the label's, and learn nothing yet.
+
+        label : name of the label's column, for lags; None where there is none
+        taken : what "auto" takes, as `categorical` and `dates` would have it
+        goes_on, zones : whether from what a file says, and what zones these dates have
+        """
+        check(self)
+        check_marks(self.decimal, self.thousands)
+        said, known = Declared.of(self, taken or {}, self._rules), set(columns)
+        names = [name for name in said.names if not (said.lags and name == label)]
+        if said.lags_of not in (None, label):
+            if said.lags_of in known:
+                raise no_lags_of(self.lags)
+            names.append(said.lags_of)
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("column", f"{name}", columns)
+            if names.count(name) > 1:
+                raise InputError(
+                    f"categorical, dates, drop, words: the column {quoted(name)} is in two of them"
+                )
+        kept = [name for name in columns if name not in said.drop]
+        if not kept:
+            raise InputError("drop: no column is left")
+        if not goes_on:
+            check_lags(said.lags, self.delay)
+        self.feature_names_in_ = np.array(list(columns), dtype=object)
+        self.n_features_in_ = len(columns)
+        self.columns_, self.label = kept, label
+        self.taken_: dict[str, Any] = dict(taken or {})
+        before = dict.fromkeys(said.dates, "UTC") if self._rules == 1 else {}
+        self._make(said, {**before, **(zones or {})})
+        self._lag = Lag(said.column(label or "label"), said.lags, self.delay, self.every)
+        wide = self.width + len(self._lag.names)
+        if wide > limits.MOST_COLUMNS:
+            raise InputError(
+                f"categorical, lags: {wide:,} encoded columns, expected {limits.MOST_COLUMNS:,} "
+                "at most"
+            )
+        self.totals_, self.last_ = np.zeros(self.width), np.zeros(self.width)
+        self.counts_ = np.zeros(self.width, dtype=np.int64)
+        return self
+
+    def _make(self, said: Declared, zones: Mapping[str, str]) -> None:
+        """Make what encodes each of `columns_`."""
+        own = [said.column(name, zones) for name in self.columns_]
+        self._declared, self._told = said, set[str]()
+        self._columns = [column for column in own if column.kind != "words"]
+        self._words = [column for column in own if column.kind == "words"]
+        widths = [column.width for column in self._columns]
+        self._starts: NDArray[np.int64] = np.cumsum([0, *widths])[:-1].astype(np.int64)
+        self.width, self.words_width = sum(widths), sum(words.width for words in self._words)
+
+    def declarations(self) -> Declared:
+        """What is declared of the columns, and what "auto" has taken."""
+        said: Declared | None = vars(self).get("_declared")
+        return Declared.of(self, {}, self._rules) if said is None else said
+
+    def declared(self) -> set[str]:
+        """The columns of which it is said what they become."""
+        return set(self.declarations().names)
+
+    def named_columns(self) -> list[str]:
+        """The columns that are known already, or declared."""
+        return self.columns_ if hasattr(self, "columns_") else list(self.declared())
+
+    def levels(self) -> set[str]:
+        """All levels that are declared, of any column."""
+        declared = self.declarations().levels.values()
+        return {level for levels in declared if not isinstance(levels, int) for level in levels}
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a row depends on those before it."""
+        return self.missing != "error" or self.lags is not None
+
+    @property
+    def lags_of_label(self) -> bool:
+        """Whether labels of rows before are columns."""
+        return self.has_lags_of(self.label)
+
+    def has_lags_of(self, label: str | None) -> bool:
+        """Whether labels of rows before are columns, where the label's column has that name."""
+        said = self.declarations()
+        return bool(said.lags) and said.lags_of in (None, label)
+
+    def was_given(self) -> None:
+        """A stream has a copy of this one; `transform` says so until it has learned something."""
+        self._given = True
+
+    def with_levels(self, levels: Mapping[str, Sequence[str]]) -> Self:
+        """A new one that has these levels for columns of which nothing else is said."""
+        taken, before = self.declared(), declared_levels(self.categorical)
+        more = {name: list(values) for name, values in levels.items() if name not in taken}
+        auto = {AUTO: AUTO} if is_auto(self.categorical) else {}
+        new: Self = clone(self)
+        return new.set_params(categorical={**before, **more, **auto})
+
+    def rewritten(
+        self,
+        decimal: str | None = None,
+        thousands: str | None = None,
+        dates: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Another that knows the same, for rows that are written in another way.
+
+        Where one of the two marks is given, both are as said here. `dates` has formats by column;
+        the parts stay as they are.
+        """
+        new, parts = self.copy(), self.declarations().dates
+        if decimal is not None or thousands is not None:
+            new.set_params(decimal=decimal or ".", thousands=thousands)
+        for name in dates or {}:
+            if name not in parts:
+                raise InputError(f"dates: {quoted(name)} is no column of dates here")
+        if dates:
+            given = {name: [*parts[name][0], written] for name, written in dates.items()}
+            new.set_params(dates={**described_dates(parts), **given})
+        check(new)
+        check_marks(new.decimal, new.thousands)
+        if hasattr(self, "columns_"):
+            new._make(Declared.of(new, self.taken_, self._rules), self._zones())
+        return new
+
+    # -- rows, as streams have them ----------------------------------------------------------------
+
+    @in_turn
+    def learn_arrow(
+        self, table: Any, met: Mapping[str, LevelCounts] | None = None, labels: Any = None
+    ) -> Any:
+        """`learn` of a pyarrow table that has the columns of `columns_`, at least.
+
+        met : of `no_levels`, to count the rows
+        labels : an Arrow array, for lags; None where they are not known
+        """
+        return self._whole(*self._read(table, met or {}, True), labels, True)
+
+    @in_turn
+    def transform_arrow(
+        self,
+        table: Any,
+        met: Mapping[str, LevelCounts] | None = None,
+        labels: Any = None,
+        follows: bool = False,
+    ) -> Any:
+        """`transform` of a pyarrow table; met, labels : as `learn_arrow` has them.
+
+        follows : whether the rows are those before the next ones, for lags; else nothing changes
+        """
+        return self._whole(*self._read(table, met or {}, False), labels, False, follows)
+
+    @in_turn
+    def read_table(self, table: Any, learns: bool = False) -> Any:
+        """(n, w) what the columns of a pyarrow table become, NaN where a value is missing.
+
+        So rows wait that `next_rows` makes rows of later, as they then are by the rows before.
+        """
+        return with_words(*self._read(table, {}, learns))
+
+    @in_turn
+    def read_record(self, record: Mapping[str, Any], learns: bool = False) -> Any:
+        """(1, w) the same of a record, in a tenth of the time; a key that is not there is a gap.
+
+        None where only a table of it tells, or refuses it; then nothing is remembered of it.
+        """
+        import pyarrow as pa
+
+        before, found = [(column.seen, column.told) for column in self._columns], None
+        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+            found = self._one(record, learns)
+        refused = found is None or (self.missing == "error" and np.isnan(found[0]).any())
+        told = (one.told != was for one, (_, was) in zip(self._columns, before, strict=True))
+        if refused or any(told):
+            for column, was in zip(self._columns, before, strict=True):
+                column.seen, column.told = was
+            return None
+        assert found is not None
+        return with_words(*found)
+
+    def _one(self, record: Mapping[str, Any], learns: bool) -> tuple[Floats, list[Any]] | None:
+        """(1, width) the columns of numbers of a record, and (1, n) CSR of each one of words."""
+        row, words, longest = list[float](), list[Any](), limits.LONGEST_CELL // 4
+        for column in (*self._columns, *self._words):
+            value = record.get(column.column)
+            if isinstance(value, str) and not (len(value) <= longest and is_unicode(value)):
+                return None
+            if column.kind == "words":
+                words.append(column.alone(value))
+            elif (found := column.one(value, learns)) is None:
+                return None
+            else:
+                row += found
+        return np.array([row]), words
+
+    @in_turn
+    def next_rows(self, rows: Any, learns: bool = False, labels: Any = None) -> Any:
+        """(n, d) rows of `read_table` or `read_record`, each as if it came next.
+
+        learns : whether they are known then, with their labels, as `learn_arrow` has these
+        """
+        words = list[Any]()
+        if self._words:
+            rows, words = rows[:, : self.width].toarray(), [rows[:, self.width :]]
+        return self._whole(rows, words, labels, learns)
+
+    def branch(self) -> Self:
+        """Another that learns by itself from here on, and shares what encodes with this one."""
+        new = object.__new__(type(self))
+        new.__dict__.update(vars(self))
+        if hasattr(self, "columns_") and self._lag.lags:
+            new._lag = copy.copy(self._lag)
+        return new
+
+    def _read(
+        self, table: Any, met: Mapping[str, LevelCounts], learns: bool
+    ) -> tuple[Floats, list[Any]]:
+        """Numbers (n, width), NaN where they are missing, and words; `met` counts levels."""
+        values = np.empty((table.num_rows, self.width))
+        for column, start in zip(self._columns, self._starts.tolist(), strict=True):
+            counts = met.get(column.column)
+            values[:, start : start + column.width] = self._column(column, table, learns, counts)
+        self.values = values if self.keeps else None
+        if self.missing == "error" and (holes := np.isnan(values[:, self._starts])).any():
+            row, place = divmod(int(holes.argmax()), holes.shape[1])
+            name = self._columns[place].column
+            ways = ["missing (--missing mean, last or indicator)", option("drop", name)]
+            raise ColumnProblem(name, ValueProblem(row, "missing value", None, ways))
+        return values, [self._column(column, table, learns) for column in self._words]
+
+    def _column(
+        self, column: Column, table: Any, learns: bool, met: LevelCounts | None = None
+    ) -> Any:
+        """What a column of a table becomes."""
+        try:
+            return column.encode(table.column(column.column), learns, met)
+        except ValueProblem as problem:
+            if self.helps:
+                helped(column, problem)
+            raise ColumnProblem(column.column, problem) from None
+
+    def _whole(
+        self, values: Floats, words: list[Any], labels: Any, learns: bool, follows: bool = False
+    ) -> Any:
+        """Rows with gaps as those that come next: an array, or CSR where there are words."""
+        try:
+            known = self._lag.known(labels, len(values))
+        except ValueProblem as problem:
+            raise ColumnProblem(self._lag.label.column, problem) from None
+        holes = np.isnan(values[:, self._starts])
+        if learns and self.missing != "error":
+            values = self._learned(values)
+        elif holes.any():
+            mean = self.totals_ / np.maximum(self.counts_, 1)
+            filling = self.last_ if self.missing == "last" else mean
+            values = np.where(np.isnan(values), filling, values)
+        rows = [values]
+        if self._lag.lags:
+            rows.append(self._lag.encode(known))
+            if learns or follows:
+                self._lag.learn(known)
+        if self.missing == "indicator":
+            rows.append(holes.astype(np.float64))
+        return with_words(np.hstack(rows) if len(rows) > 1 else values, words)
+
+    def _learned(self, values: Floats) -> Floats:
+        """Rows that are filled by those before, and known then."""
+        if self.missing == "last":
+            filled, self.last_ = filled_by_last(values, self.last_)
+            return filled
+        sums, counts = sums_of(values, self.totals_, self.counts_)
+        counted("X", int(self.counts_.max(initial=0)), len(values))
+        if not np.isfinite(sums[-1]).all():
+            name = self.get_feature_names_out()[int(np.isinf(sums[-1]).argmax())]
+            raise InputError(f"missing: the values of {quoted(name)} are too large for a mean")
+        self.totals_, self.counts_ = sums[-1].copy(), counts[-1].copy()
+        gaps = np.isnan(values)
+        return (
+            np.where(gaps, sums[:-1] / np.maximum(counts[:-1], 1), values) if gaps.any() else values
+        )
+
+    # -- what the columns are ----------------------------------------------------------------------
+
+    @property
+    def dense_width(self) -> int:
+        """Columns of a row but for words, at least 1."""
+        return max(1, self.width + len(self._lag.names))
+
+    def told(self) -> dict[str, str]:
+        """By column how its values are read, where they could be read in another way."""
+        return {column.column: column.told for column in self._columns if column.told}
+
+    def place_of(self, name: str) -> int | None:
+        """Where a column of numbers is in the encoded rows; None where it is not numbers."""
+        for column, start in zip(self._columns, self._starts.tolist(), strict=True):
+            if column.column == name:
+                return start if column.kind == "numbers" else None
+        return None
+
+    def plain_numbers(self) -> list[str]:
+        """The columns of numbers, where these are written as programs write them."""
+        plain = self.declarations().written == Written()
+        return [of.column for of in self._columns if of.kind == "numbers" and plain]
+
+    def no_levels(self) -> dict[str, LevelCounts]:
+        """Counts of the declared levels, by column, before any row."""
+        levels = self.declarations().levels
+        return {
+            of.column: LevelCounts(of.column, own, np.zeros(of.width, np.int64))
+            for of in self._columns
+            if not isinstance(own := levels.get(of.column, 0), int)
+        }
+
+    def moments_of(self, table: Any) -> NDArray[np.int64] | None:
+        """(n,) microseconds since 1970 by the first column of dates; None where there is none.
+
+        A row without a date has the least number that there is.
+        """
+        for column in self._columns:
+            if isinstance(column, Date) and column.parts != ("hour",):
+                moments, missing = column.moments(table.column(column.column))
+                return np.where(missing, np.iinfo(np.int64).min, moments)
+        return None
+
+    def sources(self) -> list[str]:
+        """(d,) of each encoded column the column of the table that it is made of."""
+        self._check_fitted()
+        names = [column.column for column in self._columns for _ in column.names]
+        names += [self.label or "label"] * len(self._lag.names)
+        if self.missing == "indicator":
+            names += [column.column for column in self._columns]
+        return names + [words.column for words in self._words for _ in range(words.width)]
+
+    def _zones(self) -> dict[str, str]:
+        """By column of dates the zone whose hours it has, where that is known."""
+        dates = [column for column in self._columns if column.kind == "dates"]
+        return {column.column: column.seen[0] for column in dates if column.seen[0] is not None}
+
+    # -- as JSON -----------------------------------------------------------------------------------
 
     def described(self) -> dict[str, Any]:
         """What is declared and what was learned, as plain JSON; `from_description` reads it."""
@@ -298,7 +655,7 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
             name: getattr(self, f"{name}_").tolist() for name in _STATES[self.missing]
         }
         if self.lags is not None:
-            state["lags"] = self._lags.state()
+            state["lags"] = self._lag.describe()
         return {
             "categorical": {k: v if isinstance(v, int) else [*v] for k, v in said.levels.items()},
             "dates": described_dates(said.dates),
@@ -306,88 +663,69 @@ class TableEncoder(Snapshots, TransformerMixin, ArrowEncoder):
             "missing": self.missing,
             "decimal": self.decimal,
             "thousands": self.thousands,
-            "units": dict(said.units),
+            "units": {},  # as models of before have it
             "words": dict(said.words),
-            "lags": [[name, [*own]] for name, own in declared_lags(self.lags).items()],
+            "lags": [[said.lags_of, [*said.lags]]] if said.lags else [],
             "delay": self.delay,
             "every": self.every,
             "label": self.label if self.lags_of_label else None,
             "rules": self._rules,
-            "zones": dict(self._zones),
+            "zones": self._zones(),
             "columns": self.feature_names_in_.tolist(),
             "state": state,
         }
 
     @classmethod
     def from_description(cls, described: Any) -> TableEncoder:
-        """The encoder that was described.
-
-        Raises
-        ------
-        InputError
-            It is no description that `described` gives.
-        """
+        """The encoder that was described; InputError where it is nothing that `described` gives."""
         expected = {*cls.parameter_ranges, "label", "columns", "state", "rules", "zones"}
         held = {**_BEFORE, **described} if isinstance(described, dict) else {}
         if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
-        columns, state, label = (held.pop(name) for name in ("columns", "state", "label"))
-        text = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-        if not text or not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
+        names = ("columns", "state", "label", "rules", "zones", "lags")
+        columns, state, label, rules, zones, lags = (
+            read_as(kind, held.pop(name), f"encoder: {name}")
+            for name, kind in zip(names, _PLAIN, strict=True)
+        )
+        if not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
             raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
-        if not isinstance(label, str | None):
-            raise InputError(f"encoder: expected the name of a label, got {shown(label)}")
-        rules, zones = held.pop("rules"), held.pop("zones")
-        held["lags"] = _lags_of(held["lags"])
-        encoder = cls(**held)
-        if rules not in (1, cls._rules):
-            raise InputError(f"encoder: expected rules 1 or {cls._rules}, got {shown(rules)}")
+        if not all(len(own) == 2 and isinstance(own[0], str | None) for own in lags):
+            raise InputError(f"encoder: expected lags by column, got {shown(lags)}")
+        encoder = cls(**held, lags=dict(lags) or None)
         encoder._rules = rules
-        encoder.begin(columns, label, goes_on=True)
-        dates = encoder.declarations().dates
-        if not (
-            isinstance(zones, dict)
-            and all(map(_is_zone, zones.values()))
-            and zones.keys() <= dates.keys()
-        ):
+        encoder.begin(columns, label, goes_on=True, zones=zones)
+        if not (zones.keys() <= encoder.declarations().dates.keys()):
             raise InputError(f"encoder: expected zones of dates, got {shown(zones)}")
-        encoder._zones.update(zones)
-        names = _STATES[encoder.missing] + (("lags",) if encoder.lags is not None else ())
-        if not isinstance(state, dict) or state.keys() != set(names):
+        known = _STATES[encoder.missing]
+        if state.keys() != {*known, *["lags"] * (encoder.lags is not None)}:
             raise InputError(f"encoder: no state of missing={encoder.missing!r}: {shown(state)}")
         if "lags" in state:
-            encoder._lags.restore(state["lags"])
-        for name in _STATES[encoder.missing]:
-            values, kind = state[name], int if name == "counts" else float
-            width = len(encoder.totals_)
-            fits = isinstance(values, list) and len(values) == width
-            if not (fits and all(type(v) is kind and abs(v) < math.inf for v in values)):
+            encoder._lag.restore(state["lags"])
+        for name in known:
+            kind, width = Count if name == "counts" else float, encoder.width
+            values = read_as(list[kind], state[name], f"encoder: {name}")  # type: ignore[valid-type]
+            if len(values) != width:
                 raise InputError(f"encoder: expected {width} numbers as {name}")
-            if kind is int and not all(0 <= value <= COUNTED for value in values):
-                raise InputError("encoder: expected numbers of values as counts")
-            setattr(encoder, f"{name}_", np.array(values, dtype=kind))
+            setattr(encoder, f"{name}_", np.array(values, int if name == "counts" else float))
         if (encoder.totals_[encoder.counts_ == 0] != 0).any():
             raise InputError("encoder: expected totals of 0 where counts are 0")
         return encoder
 
 
-def _is_zone(given: Any) -> bool:
-    """Whether it is the name of a zone that Arrow knows."""
-    import pyarrow as pa
-    from pyarrow import compute
+def with_words(rows: Floats, words: Sequence[Any]) -> Any:
+    """The rows, and behind them their words: CSR where there are some."""
+    if not words:
+        return rows
+    from scipy.sparse import csr_array, hstack
 
-    if not isinstance(given, str):
-        return False
-    try:
-        compute.local_timestamp(pa.array([0], pa.timestamp("us", given)))
-    except pa.ArrowException:
-        return False
-    return True
+    blocks = [csr_array(rows)] if rows.shape[1] else []
+    return hstack([*blocks, *map(csr_array, words)], format="csr")
 
 
-def _lags_of(given: Any) -> dict[str | None, list[int]] | None:
-    """Lags by column, as a parameter; None where there are none."""
-    pairs = isinstance(given, list) and all(isinstance(p, list) and len(p) == 2 for p in given)
-    if not pairs or not all(isinstance(name, str | None) for name, _ in given):
-        raise InputError(f"encoder: expected lags by column, got {shown(given)}")
-    return dict(given) or None
+def stacked(parts: Sequence[Any]) -> Any:
+    """Rows below one another, CSR where those are."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")

@@ -1,4 +1,4 @@
-"""Labels of tables: what they may be, and what is said where one is not."""
+"""Labels: what those of a table may be, how those of other data are spelled, and new ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,17 +15,16 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, printable
 from kernbrook.streams import limits
-from kernbrook.streams.booleans import all_boolean, as_booleans
+from kernbrook.streams.booleans import all_boolean, as_booleans, spelled_as
 from kernbrook.streams.records import is_number, quoted, without_gaps
-from kernbrook.streams.stream import Labels
-from kernbrook.streams.tables.column_kinds import as_text, is_text
-from kernbrook.streams.tables.column_problems import ValueProblem
-from kernbrook.streams.tables.label_spelling import two_alike
-from kernbrook.streams.tables.written_numbers import Written
+from kernbrook.streams.stream import Labels, has_label
+from kernbrook.streams.tables.hints import CODE
+from kernbrook.streams.tables.values import ValueProblem, Written, as_text, as_value, plain
+
+# -- those of a table ------------------------------------------------------------------------------
 
 _EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-CODE = r"^[+-]?0[0-9]+$"  # no program writes a number so
 _POINT = r"\.[0-9]*$"
 _MOST_COMPARED = 100  # labels
 _MANY_KINDS = 20  # of whole numbers: more may be counts
@@ -54,23 +54,16 @@ class LabelCells(NamedTuple):
 def label_cells(
     array: Any, declared: Collection[str], written: Written, typed: bool = True
 ) -> LabelCells:
-    """The labels that an Arrow array holds.
+    """The labels that an Arrow array holds; ValueProblem where one can be none.
 
-    Parameters
-    ----------
-    array : of text, numbers or booleans
     declared : levels, which are labels whatever they look like
     written : how numbers in text are
     typed : whether the format tells text from numbers
-
-    Raises
-    ------
-    ValueProblem
-        One is long, ends with NUL, is infinite, or an integer that a float does not hold.
     """
+    import pyarrow as pa
     from pyarrow import compute
 
-    text = without_gaps(as_text(array), declared)
+    text, of = without_gaps(as_text(array), declared), plain(array)[1]
     if compute.any(nul := compute.ends_with(text, "\0")).as_py():  # NumPy's text does not keep it
         problem = "a label that ends with the character NUL"
         raise ValueProblem(compute.index(nul, True).as_py(), problem)
@@ -79,20 +72,11 @@ def label_cells(
         long = compute.greater(lengths, limits.LONGEST_LABEL)
         problem = f"a label of over {limits.LONGEST_LABEL:,} characters"
         raise ValueProblem(compute.index(long, True).as_py(), problem)
-    numbers = _numbers(text, written if is_text(array) else Written())
-    return LabelCells(text, numbers, _kind(array) if typed and text.null_count < len(text) else "")
-
-
-def _kind(array: Any) -> str:
-    """Of the values of an Arrow array, as `LabelCells` has it."""
-    import pyarrow as pa
-
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if is_text(array):
-        return "text"
-    if pa.types.is_boolean(kind):
-        return "truth"
-    return "float" if pa.types.is_floating(kind) else "whole"
+    is_text = pa.types.is_string(of)
+    numbers = _numbers(text, written if is_text else Written())
+    kind = "float" if pa.types.is_floating(of) else "whole"
+    kind = "text" if is_text else "truth" if pa.types.is_boolean(of) else kind
+    return LabelCells(text, numbers, kind if typed and text.null_count < len(text) else "")
 
 
 def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
@@ -138,14 +122,9 @@ class LabelType:
     so do digits after a 0, such as 007. Where some are missing, numbers are float64, and NaN there,
     and all others are an array of objects, and None there.
 
-    Parameters
-    ----------
-    written : how numbers in text are
-
     Attributes
     ----------
-    missing : rows without a label
-    present : rows with one
+    missing, present : rows without a label, and with one
     dtype, present_dtype : of all labels, and of those that are there
     classes : the labels, each once and sorted; None where they are very many
     seem_counts : whether they are whole numbers as counts have them: many, that follow each other
@@ -198,13 +177,7 @@ class LabelType:
             self._distinct = None
 
     def finish(self) -> list[str]:
-        """All rows were met: now the type is known. What has to be said of it, a sentence each.
-
-        Raises
-        ------
-        InputError
-            They are of several kinds.
-        """
+        """All rows were met: now the type is known. What has to be said of it, a sentence each."""
         if self._several and not (self._numeric and not self._whole):
             raise InputError(
                 f"labels of several kinds, such as {' and '.join(self._several)}: expected text "
@@ -307,20 +280,266 @@ def all_whole(numbers: NDArray[np.float64]) -> bool:
 
 def _told_of(labels: Collection[str], now: Written) -> list[str]:
     """What has to be said of labels that are taken as text, and are all numbers, it seems."""
-    helps, odd = list[str](), ""
+    told = list[str]()
     for label in labels:
-        ways = [way for way, _ in now.others(label) if not any(map(str.isalpha, way.unit))]
+        ways = " or ".join(way.told_from(now) for way, _ in now.others(label))
         if not ways and now.read(label) is None:
             return []
-        if ways and not odd:
-            odd, helps = label, [way.told_from(now) for way in ways if not way.unit]
-    if not odd:
-        return []
-    ways_out = " or ".join(helps) or "write them as plain numbers, if they are numbers"
-    return [f"labels such as {quoted(odd)} are taken as text, not as numbers; {ways_out}"]
+        if ways:
+            told.append(f"labels such as {quoted(label)} are taken as text, not as numbers; {ways}")
+    return told[:1]
 
 
 def or_the_label(column: str) -> str:
     """What to add where text stands in a column of features, and the label was not named."""
     name = f"{shlex.quote(printable(column)):.1000}"
     return f", or is it the label? --label{'=' if name.startswith('-') else ' '}{name}"
+
+
+# -- those of other data, as the classes of a model are written ------------------------------------
+
+
+def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArray[Any]:
+    """Labels (n,) of other data as the classes (c,) of a model are written; those of no class stay.
+
+    NaN or None is none, and stays. InputError, which names a row after those `before`, where the
+    classes are numbers, or true and false, and a label is none.
+
+    Examples
+    --------
+    >>> as_classes(np.array([1.0, 2.0, 3.0]), np.array(["01", "2", "x"]))
+    array(['01', '2', '3'], dtype='<U2')
+    >>> as_classes(np.array(["TRUE", "maybe"]), np.array(["False", "True"]))
+    array(['True', 'maybe'], dtype='<U5')
+    >>> as_classes(np.array(["TRUE", "false"]), np.array([False, True]))
+    array([ True, False])
+    """
+    there = has_label(y)
+    if not there.all():
+        found = np.full(len(y), None if classes.dtype.kind in "UOb" else np.nan)
+        for start, end in _runs(there):
+            found[start:end] = as_classes(y[start:end], classes, before + start)
+        return found
+    y = spelled_as(y, classes)
+    if classes.dtype.kind == "b" and y.dtype.kind == "O":
+        _refuse(y, np.array([not isinstance(label, bool) for label in y]), classes, before)
+    if classes.dtype.kind not in "UO":
+        numbers = y if y.dtype.kind in "biuf" else _as_numbers(y, classes, before)
+        kept = numbers.astype(classes.dtype)
+        wrong = numbers != kept
+        if wrong.any():
+            _refuse(y, wrong, classes, before)
+        return kept
+    if y.dtype.kind in "UO":
+        return y
+    texts = sorted(map(str, classes), key=lambda text: text == as_value(text))  # these come first
+    by_value = {value: text for text in texts if (value := number_of(text)) is not None}
+    plain = (by_value.get(value, as_value(str(value))) for value in y.tolist())
+    return np.array(list(plain))
+
+
+def as_numbers(y: NDArray[Any], before: int = 0) -> NDArray[Any]:
+    """Labels as numbers, also where they come as text; InputError where one is none."""
+    if y.dtype.kind in "biuf":
+        return y
+    found = [math.nan if label is None else number_of(label) for label in y.tolist()]
+    if None in found:
+        row = found.index(None)
+        problem = f"expected a number as label, found {str(y[row])!r:.40}"
+        raise InputError(f"row {before + row + 1}: {problem}")
+    return np.array(found, dtype=np.float64)
+
+
+def _runs(there: NDArray[np.bool_]) -> list[list[int]]:
+    """Where rows that are there begin and end."""
+    padded = np.concatenate([[False], there, [False]])
+    ends: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
+    return ends
+
+
+def _as_numbers(y: NDArray[Any], classes: NDArray[Any], before: int) -> NDArray[np.float64]:
+    found = [number_of(label) for label in y.tolist()]
+    if None in found:
+        _refuse(y, np.array([number is None for number in found]), classes, before)
+    return np.array(found, dtype=np.float64)
+
+
+def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], before: int) -> None:
+    row = int(wrong.argmax())
+    kind = "true and false" if classes.dtype.kind == "b" else "numbers"
+    raise InputError(
+        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are {kind}, "
+        f"found {str(y[row])!r:.40}"
+    )
+
+
+def near_label(label: Any, known: NDArray[Any]) -> Any:
+    """The known label that another seems to be in other writing; None where it is like none.
+
+    Case and blanks, words for yes and no, and one letter of five or more make no other label, but
+    for letters by which known labels differ.
+
+    Examples
+    --------
+    >>> known = np.array(["late", "no", "ontime", "yes"])
+    >>> [near_label(label, known) for label in ("Yes ", "0", "on time", "ontme", "cancelled")]
+    ['yes', 'no', 'ontime', 'ontime', None]
+    >>> near_label(2, np.array([0, 1])), near_label("class2", np.array(["class1"]))
+    (None, None)
+    >>> near_label("group C", np.array(["group A", "group B"])), near_label("T", np.array(["Y"]))
+    (None, None)
+    """
+    if known.dtype.kind not in "UO":
+        return None
+    text, texts = _folded(label), [_folded(one) for one in known.tolist()]
+    for one, other in zip(known.tolist(), texts, strict=True):
+        if _same(text, other):
+            return one
+        if _one_letter(text, other) and not any(_one_letter(other, third) for third in texts):
+            return one
+    return None
+
+
+def two_alike(labels: Collection[str]) -> tuple[str, str] | None:
+    """Two labels that differ by case, blanks or words for yes and no alone, if there are any.
+
+    Examples
+    --------
+    >>> two_alike(["no", "Yes", "yes"]), two_alike(["a", "b"])
+    (('Yes', 'yes'), None)
+    """
+    met: list[tuple[str, str]] = []
+    for label in labels:
+        text = _folded(label)
+        for one, other in met:
+            if _same(text, other):
+                return one, label
+        met.append((label, text))
+    return None
+
+
+_SAME = ({"yes", "y", "true", "t", "1", "1.0"}, {"no", "n", "false", "f", "0", "0.0"})
+_LONG = 5  # letters, from which on one more or less is a slip
+
+
+def _same(text: str, other: str) -> bool:
+    """Whether two folded texts are one, or words for the same; T and Y may be letters."""
+    if text == other:
+        return True
+    letters = len(text) == len(other) == 1 and (text + other).isalpha()
+    return not letters and any({text, other} <= words for words in _SAME)
+
+
+def _folded(label: Any) -> str:
+    return "".join(str(label).casefold().split())
+
+
+def _one_letter(text: str, other: str) -> bool:
+    """Whether one letter more, less or in another's place makes one long text of the other."""
+    short, long = sorted((text, other), key=len)
+    if text == other or len(short) < _LONG or len(long) - len(short) > 1:
+        return False
+    same = next((i for i, pair in enumerate(zip(short, long, strict=False)) if len({*pair}) > 1),
+                len(short))  # fmt: skip
+    rest = short[same + (len(short) == len(long)) :]
+    changed = long[same] + (short[same : same + 1] if len(short) == len(long) else "")
+    return changed.isalpha() and long[same + 1 :] == rest
+
+
+def listed(labels: NDArray[Any]) -> str:
+    """The first labels, for a message.
+
+    Examples
+    --------
+    >>> listed(np.arange(12))
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...'
+    """
+    return ", ".join(map(str, labels[:10].tolist())) + (", ..." if len(labels) > 10 else "")
+
+
+def number_of(value: Any) -> float | None:
+    """A number or the text of one; whole ones stay whole, since not all are floats."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if isinstance(value, (int, str)) and number.is_integer():
+        with suppress(ValueError):  # "1e3"
+            return int(value)
+    return number if math.isfinite(number) else None
+
+
+# -- those that a model does not know --------------------------------------------------------------
+
+_TOLD = 5
+
+
+def new_labels(
+    y: NDArray[Any], known: NDArray[Any], before: int, named: Sequence[Any] | None
+) -> tuple[NDArray[Any], dict[Any, int]]:
+    """Labels as the known classes are written, and the first row of each that is new, from 1.
+
+    InputError where a new label is none of those named, or nobody named it and it seems to be a
+    known one; or as `as_classes`.
+
+    named : all labels that may come, where somebody has named them
+
+    Examples
+    --------
+    >>> new_labels(np.array(["maybe", "yes", "maybe"]), np.array(["no", "yes"]), 10, None)[1]
+    {'maybe': 11}
+    """
+    y = as_classes(y, known, before)
+    found: dict[Any, int] = {}
+    for row in np.flatnonzero(has_label(y) & ~np.isin(y, known)).tolist():
+        label = y[[row]].tolist()[0]
+        if label not in found:
+            found[label] = before + row + 1
+            _check(label, found[label], known, named)
+    return y, found
+
+
+def _check(label: Any, row: int, known: NDArray[Any], named: Sequence[Any] | None) -> None:
+    """InputError where a new label is none of those named, or seems to be a known one."""
+    if named is not None and label in named:
+        return
+    where, ways = f"row {row:,}: the label {label!r:.40}", _ways(known, label)
+    if named is not None:
+        raise InputError(f"{where} is none of {listed(np.array(named))}, which were named; {ways}")
+    near = near_label(label, known)
+    if near is not None:
+        raise InputError(f"{where} is new; is it {near!r:.40}? Write it so in the data, or {ways}")
+
+
+def _ways(known: NDArray[Any], label: Any) -> str:
+    """How a label is learned as one more class."""
+    if len(known) > 10:
+        return f"name all labels and {label!r:.40} in classes (--classes) to learn it as one more"
+    named = ",".join(f'"{one}"' if "," in str(one) else str(one) for one in [*known, label])
+    return f"classes (--classes {shlex.quote(named)}) learns it as one more"
+
+
+def check_some_known(found: Sequence[Any], known: NDArray[Any], name: str) -> None:
+    """InputError where there are labels in data, and the model knows none of them."""
+    if len(found) and not np.isin(np.array(found), known).any():
+        raise InputError(
+            f"{name}: expected labels such as {listed(known)}, found {listed(np.array(found))} "
+            "alone; write them so in the data, or name all of both in classes (--classes)"
+        )
+
+
+def told_of_new(labels: Mapping[Any, int]) -> list[str]:
+    """Labels that the model did not know before, and their first rows, in a sentence.
+
+    Examples
+    --------
+    >>> told_of_new({"maybe": 11})
+    ['new labels, and the first row of each: maybe (row 11)']
+    """
+    if not labels:
+        return []
+    some = [f"{label} (row {row:,})" for label, row in list(labels.items())[:_TOLD]]
+    more = ", ..." if len(labels) > _TOLD else ""
+    return [f"new labels, and the first row of each: {', '.join(some)}{more}"]

@@ -1,0 +1,642 @@
+"""What columns and values of a table seem to be, and the option that reads them so.
+
+Of text: dates, numbers in another writing, levels, words of sentences, or what is different in
+nearly every row. What is taken for levels are values that come again; numbers are never levels.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from kernbrook.errors import DataFileWarning, KernbrookError, UndeclaredColumnsError
+from kernbrook.streams import limits
+from kernbrook.streams.records import Records, Refused, Wanted, quoted, without_gaps
+from kernbrook.streams.tables.columns import ISO, Column, Date, Number, read_dates
+from kernbrook.streams.tables.declared import (
+    AUTO,
+    WORDS,
+    Declared,
+    declared_dates,
+    declared_levels,
+    declared_names,
+    declared_words,
+    described_dates,
+    is_auto,
+)
+from kernbrook.streams.tables.values import (
+    CYCLES,
+    WAYS,
+    ValueProblem,
+    Written,
+    as_text,
+    date_option,
+    date_ways,
+    floats_of,
+    in_commas,
+    is_numeric,
+    option,
+    plain,
+)
+from kernbrook.telling import tell
+
+if TYPE_CHECKING:
+    from kernbrook.streams.tables.encoder import TableEncoder
+
+# -- a value ---------------------------------------------------------------------------------------
+
+_COMMON_DAYS = [f"%Y{s}%m{s}%d" for s in "/."]
+_COMMON_DAYS += [f"%{a}{s}%{b}{s}%Y" for s in "./-" for a, b in (("d", "m"), ("m", "d"))]
+# That is found where all dates of a column are in one of them, with or without a time.
+COMMON = [f"{day}{time}" for time in ("", " %H:%M", " %H:%M:%S") for day in _COMMON_DAYS]
+# That a message names where it finds one, and nothing takes without being told.
+_RARE = [
+    "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y", "%d. %b %Y",
+    "%d-%b-%Y", "%d/%b/%Y", "%d-%b-%y", "%d %b %y", "%b %d, %Y", "%a, %d %b %Y", "%A, %b %d, %Y",
+    "%a %b %d %H:%M:%S %Y", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z",
+    "%a, %d %b %Y %H:%M:%S GMT", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %I:%M:%S %p",
+    "%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y, %I:%M:%S %p",
+    "%Y. %m. %d.", "%Y%m%d", "%Y%m%d%H%M%S", "%Y %b %d", "%Y-%b-%d", "%d.%m.%Y, %H:%M Uhr",
+    "%d.%m.%Y %H:%M Uhr", "%Y-%m", "%Y/%m", "%m/%Y", "%Y %b", "%b %Y", "%Y-%b", "%b-%Y",
+]  # fmt: skip
+_CLOCKS = ["%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p"]
+_QUARTER = re.compile(r"[0-9]{4}[\W_]?Q[1-4]|Q[1-4][\W_]?[0-9]{4}", re.IGNORECASE)
+_COUNTED = {10: ["%s"], 13: ["%Q"]}  # digits of a moment after 2001 and before 2286
+
+
+def helped(column: Column, problem: ValueProblem) -> None:
+    """Add to what is wrong with a text in a column of numbers or dates what would help."""
+    text, name = problem.text, column.column
+    if text is None or problem.declared:
+        return
+    formats, clocks = formats_of(text), []
+    if not formats:
+        clocks = [one for one in _CLOCKS if any(map(str.isdigit, text)) and _moment(text, one)][:1]
+    if isinstance(column, Date):
+        parts = column.parts if formats else ("hour",)
+        if formats or clocks:
+            problem.written.append(date_option(name, parts, formats or clocks))
+        problem.declared.append(f"{option('drop', name)} in place of dates")
+        problem.may_be_found = column.written is None and bool({ISO, *COMMON} & {*formats})
+        return
+    assert isinstance(column, Number)
+    others, ways = column.others(), column.written.others(text)
+    problem.may_be_label = False
+    if formats:
+        problem.question, problem.declared = "a date? ", date_ways(name)
+        if not {ISO, *COMMON} & {*formats}:
+            problem.declared[0] = date_option(name, _parts_of(formats[0]), formats)
+    elif clocks:
+        problem.question = "a time? "
+        problem.declared = [date_option(name, ("hour",), clocks), *others]
+    elif _QUARTER.fullmatch(text):
+        problem.question, drop = "a quarter? ", option("drop", name)
+        problem.declared = [f"write its first day, such as 2024-01-01, or {drop}"]
+    elif [way for way, _ in ways] == [column.written._replace(decimal=",")]:
+        problem.written = [f"with a decimal comma? {ways[0][0].told_from(column.written)}"]
+    elif ways:
+        told = [(f"{number:.15g}", way.told_from(column.written)) for way, number in ways]
+        problem.written = [f"{number}? {way}" for number, way in told]
+    else:
+        problem.declared, problem.may_be_label = others, True
+
+
+def _moment(text: str, written: str) -> int | None:
+    """A date in a format, in microseconds since 1970, never 0; None where it is none."""
+    import pyarrow as pa
+
+    found, bad = read_dates(pa.array([text], pa.string()), written)
+    return None if bad[0] else int(found[0]) or 1
+
+
+def formats_of(text: str) -> list[str]:
+    """The formats, common or not, in which a text is a date: another moment in each."""
+    found: dict[int, str] = {}
+    for written in (ISO, *COMMON, *_RARE, *_COUNTED.get(len(text), ())):
+        if any(map(str.isdigit, text)) and (moment := _moment(text, written)) is not None:
+            found.setdefault(moment, written)
+    return list(found.values())
+
+
+def formats_left(array: Any, formats: Iterable[str]) -> list[str]:
+    """Those of some formats in which all text of an Arrow array can be read."""
+    present, left = without_gaps(array).drop_null(), list(formats)
+    for some in (present[:_SAMPLED], present):  # most are told by a few
+        left = [written for written in left if not read_dates(some, written)[1].any()]
+    return left
+
+
+def _parts_of(written: str) -> tuple[str, ...]:
+    """The parts of a date that are worth a column in a format."""
+    if not any(f"%{letter}" in written for letter in "dsQ"):
+        return ("hour",) if "%H" in written or "%I" in written else ("days", "yearday")
+    return CYCLES
+
+
+def found_format(
+    records: Records, column: str, parts: tuple[str, ...], refusal: KernbrookError, refused: Refused
+) -> str:
+    """The one common format in which all dates of a column can be read, which a warning names.
+
+    KernbrookError where there is none, or several. Where rows are left out, text that is no date is
+    not looked at.
+
+    refusal : what is raised where the first text is in none
+    refused : as `Wanted` has it
+    """
+    known, instead = [ISO, *COMMON], f"{option('drop', column)} in place of dates"
+    gone = np.zeros((len(known), 1), dtype=bool)
+    for batch in records.batches(Wanted([column], refused=refused)):
+        text = without_gaps(as_text(batch.table.column(column)))
+        there = text.is_valid().to_numpy(zero_copy_only=False)
+        bad = there & np.array([read_dates(text, one)[1] for one in known])
+        bad = bad if refused is None else bad & ~bad.all(axis=0)
+        gone = np.maximum.accumulate(np.hstack([gone[:, -1:], bad]), axis=1)
+        if gone[:, -1].all():
+            row = int(gone.all(axis=0).argmax()) - 1
+            left = [one for one, is_gone in zip(known, gone[:, row], strict=True) if not is_gone]
+            if len(left) == len(known):
+                raise refusal
+            wanted = f"a date as {' or '.join(left)}, as in the rows before"
+            found = f"expected {wanted}, found {quoted(text[row].as_py())}"
+            raise batch.refusal(row, f"column {quoted(column)}: {found}; {instead}")
+    left = [one for one, is_gone in zip(known, gone[:, -1], strict=True) if not is_gone]
+    declared = date_option(column, parts, left)
+    if len(left) > 1:
+        ways = " and as ".join(left)
+        problem = f"all dates can be read as {ways}; which is it? {declared}"
+        raise records.refusal(f"column {quoted(column)}: {problem}")
+    told = (
+        f"column {quoted(column)}: its dates are read as {left[0]}, the only common format for "
+        f"all of them; {declared} says it"
+    )
+    tell(DataFileWarning(records.where, told))
+    return left[0]
+
+
+# -- columns of numbers that seem to be codes ------------------------------------------------------
+
+CODE = r"^[+-]?0[0-9]+$"  # no program writes a number so
+_POWER = r"^[+-]?[1-9][0-9]+[eE][0-9]+$"  # programs write 7.3e5, or 7.3e+05
+_LEAST_ROWS, _LEAST_DIGITS = 20, 5
+_HASHED = 32  # columns for levels that are many
+
+
+class Code(NamedTuple):
+    """What makes a column of numbers one of codes, in words: a postal code, an account.
+
+    has_zeros : whether digits come after a 0, which no program writes before a number
+    """
+
+    column: str
+    told: str
+    has_zeros: bool = False
+
+
+def codes_of(records: Records, columns: Sequence[str], decimal: str) -> list[Code]:
+    """Those of some columns of numbers that seem to be codes, by the first rows of a table."""
+    wanted = Wanted(columns, decimal, refused=lambda error: None, ignores=True)
+    batch = next(iter(records.batches(wanted)), None) if columns else None
+    found = [] if batch is None else [_code(name, batch.table.column(name)) for name in columns]
+    return [code for code in found if code is not None]
+
+
+def _code(name: str, array: Any) -> Code | None:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    array, kind = plain(array)
+    if not (pa.types.is_integer(kind) or pa.types.is_string(kind)):
+        return None
+    text = without_gaps(array.cast(pa.string())).drop_null()
+    way = option("categorical", name, f"=hash:{_HASHED}")
+    for pattern in (CODE, _POWER):
+        place = compute.index(compute.match_substring_regex(text, pattern), True).as_py()
+        if place >= 0:
+            value = text[place].as_py()
+            told = f"{quoted(value)} is read as the number {float(value):g}; a code? {way}"
+            return Code(name, told, pattern == CODE)
+    digits = np.unique(compute.utf8_length(text).to_numpy(zero_copy_only=False))
+    if len(text) < _LEAST_ROWS or len(digits) > 1 or digits[0] < _LEAST_DIGITS:
+        return None
+    values = text.unique()
+    whole = compute.all(compute.match_substring_regex(values, "^[0-9]+$")).as_py()
+    if not whole or len(values) < 2 or compute.all(compute.ends_with(values, "0")).as_py():
+        return None
+    first = values[0].as_py()
+    formats = formats_left(values, formats_of(first))
+    ways = " or ".join([*[date_option(name, CYCLES, formats)] * bool(formats), way])
+    kinds = "dates, or codes" if formats else "codes"
+    told = f"whole numbers of {digits[0]} digits each, as {quoted(first)}; {kinds}? {ways}"
+    return Code(name, told)
+
+
+# -- columns that are neither numbers nor declared -------------------------------------------------
+
+WHICH = "which is it?"
+_MOST_LEVELS = 32  # that are declared one by one
+_MOST_VALUES = 10_000  # that are told apart
+_MOST_TEXT = 1 << 24  # characters of them
+_LONG = 300  # characters of levels: more are hashed
+_MANY_WORDS = 4  # of a value on average
+_SHOWN = 3  # values in a message
+_LISTED = 40  # columns in a message
+_SAMPLED = 20  # values that are tried as dates first
+_POINTS = ["%d.%m.%Y", "%m.%d.%Y"]
+
+
+class Finding(NamedTuple):
+    """What a column seems to be, in words, and the parameter of `TableEncoder` that declares it.
+
+    column : name; empty of what is said of the whole table
+    parameter, value : empty where none can be known; None where the name alone is enough
+    marks : how numbers of the whole table are written besides: decimal, thousands
+    taken : what "auto" takes as levels in place of words: a number of columns to hash to
+    """
+
+    column: str
+    parameter: str
+    value: Any
+    told: str
+    marks: Mapping[str, str] = {}
+    taken: int | None = None
+
+    def options(self) -> list[tuple[str, ...]]:
+        """The same for the command line."""
+        if self.parameter == "missing":
+            return [("--missing", self.value)]
+        marks: list[tuple[str, ...]] = [(f"--{name}", mark) for name, mark in self.marks.items()]
+        if not self.parameter:
+            return marks
+        name, value = in_commas(self.column), self.value
+        values = [value] if isinstance(value, str) else value
+        if isinstance(value, int):
+            name += f"=hash:{value}"
+        elif value is not None and not "".join(values).isprintable():  # in no line of a terminal
+            name += f"=hash:{_HASHED}"
+        elif value is not None:
+            name += "=" + ",".join(map(in_commas, values))
+        told = f"--{self.parameter}"
+        return [*marks, (f"{told}={name}",) if name.startswith("-") else (told, name)]
+
+
+class _Looked:
+    """What was seen of a column; `numbers` is how its numbers would be read."""
+
+    def __init__(self, numbers: Number):
+        self.name, self.numbers = numbers.column, numbers
+        self.is_number, self.has_mark = True, False  # whether of decimals
+        self.rows = self.gaps = self.words = 0
+        self.moments = self.odd = ""  # types of Arrow
+        self.values: dict[str, int] = {}
+        self.size = 0  # characters of these
+        self.formats = [ISO, *COMMON]
+        self.code = ""  # what makes its numbers codes
+        self.ways: list[Written] = []  # others, in which all of its values are numbers
+
+    @property
+    def there(self) -> int:
+        """Rows with a value."""
+        return self.rows - self.gaps
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all values were told apart."""
+        return len(self.values) <= _MOST_VALUES and self.size <= _MOST_TEXT
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is no column of numbers, and of text."""
+        return not (self.is_number or self.moments or self.odd)
+
+    @property
+    def such(self) -> str:
+        """Its first values, in words."""
+        return "such as " + ", ".join(map(quoted, list(self.values)[:_SHOWN]))
+
+    def look(self, array: Any) -> None:
+        """See whether more values are numbers, and how many are missing."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        array, kind = plain(array)
+        self.rows += len(array)
+        if pa.types.is_string(kind):
+            array = without_gaps(array)
+            mark = compute.match_substring(array, self.numbers.written.decimal)
+            self.has_mark = self.has_mark or bool(compute.any(mark).as_py())
+            try:
+                self.is_number = self.is_number and self.numbers.encode(array) is not None
+            except ValueProblem:
+                self.is_number = False
+        elif is_numeric(kind):
+            values = floats_of(array).to_numpy(zero_copy_only=False)
+            self.gaps += int(np.isnan(values).sum()) - array.null_count
+        elif not (pa.types.is_null(kind) or pa.types.is_duration(kind)):
+            self.is_number = False
+            self.moments = str(kind) if pa.types.is_temporal(kind) else self.moments
+            self.odd = "" if self.moments else str(kind)
+        self.gaps += array.null_count
+
+    def count(self, array: Any) -> None:
+        """Tell more values apart."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        text = without_gaps(plain(array)[0].cast(pa.string())).drop_null()
+        self.formats = formats_left(text, self.formats)
+        self.words += compute.sum(compute.count_substring_regex(text, r"\S+")).as_py() or 0
+        for one in text.value_counts().tolist() if self.has_all else ():
+            value = one["values"]
+            self.size += len(value) * (value not in self.values)
+            self.values[value] = self.values.get(value, 0) + one["counts"]
+
+
+def survey(
+    records: Records, columns: Sequence[str], said: Declared, fills: bool, refused: Refused = None
+) -> list[Finding]:
+    """What each column seems to be of which nothing is said, and which is no column of numbers.
+
+    fills : whether gaps are filled; else where they are is said, too
+    """
+    names = [name for name in columns if name not in said.names]
+    own, written = [_Looked(Number(name, said.written)) for name in names], said.written
+    numbers = names if written == Written() else []
+    codes = {
+        one.column: one.told for one in codes_of(records, numbers, written.decimal) if one.has_zeros
+    }
+    plainly = [name for name in numbers if name not in codes]
+    _read(records, Wanted(names, written.decimal, [], plainly, refused), own, _Looked.look)
+    for one in own:
+        one.code, one.is_number = codes.get(one.name, ""), one.is_number and one.name not in codes
+    odd = [one for one in own if one.is_text]
+    wanted = Wanted([one.name for one in odd], written.decimal, refused=refused)
+    _read(records, wanted, odd, _Looked.count)
+    marked = any(one.has_mark for one in own if one.is_number)
+    _find_ways(odd, written, marked)
+    found = [_found(one) for one in own if not one.is_number]
+    if marked:
+        found = [_with_one_mark(one, written.decimal) for one in found]
+    having = [one for one in own if one.gaps and not fills]
+    some = ", ".join(f"{quoted(one.name)} ({one.gaps:,} rows)" for one in having[:_SHOWN])
+    more = ", ..." if len(having) > _SHOWN else ""
+    gaps = Finding("", "missing", "mean", f"values are missing in {some}{more}")
+    return [*found, gaps] if having else found
+
+
+def _read(
+    records: Records, wanted: Wanted, own: list[_Looked], see: Callable[[_Looked, Any], None]
+) -> None:
+    for batch in records.batches(wanted) if own else ():
+        for one in own if batch.table.num_rows else ():
+            see(one, batch.table.column(one.name))
+
+
+def _with_one_mark(found: Finding, mark: str) -> Finding:
+    """What no option reads: another mark of decimals, where numbers of other columns have one."""
+    if "decimal" not in found.marks:
+        return found
+    told = (
+        f"{found.told}; other columns have {mark!r}, and a table has one decimal mark: mend it, or "
+    )
+    return Finding(found.column, "", None, told + option("drop", found.column))
+
+
+def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
+    """Find the other ways to write numbers of each column, one where it reads all such columns.
+
+    marked : whether other columns have the decimal mark as it is said
+    """
+    for one in odd:
+        first = next((value for value in one.values if now.read(value) is None), "")
+        ways = [way for way, _ in now.others(first)]
+        one.ways = [way for way in ways if None not in map(way.read, one.values)]
+    own, found = [one for one in odd if not one.code and one.ways], dict[Any, Written]()
+    for way in WAYS if own else ():
+        numbers = tuple(way.read(value) for one in own for value in one.values)
+        if None not in numbers and not (marked and way.decimal != now.decimal):
+            found.setdefault(numbers, way)
+    for one in own if len(found) == 1 else ():
+        one.ways = list(found.values())
+
+
+def _found(one: _Looked) -> Finding:
+    """What a column seems to be that is no column of numbers."""
+    if one.odd or "interval" in one.moments:
+        return Finding(one.name, "drop", None, f"{one.odd or one.moments}, which is not read")
+    if one.moments:
+        value = ["hour"] if one.moments.startswith("time") and "stamp" not in one.moments else None
+        return Finding(one.name, "dates", value, f"moments ({one.moments})")
+    for find in _KINDS[2 * bool(one.code) :]:
+        if (found := find(one)) is not None:
+            return found
+    return Finding(one.name, "categorical", _HASHED, f"{_kinds(one)}, {one.such}")
+
+
+def _dates(one: _Looked) -> Finding | None:
+    formats = one.formats
+    parts: tuple[str, ...] = CYCLES
+    if formats == _POINTS:  # nobody writes the month first with points
+        formats = _POINTS[:1]
+    if not formats:
+        sample = list(one.values)[:_SAMPLED]
+        for tried in (formats_of(sample[0]), _CLOCKS):
+            formats = (
+                formats
+                or [way for way in tried if all(_moment(text, way) is not None for text in sample)][
+                    : 1 if tried is _CLOCKS else None
+                ]
+            )
+        parts = _parts_of(formats[0]) if formats else CYCLES
+    if not formats:
+        if _QUARTER.fullmatch(sample[0]):
+            told = f"quarters, {one.such}: write the first day of each, such as 2024-01-01, or "
+            return Finding(one.name, "", None, told + option("drop", one.name))
+        return None
+    if len(formats) > 1:
+        which = date_option(one.name, parts, formats)
+        told = f"dates as {' or as '.join(formats)}, {one.such}; {WHICH} {which}"
+        return Finding(one.name, "", None, told)
+    only = formats[0]
+    if only == ISO:
+        return Finding(one.name, "dates", None, f"dates, {one.such}")
+    value = only if parts == CYCLES else [*parts, only]
+    return Finding(one.name, "dates", value, f"dates as {only}, {one.such}")
+
+
+def _numbers(one: _Looked) -> Finding | None:
+    if not one.ways:
+        return None
+    told, now = f"numbers in another writing, {one.such}", one.numbers.written
+    if len(one.ways) > 1:
+        told += f", which can be read in {len(one.ways)} ways"
+        return Finding(one.name, "", None, told)
+    marks = {"decimal": one.ways[0].decimal, "thousands": one.ways[0].thousands}
+    others = {k: v for k, v in marks.items() if v is not None and v != getattr(now, k)}
+    return Finding(one.name, "", None, told, others)
+
+
+def _but_for_a_few(one: _Looked) -> Finding | None:
+    """Nearly all values are numbers; where they could be levels words come in few rows."""
+    numbers = {value: one.numbers.written.read(value) for value in one.values}
+    odd = [value for value, found in numbers.items() if found is None or math.isinf(found)]
+    rows = sum(one.values[value] for value in odd)
+    words = sum(one.values[value] for value in odd if any(map(str.isalnum, value)))
+    if one.code or not one.has_all or not odd or rows > 0.1 * one.there:
+        return None
+    if _is_few(one) and words > max(0.01 * one.there, one.there >= _SAMPLED):
+        return None
+    some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
+    how = 'mend them, or leave out their rows: on_bad_rows="skip" (--on-bad-rows skip)'
+    told = f"numbers, but for {some} in {rows:,} of {one.there:,} rows: {how}; are they levels? "
+    return Finding(one.name, "", None, told + option("categorical", one.name))
+
+
+def _levels(one: _Looked) -> Finding | None:
+    levels = sorted(one.values)
+    text = ", ".join(map(quoted, levels[: _MOST_LEVELS + 1]))
+    if not _is_few(one) or len(text) > _LONG or max(map(len, levels)) > limits.LONGEST_LABEL:
+        return None
+    return Finding(one.name, "categorical", levels, f"{len(levels)} levels: {text}")
+
+
+def _shared_words(one: _Looked) -> Finding | None:
+    words = {word.lower() for value in one.values for word in re.findall(r"\w+", value)}
+    shares = one.words >= 2 * one.there and 0 < 4 * len(words) <= len(one.values)
+    if _is_few(one) or not one.has_all or not shares:
+        return None
+    told = f"{_kinds(one)}, {one.such}, which share {len(words):,} words"
+    return Finding(one.name, "words", None, told, taken=_HASHED)
+
+
+def _words(one: _Looked) -> Finding | None:
+    much = one.words >= _MANY_WORDS * one.there and 2 * len(one.values) > one.there
+    if _is_few(one) or not much:
+        return None
+    told = f"text, {one.words / one.there:.0f} words on average, such as "
+    return Finding(one.name, "words", None, told + quoted(next(iter(one.values))))
+
+
+def _names(one: _Looked) -> Finding | None:
+    if _is_few(one) or one.code or not one.has_all or len(one.values) < 0.9 * one.there:
+        return None
+    told = f"{_kinds(one)} in {one.there:,} rows, {one.such}: a name or a number of the row?"
+    return Finding(one.name, "drop", None, told)
+
+
+# The first that fits; of codes not the first two.
+_KINDS = (_dates, _numbers, _but_for_a_few, _levels, _shared_words, _words, _names)
+
+
+def _is_few(one: _Looked) -> bool:
+    """Whether the values come again, and are few."""
+    return len(one.values) <= _MOST_LEVELS and 2 * len(one.values) <= one.there
+
+
+def _kinds(one: _Looked) -> str:
+    several = len(one.values)
+    return f"{several:,} different values" if one.has_all else f"over {several - 1:,} values"
+
+
+def taken_of(
+    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = None
+) -> dict[str, dict[str, Any]]:
+    """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
+    auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
+    found = survey(records, columns, encoder.declarations(), True, refused) if auto else []
+    taken = {
+        name: {
+            one.column: list(CYCLES) if one.value is None else one.value
+            for one in found
+            if one.parameter == name
+        }
+        for name in auto
+    }
+    for one in found if "categorical" in auto else ():
+        if one.taken is not None:
+            taken["categorical"][one.column] = one.taken
+            told = f"column {quoted(one.column)}: {one.told}; words of text?"
+            told += f" {option('words', one.column)}"
+            tell(DataFileWarning(records.where, told))
+    return taken
+
+
+def told_of_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What "auto" has taken each column for, a sentence each.
+
+    Examples
+    --------
+    >>> told_of_taken({"categorical": {"sex": ["f", "m"], "port": 32}, "dates": {"day": ["hour"]}})
+    ["'sex' is taken as levels: 'f', 'm'", "'port' is taken as levels, hashed to 32 columns", \
+"'day' is taken as dates: hour"]
+    """
+    told = []
+    for column, value in taken.get("categorical", {}).items():
+        which = f", hashed to {value} columns"
+        if not isinstance(value, int):
+            which = f": {', '.join(map(quoted, value))}"
+        told.append(f"{quoted(column)} is taken as levels{which}")
+    for column, parts in taken.get("dates", {}).items():
+        kinds = parts if isinstance(parts, str) else ", ".join(parts)
+        told.append(f"{quoted(column)} is taken as dates: {kinds}")
+    return told
+
+
+def undeclared(
+    where: Any, found: Sequence[Finding], encoder: TableEncoder, label: str
+) -> UndeclaredColumnsError:
+    """The error that names all columns that are to be declared, and says how.
+
+    label : what has to be said of the label, or empty
+    """
+    columns = [one for one in found if one.column]
+    width = min(max(len(quoted(one.column)) for one in columns), 30)
+    lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
+    lines += [f"  {quoted(one.column):{width}}  {one.told}" for one in columns[:_LISTED]]
+    lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
+    lines += [one.told for one in found if not one.column] + ([label] if label else [])
+    own = dict.fromkeys(option for one in found for option in one.options())
+    options = [text for option in own for text in option]
+    unread = any(one.column and not (one.parameter or one.marks) for one in found)
+    return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found), unread)
+
+
+def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
+    """The encoder with these declarations, in Python."""
+    by_column: dict[str, Any] = {
+        "categorical": declared_levels(encoder.categorical),
+        "dates": described_dates(declared_dates(encoder.dates)),
+        "drop": dict.fromkeys(declared_names("drop", encoder.drop)),
+        "words": declared_words(encoder.words),
+    }
+    default, given = type(encoder)().get_params(), encoder.get_params()
+    said: dict[str, Any] = {name: dict(own) for name, own in by_column.items() if own}
+    said |= {k: v for k, v in given.items() if k not in by_column and v != default[k]}
+    for one in found:
+        said.update(one.marks)
+        if one.parameter == "missing":
+            said["missing"] = one.value
+        elif one.parameter:
+            said.setdefault(one.parameter, {})[one.column] = one.value
+    for name in ("categorical", "dates"):
+        if is_auto(given[name]):
+            said[name] = {AUTO: AUTO, **own} if (own := said.get(name)) else AUTO
+    order = [name for name in signature(type(encoder)).parameters if name in said]
+    told = [f"{name}={_plain(said[name])!r}" for name in order]
+    line = f"kb.TableEncoder({', '.join(told)})"
+    return line if len(line) <= 100 else "kb.TableEncoder(\n    " + ",\n    ".join(told) + ",\n)"
+
+
+def _plain(value: Any) -> Any:
+    """A list of names where nothing else is said of them; levels and parts as lists."""
+    if not isinstance(value, dict):
+        return value
+    if all(own is None or own == WORDS for own in value.values()):
+        return list(value)
+    own = {name: list(CYCLES) if own is None else own for name, own in value.items()}
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in own.items()}
