@@ -208,7 +208,8 @@ def test_files_of_before(show, tmp_path):
     assert line(out, "trained on") == "arrays, 3 features"
     error = 100 * known.last.loss / 300
     assert line(out, "online error") == f"{error:.2f} % of 300 rows"
-    assert found["window_errors"] == pytest.approx([100 * x for x in known.windows.means("loss")])
+    errors = [100 * span.mean("loss") for span in known.windows.spans]
+    assert found["window_errors"] == pytest.approx(errors)
     X, y = drawn(400)
     longer = kb.open_stream((np.vstack([drawn()[0], X]), np.r_[drawn()[1], y]))
     again = train(longer, kb.recipes.make("bpas", random_state=0), tmp_path / "m", resume=True)

@@ -42,7 +42,7 @@ class Windows:
     >>> windows.add(300, {"loss": np.arange(300) < 30})
     >>> windows.length, [span.sums["loss"] for span in windows.spans]
     (32, [30, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-    >>> [round(mean, 2) for mean in windows.means("loss")[:2]]
+    >>> [round(span.mean("loss"), 2) for span in windows.spans[:2]]
     [0.94, 0.0]
     """
 
@@ -90,14 +90,6 @@ class Windows:
         for first, second in zip(self.spans[::2], self.spans[1::2], strict=False):
             first.join(second)
         self.spans, self.length = self.spans[::2], 2 * self.length
-
-    def ends(self) -> list[int]:
-        """The number of the last row of each window, from 1."""
-        return list(np.cumsum([span.rows for span in self.spans], dtype=int).tolist())
-
-    def means(self, name: str) -> list[float | None]:
-        """The mean of a cost in each window; None where it is not known."""
-        return [span.mean(name) for span in self.spans]
 
 
 @dataclass
