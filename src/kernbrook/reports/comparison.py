@@ -20,6 +20,7 @@ from kernbrook.reports.page import Page, Section, again, write_page
 from kernbrook.reports.plot import (
     GREY,
     HUES,
+    TRIVIAL_DASHES,
     Line,
     Panel,
     Pen,
@@ -462,7 +463,7 @@ def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
     panel = replace(panel, x_limits=ends_of_x, dated=dated, x_label="" if dated else "rounds")
     if not rule:
         return replace(plot, panels=[panel])
-    pen, name = Pen(GREY, (0, (1, 1.2)), 1.4), book.title(rule)
+    pen, name = Pen(GREY, TRIVIAL_DASHES[1]), book.title(rule)
     return replace(
         plot, panels=[panel], pens={**plot.pens, _RULE: pen}, names={**plot.names, _RULE: name}
     )
@@ -543,7 +544,7 @@ def changes_table(comparison: Comparison, row: Row) -> Table:
     columns = [Column("from round", tuple(one.row for one in shown), "{:,}".format)]
     if any(one.date is not None for one in shown):
         dates = tuple((iso(one.date) or "").replace("T", " ") for one in shown)
-        columns.append(Column("date", dates, kind="text"))
+        columns.append(Column("date", dates, kind="code"))
     classes = row.task == "classification"
     header, scale = ("mistakes %", 100.0) if classes else ("mean squared error", 1.0)
     form = "{:.2f}".format if classes else "{:.4g}".format
