@@ -216,7 +216,7 @@ def test_the_page_on_training(run):
     assert (rows, in_all) == ("2000", "4000")
     assert 0 < float(error) < 0.2
     assert [name for name, _, _ in eval(history)] == ["checkerboard:2000"] * 2
-    assert said == ["3000 True", "1024 (1024, 2)", "976 (976, 2)", ""]
+    assert said == ["3000 True", "1024 (1024, 2)", "976 (976, 2)", "5500", ""]
 
 
 def test_the_page_on_labels(run):

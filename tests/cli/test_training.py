@@ -20,6 +20,7 @@ import kernbrook as kb
 from kernbrook.cli.train import _so_far
 from kernbrook.evaluation import recipes_wanted, training
 from kernbrook.evaluation.checkpoint import load_checkpoint
+from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
@@ -291,11 +292,11 @@ def test_progress_in_a_line():
     X, y = kb.open_stream("friedman:400").read()
     model = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.5), random_state=0)
     model.learn(X, y)
-    state = Training(model, name="x", rows=400, judged=400, loss=5.0, rows_read=400)
+    state = Training(model, name="x", rows=400, data=Sums(400, 400, {"loss": 5.0}), rows_read=400)
     asked = model.labels_asked_
     assert _so_far(state) == f"x: 400 rows, mean squared error 0.0125, {asked} labels"
     model = kb.recipes.make("omkl").fit(X, y)
-    state = Training(model, name="x", rows=400, judged=400, loss=800.0, rows_read=400)
+    state = Training(model, name="x", rows=400, data=Sums(400, 400, {"loss": 800.0}), rows_read=400)
     told = "400 rows, mean squared error 2, 6,800 support vectors"
     assert _so_far(state) == f"x: {told}"
     state.resumed_at, state.rows_read = 400, 100
@@ -445,7 +446,7 @@ def test_files_that_training_cannot_go_on_from(kernbrook):
     data = Path("m").read_bytes()
     place = data.rindex(rb"\"loss\": ") + 10
     damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
-    kb.save(kb.load("m"), "model")
+    kb.save(kb.load("m").model, "model")
     for content, said in (
         (data[:-1], "damaged or not a saved model"),
         (damaged, "do not match their checksum"),
@@ -710,7 +711,7 @@ def test_models_of_other_origin(kernbrook, tmp_path):
     kb.save(kb.OnlineMKClassifier([kb.Linear()]).fit(X, y), "m")
     write_csv(tmp_path / "bare.csv", X)
     write_csv(tmp_path / "new.csv", X, y, words=("-1", "1"))
-    expected = [str(label) for label in kb.load("m").model.predict(X)]
+    expected = [str(label) for label in kb.load("m").predict(X)]
     assert kernbrook("predict", "m", "bare.csv")[1].splitlines() == expected
     code, out, err = kernbrook("predict", "m", "new.csv", "--label", "kind")
     assert (code, out.splitlines()) == (0, expected)
