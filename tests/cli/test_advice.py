@@ -174,7 +174,7 @@ def test_points_and_commas(kernbrook, tmp_path):
     said = {
         "point.csv": ["--table", "decimal=."], "comma.csv": ["--table", "decimal=,"],
         "us.csv": ["--table", "thousands=,"],
-        "german.csv": ["--decimal", ",", "--thousands", ".", "--units", "a=€", "--units", "b=€"],
+        "german.csv": ["--table", "decimal=,", "--table", "thousands=."],
     }  # fmt: skip
     recipe = ["--recipe", "bpas", "--set", "budget=10", "--overwrite"]
     answers = set()
