@@ -211,6 +211,7 @@ def test_auto_in_a_frame_of_scikit_learn(table):
     }
     explicit = kb.TableEncoder({"sex": ["f", "m"], "port": 32}, ["when"]).fit(features)
     np.testing.assert_array_equal(encoder.transform(features), explicit.transform(features))
+    assert encoder.fit(features).taken_["dates"] == {"when": CYCLES}  # found anew
     assert "taken_" not in vars(kb.TableEncoder("auto"))
 
 
