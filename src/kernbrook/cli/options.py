@@ -19,8 +19,8 @@ from kernbrook.errors import InputError, UnknownNameError
 MOST_SEED = 2**32 - 1  # that NumPy's older generators take
 
 _DATA = typer.Argument(
-    help="A file (CSV, Parquet, Arrow, JSON lines, ARFF, svmlight; plain, .gz, .bz2, .xz, .zst), "
-    "a folder of Parquet files, - for standard input, or a name: see `data`."
+    help="A file (CSV, Parquet, Arrow, JSON lines, ARFF, svmlight; plain, .gz, .bz2, .xz, .zst, "
+    ".lz4), a folder of Parquet files, - for standard input, or a name: see `data`."
 )
 Data = Annotated[str, _DATA]
 SeveralData = Annotated[list[str], _DATA]
