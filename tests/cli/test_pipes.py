@@ -77,7 +77,7 @@ def test_train_predict_and_compare(kernbrook, folder, name):
     assert other.judge.described() == known.judge.described()
     assert replace(other, past=[replace(other.last, name="rows")], judge=known.judge) == known
     for path, model in zip(models, (first, second), strict=True):
-        kb.save(model, path)
+        kb.save(model.model, path)
     assert models[0].read_bytes() == models[1].read_bytes()
     told = kernbrook("predict", "a.kb", name)
     assert told[1].count("\n") == 3000

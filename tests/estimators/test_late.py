@@ -293,16 +293,12 @@ def test_records_of_a_table_wait(tmp_path):
     assert 30 in late.waiting_
     with pytest.raises(InputError, match=r"table: row 0.*column 'km': expected a number"):
         late.predict([{"km": "x"}], ["two"])
-    lagged = kb.LateLabels(
-        kb.fit_table(
-            table,
-            "way",
-            encoder=kb.TableEncoder(drop="day", missing="mean", lags=[1]),
-            model=classifier(),
-        )
-    )
+    lags = kb.TableEncoder(missing="mean", lags=[1])
+    numbers = [{"km": row["km"], "at": float(place)} for place, row in enumerate(rows)]
+    model = kb.OnlineMKRegressor(kb.Linear(), random_state=0)
+    lagged = kb.LateLabels(kb.fit_table(numbers, "at", encoder=lags, model=model))
     with pytest.raises(InputError, match="lags: of rows that wait"):
-        lagged.predict(rows[0], ["a"])
+        lagged.predict(numbers[0], ["a"])
     with pytest.raises(NotFittedError, match="nothing was learned yet"):
         kb.LateLabels(kb.TableModel(classifier())).predict(rows[0], ["a"])
 

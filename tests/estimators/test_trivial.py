@@ -11,7 +11,6 @@ from kernbrook.checks import COUNTED
 from kernbrook.errors import InputError, ModelFileError
 from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.persistence import saving
 
 X = np.zeros((4, 2))
 KINDS = {
@@ -116,7 +115,7 @@ def test_files(name, tmp_path):
 def test_files_that_are_wrong(changes, message, tmp_path):
     model = TrivialRegressor("mean").fit(X, [1.0, 2.0, 3.0, 4.0])
     vars(model).update(changes)
-    saving.write(model, tmp_path / "m")
+    kb.save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "m")
 

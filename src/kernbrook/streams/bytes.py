@@ -43,10 +43,39 @@ class _Compression(NamedTuple):
     def unpacked(self, raw: BinaryIO) -> Any:
         """What reads the bytes of a packed file, one part after the other where it has several."""
         if self.name == "xz":
-            return lzma.open(raw)
+            return _Xz(raw)
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), self.name)
+
+
+class _Xz:
+    """An .xz file, of one stream or more; `lzma.open` drops what follows zeros between streams."""
+
+    def __init__(self, raw: BinaryIO):
+        self._raw, self._stream = raw, lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+    def read(self, size: int) -> bytes:
+        parts: list[bytes] = []
+        while size > 0 and (part := self._part(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _part(self, size: int) -> bytes:
+        while True:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")  # zeros between streams
+                while not packed:
+                    if not (packed := self._raw.read(BLOCK_BYTES)):
+                        return b""
+                    packed = packed.lstrip(b"\0")
+                self._stream = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+            elif self._stream.needs_input and not (packed := self._raw.read(BLOCK_BYTES)):
+                raise EOFError
+            if data := self._stream.decompress(packed, size):
+                return data
 
 
 COMPRESSIONS = {

@@ -299,6 +299,13 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
                 raise InputError(f"X: found a column {quoted(str(name))} that `fit` did not see")
         return to_arrow(frame.select(self.columns_), self.decimal)
 
+    def __dir__(self) -> list[str]:
+        """What is for users; not what streams and files ask for."""
+        users = {"fit_transform", "get_metadata_routing", "parameter_ranges", *self.get_params()}
+        users |= {"fit", "partial_fit", "learn", "transform", "get_feature_names_out", "get_params"}
+        names = super().__dir__()
+        return [n for n in names if n[0] == "_" or n[-1] == "_" or n[:4] == "set_" or n in users]
+
     # -- what is declared --------------------------------------------------------------------------
 
     def begin(
