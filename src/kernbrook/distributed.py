@@ -41,6 +41,8 @@ from kernbrook.streams.opening import open_folder
 from kernbrook.streams.stream import Piece, has_label
 from kernbrook.streams.tables.values import LevelCounts, together, warn_of
 
+__all__ = ["fit"]
+
 # A function that gives pieces, and its arguments; those that Dask has yet to make as its Delayed.
 # Its last argument, a list or None, is for the counts of levels.
 Part = tuple[Any, ...]

@@ -492,6 +492,11 @@ def test_what_cannot_be_meant(kernbrook, words, said):
     assert (code, out, said in err) == (1, "", True), err
 
 
+def test_jobs_and_the_scheduler_of_before(kernbrook):
+    code, _, err = kernbrook("compare", "wdbc", "--scheduler", "local:1", "--jobs", "2")
+    assert (code, "--jobs, --scheduler: expected one of them" in err) == (1, True)
+
+
 def test_workers(kernbrook):
     """What workers cannot obey is refused before there are any; test_cluster.py has them work."""
     Path("parts").mkdir()

@@ -121,7 +121,7 @@ def random_moments(n, seed):
 @pytest.mark.parametrize(
     "written",
     [
-        *COMMON, "%d.%m.%y", "%Y%m%d", "%d %b %Y", "%B %d, %Y", "%m/%d/%Y %I:%M:%S %p",
+        *COMMON, "%d.%m.%y", "%Y%m%d", "%d %b %Y", "%b %d %Y", "%B %d, %Y", "%m/%d/%Y %I:%M:%S %p",
         "%a, %d %b %Y %H:%M:%S", "%Y%m%d%H%M%S", "%d/%b/%Y:%H:%M:%S", "%H:%M %d.%m.%Y",
         "%d.%m.%Y um %H:%M Uhr", "%%%Y-%m-%d%%",
     ],

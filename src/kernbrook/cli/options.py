@@ -472,6 +472,8 @@ class Command(TyperCommand):
             before = option.startswith("--") and option not in own
             if not before or not (option in _GONE or in_table(option, "", own)):
                 found.append(word)
+            elif option == "--scheduler" and any(one.startswith("--jobs") for one in args):
+                raise InputError("--jobs, --scheduler: expected one of them, got both")
             elif option == "--ignore-extra":
                 found += in_table(option, "true", own)
             elif now := in_table(option, value if equals or not left else left.pop(0), own):

@@ -57,7 +57,8 @@ COMMON = [f"{day}{time}" for time in ("", " %H:%M", " %H:%M:%S") for day in _COM
 # That a message names where it finds one, and nothing takes without being told.
 _RARE = [
     "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y", "%d. %b %Y",
-    "%d-%b-%Y", "%d/%b/%Y", "%d-%b-%y", "%d %b %y", "%b %d, %Y", "%a, %d %b %Y", "%A, %b %d, %Y",
+    "%d-%b-%Y", "%d/%b/%Y", "%d-%b-%y", "%d %b %y", "%b %d, %Y", "%b %d %Y",
+    "%a, %d %b %Y", "%A, %b %d, %Y",
     "%a %b %d %H:%M:%S %Y", "%d/%b/%Y:%H:%M:%S %z", "%a, %d %b %Y %H:%M:%S %z",
     "%a, %d %b %Y %H:%M:%S GMT", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %I:%M:%S %p",
     "%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y, %I:%M:%S %p",
