@@ -262,8 +262,8 @@ def test_the_page_of_a_service(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
 
-    def ask(**event):
-        body = json.dumps(event).encode()
+    def ask(*events, **event):
+        body = json.dumps([*events] or event).encode()
         for _ in range(1200):
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}", body, timeout=60) as said:
@@ -288,6 +288,7 @@ def test_the_page_of_a_service(tmp_path):
                     assert ask(id=known, label="yes") == {"said": said}
             assert "waits for its label already" in ask(id=waits[-1], record=record)["error"]
             assert "expected a number" in ask(id="new", record={"km": "far"})["error"]
+            assert "list indices" in ask("a list")["error"]
             time.sleep(1.5 * life)
         finally:
             server.kill()
