@@ -17,7 +17,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from kernbrook.compiler import shipped
-from kernbrook.evaluation.running.ahead import compile_ahead
+from kernbrook.evaluation.warming import compile_ahead
 
 compile_ahead(jobs=1)
 shipped.put(Path(sys.argv[1]))

@@ -1,12 +1,14 @@
 """Compiled code that came with the package: what is taken, and what is left aside in silence."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from beside import beside_the_tests
 from numba.core import config
 
 import kernbrook
@@ -25,6 +27,15 @@ def levels(tmp_path, monkeypatch):
     for name in ("beyond", "best", "good"):
         (tmp_path / name).mkdir()
     return tmp_path
+
+
+def test_the_program_of_the_build_names_what_is_there():
+    """The build runs it alone, long after a module has moved."""
+    text = beside_the_tests("hatch_build.py").read_text("utf-8")
+    (program,) = re.findall(r'^PROGRAM = """(.*?)"""', text, re.M | re.S)
+    lines = [line for line in program.splitlines() if re.match(r"(from|import) ", line)]
+    assert len(lines) == 4
+    exec("\n".join(lines), {})
 
 
 def test_the_best_level_is_taken_that_is_there_and_runs(levels):
