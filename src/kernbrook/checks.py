@@ -377,13 +377,16 @@ def or_none(kind: Any) -> Or:
 def parameters(kind: type[T]) -> type[T]:
     """A class whose parameters are its fields; what each may be stands beside its type.
 
-    `step: Annotated[float, POSITIVE] = 0.1`, as `parameter_ranges` says it elsewhere.
+    `step: Annotated[float, POSITIVE] = 0.1`, as `parameter_ranges` says it elsewhere. The signature
+    has the type alone.
     """
-    scope, own = vars(sys.modules[kind.__module__]), kind.__annotations__
-    hints = {name: eval(hint, scope) for name, hint in own.items() if hint.startswith("Annotated[")}
-    kind.parameter_ranges = {  # type: ignore[attr-defined]
-        name: hint.__metadata__[0] for name, hint in hints.items()
-    }
+    scope, own, ranges = vars(sys.modules[kind.__module__]), kind.__annotations__, {}
+    for name, hint in own.items():
+        if isinstance(hint, str) and "Annotated[" in hint:
+            hint = eval(hint, scope)
+        if hasattr(hint, "__metadata__"):
+            own[name], ranges[name] = hint.__origin__, hint.__metadata__[0]
+    kind.parameter_ranges = ranges  # type: ignore[attr-defined]
     return dataclass(eq=False, repr=False)(kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Annotated
 
 import hard_streams
 import numpy as np
@@ -10,11 +11,12 @@ import plain
 import pytest
 from beside import module_of
 from edges import edges
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 
 import kernbrook as kb
-from kernbrook.checks import MOST, check, ranges_of
+from kernbrook.checks import MOST, POSITIVE, check, parameters, ranges_of
 from kernbrook.errors import InputError, KernbrookError
 
 X, Y = hard_streams.gaussian_clouds(20, 3)
@@ -118,6 +120,24 @@ def test_every_public_class_says_its_parameters(public):
         parameters = inspect.signature(kind).parameters.values()
         named = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
         assert list(ranges_of(kind)) == named, kind
+
+
+def test_a_signature_has_the_type_of_a_parameter_without_what_it_may_be(public):
+    for kind in public:
+        assert "Annotated" not in str(inspect.signature(kind)), kind
+    assert inspect.signature(kb.BPAS).parameters["aggressiveness"].annotation is float
+
+
+def test_annotations_may_be_text_or_objects():
+    """A module without `from __future__ import annotations` has objects."""
+
+    def made(hint):
+        fields = {"__annotations__": {"step": hint}, "__module__": __name__, "step": 0.5}
+        return parameters(type("Own", (BaseEstimator,), fields))
+
+    for kind in (made("Annotated[float, POSITIVE]"), made(Annotated[float, POSITIVE])):
+        assert ranges_of(kind) == {"step": POSITIVE}
+        assert kind(step=2.0).get_params() == {"step": 2.0}
 
 
 def test_the_page_of_parameters_is_up_to_date(written):
