@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernbrook.checks import (
@@ -334,6 +335,11 @@ class Kept:
         if not there and body["fitted"].keys() - {"n_rows_skipped_"}:
             raise InputError("it has learned something, but has no state")
         return there
+
+
+def if_model_has(verb: str) -> Any:
+    """Lets a method of an estimator be there where its parameter `model` has this one."""
+    return available_if(lambda self: hasattr(self.model, verb))
 
 
 def check_input(fitted: Mapping[str, Any]) -> None:

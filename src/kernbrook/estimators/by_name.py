@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.base import Kept, rows_met
+from kernbrook.estimators.base import Kept, if_model_has, rows_met
 from kernbrook.estimators.labels import present
 from kernbrook.gram.arrays import Floats, Labels, check_array
 from kernbrook.plain_values import expect, is_count
@@ -30,10 +29,6 @@ LARGEST = 1e154  # beyond it squares are no numbers
 
 Name = str | int
 Record = dict[Name, float]
-
-
-def _has(verb: str) -> Any:
-    return lambda self: hasattr(self.model, verb)
 
 
 class NamedColumns(Kept, Snapshots, BaseEstimator):
@@ -82,38 +77,38 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         self.model = model
         self.spare = spare
 
-    @available_if(_has("learn"))
+    @if_model_has("learn")
     @changes
     def learn(self, X: Any, y: Any, **named: Any) -> Any:
         """Test, ask, train, as the model does; X is a frame or a list of records."""
         return self._learn("learn", X, y, named)
 
-    @available_if(_has("learn_one"))
+    @if_model_has("learn_one")
     @changes
     def learn_one(self, x: Any, y: Any = None, **named: Any) -> Any:
         """Test, then train on one record; the prediction made before."""
         return self._learn("learn_one", [x], y, named)
 
-    @available_if(_has("partial_fit"))
+    @if_model_has("partial_fit")
     @changes
     def partial_fit(self, X: Any, y: Any, **named: Any) -> NamedColumns:
         """Learn from a frame, or a list of records, after what was learned before."""
         self._learn("partial_fit", X, y, named)
         return self
 
-    @available_if(_has("predict"))
+    @if_model_has("predict")
     @in_turn
     def predict(self, X: Any, **named: Any) -> Any:
         """What the model says of the rows of a frame, or of a list of records."""
         return self.model.predict(self.filled(X), **named)
 
-    @available_if(_has("predict_proba"))
+    @if_model_has("predict_proba")
     @in_turn
     def predict_proba(self, X: Any) -> Any:
         """The model's probabilities for the rows of a frame, or of a list of records."""
         return self.model.predict_proba(self.filled(X))
 
-    @available_if(_has("decision_function"))
+    @if_model_has("decision_function")
     @in_turn
     def decision_function(self, X: Any) -> Any:
         """The model's decisions on the rows of a frame, or of a list of records."""

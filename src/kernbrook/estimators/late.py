@@ -12,12 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
-from kernbrook.estimators.base import Kept, checked, rows_met
+from kernbrook.estimators.base import Kept, checked, if_model_has, rows_met
 from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
 from kernbrook.estimators.labels import as_labels, is_empty
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
@@ -92,7 +91,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         """
         return self._wait(X, keys).predictions
 
-    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    @if_model_has("predict_proba")
     @changes
     def predict_proba(self, X: Any, keys: Any) -> NDArray[np.float64]:
         """(n, c) the probabilities of the model's classes, as `predict`."""

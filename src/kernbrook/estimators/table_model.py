@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 
 from kernbrook.checks import Other, check, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
-from kernbrook.estimators.base import Kept, rows_met
+from kernbrook.estimators.base import Kept, if_model_has, rows_met
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
@@ -50,10 +49,6 @@ from kernbrook.turns import changes, in_turn
 
 _EXACT = 2**53  # below it a float holds all integers
 CHUNK = 1024  # rows that are learned at a time; they do not change the result
-
-
-def _has(verb: str) -> Any:
-    return lambda self: hasattr(self.model, verb)
 
 
 class TableModel(Kept, Snapshots, BaseEstimator):
@@ -290,7 +285,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         positive = vars(self).get("positive_")
         return stream if positive is None else PositiveView(stream, positive, False)
 
-    @available_if(_has("learn_one"))
+    @if_model_has("learn_one")
     @changes
     def learn_one(
         self,
@@ -337,13 +332,13 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             self.model.partial_fit(X, [label])
         return said
 
-    @available_if(_has("predict_one"))
+    @if_model_has("predict_one")
     @in_turn
     def predict_one(self, x: Mapping[str, Any], *, ignore_extra: bool = False) -> Any:
         """What the model says of one record, as the next one to be learned; see `learn_one`."""
         return self._say_one("predict_one", x, ignore_extra)
 
-    @available_if(_has("predict_proba_one"))
+    @if_model_has("predict_proba_one")
     @in_turn
     def predict_proba_one(
         self, x: Mapping[str, Any], *, ignore_extra: bool = False
@@ -359,25 +354,25 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             return getattr(self.model, verb)(X[0])
         return getattr(self.model, verb.removesuffix("_one"))(X)[0]
 
-    @available_if(_has("predict"))
+    @if_model_has("predict")
     @in_turn
     def predict(self, data: Any, *, ignore_extra: bool = False) -> NDArray[Any]:
         """(n,) what the model says of each row of a table; see `partial_fit`."""
         return self._said("predict", data, ignore_extra)
 
-    @available_if(_has("predict_proba"))
+    @if_model_has("predict_proba")
     @in_turn
     def predict_proba(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
         """(n, c) the probability of each class."""
         return self._said("predict_proba", data, ignore_extra)
 
-    @available_if(_has("decision_function"))
+    @if_model_has("decision_function")
     @in_turn
     def decision_function(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
         """(n,) or (n, c) the model's decisions."""
         return self._said("decision_function", data, ignore_extra)
 
-    @available_if(_has("predict_interval"))
+    @if_model_has("predict_interval")
     @in_turn
     def predict_interval(
         self, data: Any, coverage: float = 0.9, *, ignore_extra: bool = False
