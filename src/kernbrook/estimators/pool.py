@@ -280,7 +280,7 @@ def members_of(
 
 def _members_of(one: Any) -> list[Member]:
     if not isinstance(one, Group):
-        return [Member(_as_learner(one))]
+        return [Member(one)]
     check(one)
     return one.members()
 
