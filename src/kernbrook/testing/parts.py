@@ -76,7 +76,7 @@ def check_learner(learner: Any) -> None:
     classes = getattr(learner, "of_classes", True)
     expect(numbers or classes, learner, "it is neither for classes nor for numbers")
     own = [task for task in tasks() if (numbers if task.classes is None else classes)]
-    check_object(learner, lambda other: _with_learner(own[0], other).learn(own[0].X, own[0].y))
+    check_object(learner, own[0], _with_learner)
     for task in own:
         refused = _refusal(task, learner)
         if refused:
@@ -154,7 +154,7 @@ def check_combiner(combiner: Any) -> None:
     expect(known, combiner, 'choice = "combiner", or "selection", is missing')
     own = [task for task in tasks() if _is_for(combiner, task)]
     expect(own, combiner, "it is neither for classes nor for numbers")
-    check_object(combiner, lambda other: _with_combiner(own[0], other).learn(own[0].X, own[0].y))
+    check_object(combiner, own[0], _with_combiner)
     for task in own:
         for labels in ("all", RandomLabels(0.5)):
             subject = Subject(combiner, task, partial(_with_combiner, task, combiner, labels))
@@ -215,7 +215,7 @@ def check_policy(policy: Any) -> None:
     """
     expect(getattr(policy, "choice", None) == "labels", policy, 'choice = "labels" is missing')
     own = [task for task in tasks() if task.classes or "classes" not in needs(policy)]
-    check_object(policy, lambda other: _with_policy(own[0], other).learn(own[0].X, own[0].y))
+    check_object(policy, own[0], _with_policy)
     for task in own:
         subject = Subject(policy, task, partial(_with_policy, task, policy))
         check_model(subject)
@@ -278,9 +278,7 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     kernel = Gaussian(sigma=1.0) if kernel is None else kernel
     expect(getattr(recipe, "choice", None) == "features", recipe, 'choice = "features" is missing')
     own = list(tasks())
-    check_object(
-        recipe, lambda other: _with_features(own[0], other, kernel).learn(own[0].X, own[0].y)
-    )
+    check_object(recipe, own[0], partial(_with_features, kernel=kernel))
     _check_maps(recipe, kernel, own[0].X)
     _check_products(recipe, kernel, own[0].X[:6])
     for task in own:

@@ -71,10 +71,11 @@ def name_of(owner: Any) -> str:
 # -- the object ------------------------------------------------------------------------------------
 
 
-def check_object(owner: Any, fails: Callable[[Any], Any]) -> None:
+def check_object(owner: Any, task: Task, make: Callable[[Task, Any], Any]) -> None:
     """It clones, prints without an address, and bad numbers are refused.
 
-    fails : makes a model with an object in place of the owner, which must raise InputError
+    make : gives a model for a task with an object in place of the owner; with a bad one this, or
+        `learn` of the model, must raise InputError
     """
     expect(" at 0x" not in repr(owner), owner, "prints as an address; define __repr__")
     parameters = owner.get_params(deep=False)
@@ -84,7 +85,7 @@ def check_object(owner: Any, fails: Callable[[Any], Any]) -> None:
             continue
         for bad in BAD:
             try:
-                fails(clone(owner).set_params(**{name: bad}))
+                make(task, clone(owner).set_params(**{name: bad})).learn(task.X, task.y)
             except InputError:
                 continue
             except Exception as error:
