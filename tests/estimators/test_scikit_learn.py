@@ -54,6 +54,13 @@ def test_every_parameter_has_its_words(kind):
     for verb in (kind.learn, kind.partial_fit):
         assert ("classes : " in verb.__doc__) == ("classes" in inspect.signature(verb).parameters)
     assert inspect.getdoc(type("Mine", (kind,), {})) == inspect.getdoc(kind)
+    assert not re.search(r"^ +\{", kind.__doc__, re.MULTILINE)  # all entries were found
+
+
+def test_a_subclass_may_show_a_set_in_its_words():
+    said = "Mine.\n\n    >>> print(names)\n    {a, b}\n    {labels}\n    "
+    mine = type("Mine", (kb.OnlineMKClassifier,), {"__doc__": said})
+    assert mine.__doc__.startswith(said.partition("    {labels}")[0] + "    labels : ")
 
 
 def test_nested_parameters():

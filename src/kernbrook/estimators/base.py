@@ -254,14 +254,17 @@ _ENTRY = re.compile(r"^( *)(\w+) : .*\n(?:\1 +.*\n)*", re.M)  # of a docstring i
 def inherit_docstrings(kind: type, source: type) -> None:
     """Let a class and its methods say what another class says of parameters and attributes.
 
-    A line `{name, name}` becomes these entries. A method without a docstring has that of the other
-    class, but for parameters that it does not take.
+    A line `{name, name}` becomes these entries, where there are such. A method without a docstring
+    has that of the other class, but for parameters that it does not take.
     """
     text = inspect.cleandoc(source.__doc__ or "") + "\n"
     found = {own[2]: own[0] for own in _ENTRY.finditer(text)}
 
     def inserted(line: re.Match[str]) -> str:
-        own = "".join(found[name] for name in line[2].split(", ")).rstrip()
+        names = line[2].split(", ")
+        if not found.keys() >= set(names):  # somebody's subclass shows a set
+            return line[0]
+        own = "".join(found[name] for name in names).rstrip()
         return line[1] + own.replace("\n", "\n" + line[1])
 
     if kind.__doc__:
