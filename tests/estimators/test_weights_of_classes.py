@@ -60,6 +60,13 @@ def test_the_greatest_weight_times_probability(class_weight, classes, tmp_path):
         assert one.predict_one(X[3]) == expected[3]
 
 
+@pytest.mark.parametrize("choices", [{}, {"threshold": 0.2}, {"class_weight": "balanced"}])
+@pytest.mark.parametrize("row", [["1", "a", "2"], {"a": 1.0}, [np.nan] * 3, [1.0, 2.0]])
+def test_a_row_that_is_none_is_refused_in_words(row, choices):
+    with pytest.raises(InputError, match=r"^[xX]\b"):
+        machine(**choices).fit(X, y).predict_one(row)
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 @pytest.mark.parametrize("threshold", [0.2, "f1", [[0, 1], [10, 0]]])
 def test_what_is_said_by_probabilities(threshold, class_weight, tmp_path):

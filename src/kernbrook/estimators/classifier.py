@@ -213,11 +213,13 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """Whether probabilities decide what is said."""
         return self.threshold is not None or self.class_weight is not None
 
+    @in_turn
     def predict_one(self, x: Any) -> Any:
         """The label of one row, given as (d,) numbers; see `learn_one`."""
         if not self._by_chance:
             return super().predict_one(x)
-        return self.predict(np.array(x, dtype=np.float64, ndmin=2))[0]
+        leant = self._lean_one(x)
+        return self._calls(leant, self._probable(leant))[0]
 
     @in_turn
     def predict_proba(self, X: Any) -> Floats:
