@@ -477,6 +477,7 @@ def test_options_of_before(kernbrook):
         (["--categorical", "a=1", "--categorical", "a=2"], "'a' is declared twice"),
         (["--categorical", "a=1", "--table", 'categorical={"a": ["2"]}'], "'a' is declared twice"),
         (["--missing", "mean", "--table", "missing=last"], "missing is declared twice"),
+        (["--lags", "1", "--lags", "2"], "--table lags=[2]: lags is declared twice"),
         (["--set", "budget=3", "--set", "budget=4"], "--set budget: it is given as 3, too"),
         (["--table", "bad.toml"], "--table bad.toml: expected TOML: "),
         (["--table", "n_features=x"], "n_features: expected a whole number, got 'x'"),

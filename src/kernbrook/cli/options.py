@@ -233,7 +233,8 @@ def _put(found: dict[str, Any], name: str, value: Any, where: str) -> None:
         value = _by_name(name, value)
     before = found.setdefault(name, value)
     if isinstance(before, dict) and isinstance(value, dict):
-        twice = [repr(one) for one in value if before.get(one, value[one]) != value[one]]
+        again = [one for one in value if before.get(one, value[one]) != value[one]]
+        twice = [name if one is None else repr(one) for one in again]
         found[name] = before | value
     elif name == "drop":
         twice, found[name] = [], [*dict.fromkeys([*before, *value])]
