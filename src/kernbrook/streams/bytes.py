@@ -570,8 +570,8 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
             yield line, block
             line += count_lines(block)
     except EOFError:
-        problem = f"the compressed data is truncated, after line {line - 1} or later"
-        raise DataFileError(file.path, problem) from None
+        read = f", after line {line - 1} or later" if line > 1 else ""
+        raise DataFileError(file.path, f"the compressed data is truncated{read}") from None
     if last := _unmarked(b"".join(held)):
         yield line, last
 
