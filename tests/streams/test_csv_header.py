@@ -206,3 +206,13 @@ def test_a_header_that_comes_again(write, monkeypatch, header, rows, block_bytes
     assert stream.read()[1].tolist() == alone.read()[1].tolist()
     assert stream.feature_names == alone.feature_names
     assert len(stream.bad_rows.places) == 3
+
+
+def test_a_header_that_comes_again_in_another_order(write):
+    path = write("all.csv", "city,late\nRome,no\nOslo,yes\nlate,city\nno,Rome\nyes,Oslo\n")
+    for skip in ("error", "skip"):
+        with pytest.raises(DataFileError, match=r"line 4: the names of .* again in another order"):
+            open_stream(path, encoder=kb.TableEncoder("auto"), on_bad_rows=skip)
+    with pytest.warns(DataFileWarning, match="0, 1, ... are taken as the names"):
+        X, y = open_stream(write("counted.csv", "0,1,2\n2,1,0\n0.5,1,2\n")).read()
+    assert (X.tolist(), y.tolist()) == ([[2, 1], [0.5, 1]], [0, 2])

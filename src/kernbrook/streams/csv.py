@@ -248,6 +248,7 @@ def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:
 
 
 _AGAIN = "the names of the columns come again, as where files are put together"
+_MOVED = "the names of the columns come again in another order: make two files of it"
 _LEAVE_OUT = (
     'take such lines out, or leave them out: on_bad_rows="skip" (--on-bad-rows skip of train and '
     "predict)"
@@ -451,14 +452,23 @@ def data_blocks(
 def _once(
     header: bytes, path: Path, first: int, block: bytes, separator: str, refused: Refused
 ) -> bytes:
-    """A block with empty lines in place of such as are the header, each of which is refused."""
-    plain = _plain(header, separator)
+    """A block with empty lines in place of such as are the header, each of which is refused.
+
+    Its names in another order are an error: the rows below them are in that order. Numbers alone
+    can be a row.
+    """
+    plain, mark = _plain(header, separator), separator.encode()
     word = max(re.findall(rb"\w+", header.lower()), key=len, default=b"")
     if word not in block.lower():
         return block
-    lines = block.split(b"\n")
+    lines, names = block.split(b"\n"), sorted(plain.split(mark))
+    has_words = not all(map(_NUMBER_CELL.fullmatch, names))
     for i, line in enumerate(lines):
-        if line and _plain(line, separator) == plain:
+        here = _plain(line, separator)
+        moved = has_words and here != plain and len(here) == len(plain)
+        if moved and sorted(here.split(mark)) == names:
+            raise DataFileError(path, _MOVED, first + i)
+        if line and here == plain:
             error = DataFileError(path, f"{_AGAIN}; {_LEAVE_OUT}", first + i)
             if refused is None:
                 raise error
