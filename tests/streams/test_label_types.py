@@ -1,5 +1,6 @@
 """Labels come back as they went in: their values and their type, from every format."""
 
+import shlex
 import warnings
 
 import numpy as np
@@ -10,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
+from kernbrook.cli.options import listed
 from kernbrook.errors import InputError
 from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
-from kernbrook.streams.tables.labels import as_classes
+from kernbrook.streams.tables.labels import as_classes, new_labels
 
 N = 60
 X = np.random.default_rng(0).normal(size=N)
@@ -167,3 +169,11 @@ def test_other_labels_than_true_and_false_are_refused():
     for y in (["yes"], [2.0]):
         with pytest.raises(InputError, match="such as False, True, which are true and false"):
             as_classes(np.array(y), np.array([False, True]))
+
+
+def test_what_is_advised_of_a_label_with_marks_is_read_as_it():
+    known = np.array(["no", 'say "a", b'])
+    with pytest.raises(InputError) as found:
+        new_labels(np.array(['Say "a", b']), known, 0, None)
+    words = shlex.split(str(found.value).split("(", 1)[1].split(")")[0])
+    assert listed(words[1]) == [*known.tolist(), 'Say "a", b']

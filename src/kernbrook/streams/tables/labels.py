@@ -19,7 +19,14 @@ from kernbrook.streams.booleans import all_boolean, as_booleans, spelled_as
 from kernbrook.streams.records import is_number, quoted, without_gaps
 from kernbrook.streams.stream import Labels, has_label
 from kernbrook.streams.tables.hints import CODE
-from kernbrook.streams.tables.values import ValueProblem, Written, as_text, as_value, plain
+from kernbrook.streams.tables.values import (
+    ValueProblem,
+    Written,
+    as_text,
+    as_value,
+    in_commas,
+    plain,
+)
 
 # -- those of a table ------------------------------------------------------------------------------
 
@@ -517,7 +524,7 @@ def _ways(known: NDArray[Any], label: Any) -> str:
     """How a label is learned as one more class."""
     if len(known) > 10:
         return f"name all labels and {label!r:.40} in classes (--classes) to learn it as one more"
-    named = ",".join(f'"{one}"' if "," in str(one) else str(one) for one in [*known, label])
+    named = ",".join(in_commas(str(one)) for one in [*known, label])
     return f"classes (--classes {shlex.quote(named)}) learns it as one more"
 
 
