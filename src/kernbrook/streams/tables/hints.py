@@ -440,25 +440,23 @@ def _found(one: _Looked) -> Finding:
 
 
 def _dates(one: _Looked) -> Finding | None:
+    import pyarrow as pa
+
     formats = one.formats
     parts: tuple[str, ...] = CYCLES
     if formats == _POINTS:  # nobody writes the month first with points
         formats = _POINTS[:1]
     if not formats:
-        sample = list(one.values)[:_SAMPLED]
-        for tried in (formats_of(sample[0]), _CLOCKS):
-            formats = (
-                formats
-                or [way for way in tried if all(_moment(text, way) is not None for text in sample)][
-                    : 1 if tried is _CLOCKS else None
-                ]
-            )
-        parts = _parts_of(formats[0]) if formats else CYCLES
-    if not formats:
-        if _QUARTER.fullmatch(sample[0]):
+        sample = pa.array(list(one.values)[:_SAMPLED], pa.string())
+        first = sample[0].as_py()
+        formats = formats_left(sample, formats_of(first)) or formats_left(sample, _CLOCKS)[:1]
+        if formats:
+            parts = _parts_of(formats[0])
+        elif _QUARTER.fullmatch(first):
             told = f"quarters, {one.such}: write the first day of each, such as 2024-01-01, or "
             return Finding(one.name, "", None, told + option("drop", one.name))
-        return None
+        else:
+            return None
     if len(formats) > 1:
         which = date_option(one.name, parts, formats)
         told = f"dates as {' or as '.join(formats)}, {one.such}; {WHICH} {which}"
