@@ -452,6 +452,12 @@ def has_known_suffix(path: Path) -> bool:
     return path.suffix.lower() in _FORMATS.keys() | COMPRESSIONS.keys()
 
 
+def _ending(path: Path) -> str:
+    """The ending of the name that says the format, before that of the compression."""
+    named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    return named.suffix.lower()
+
+
 def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
     """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
 
@@ -465,8 +471,7 @@ def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
     data.
     """
     path = file.path
-    named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    suffix = named.suffix.lower()
+    suffix = _ending(path)
     known = _FORMATS.get(suffix)
     head = file.head(_HEAD)
     for magic, kind in _BINARY.items():
@@ -517,8 +522,7 @@ def foreign(head: bytes, path: Path) -> str | None:
         return None
     if head[257:262] == b"ustar":
         return _ARCHIVE
-    named = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    by_name = _ENDINGS.get(named.suffix.lower())
+    by_name = _ENDINGS.get(_ending(path))
     wide = _LATIN.get(bytes(map(bool, head[:8])))
     return by_name or (_WIDE.format(wide) if wide else None)
 

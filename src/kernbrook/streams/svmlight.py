@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import limits
-from kernbrook.streams.bytes import DataFile, line_blocks, stem
+from kernbrook.streams.bytes import DataFile, count_lines, line_blocks, stem
 from kernbrook.streams.stream import Features, Labels, Piece, Stream
 
 MAX_WIDTH = 2**31 - 1
@@ -154,7 +154,7 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     from kernbrook.numerics import svmlight_parser as parser
 
     text = np.frombuffer(block, dtype=np.uint8)
-    max_rows = int(np.count_nonzero(text == ord("\n"))) + 1
+    max_rows = count_lines(block) + 1
     max_pairs = min(int(np.count_nonzero(text == ord(":"))), len(block) // 4 + 1)  # " 1:2"
     labels = np.empty(max_rows)
     indptr = np.empty(max_rows + 1, dtype=np.int64)
