@@ -35,7 +35,6 @@ from kernbrook.streams.tables.values import (
     ColumnProblem,
     LevelCounts,
     ValueProblem,
-    Written,
     option,
 )
 from kernbrook.telling import tell
@@ -306,7 +305,6 @@ class TableStream(Stream):
             raise records.refusal_of_names(problem)
         self.n_rows = None
         self._kept: list[Batch] | None = None
-        self._keeps = True
         while self.n_rows is None:
             try:
                 self._look_through()
@@ -403,7 +401,7 @@ class TableStream(Stream):
         rows, met, self.bad_rows = 0, start.no_levels(), BadRows()
         for column, counts in met.items():
             counts.expected = self._new and column in self._declared
-        self._labels = LabelType(Written(start.decimal, start.thousands))
+        self._labels = LabelType(start.declarations().written)
         first = self._records.columns[0]
         place = start.place_of(first) if first in _INDEX else None
         is_index = place is not None
@@ -532,11 +530,12 @@ class TableStream(Stream):
             return
         kept, size = list[Batch](), 0
         for batch in self._records.batches(wanted):
+            kept.append(batch)
             size += batch.table.nbytes
-            self._keeps = self._keeps and size <= _KEPT_BYTES
-            kept = [*kept, batch] if self._keeps else []
+            if size > _KEPT_BYTES:
+                kept.clear()
             yield batch
-        if self._keeps:
+        if size <= _KEPT_BYTES:
             self._kept = kept
 
     def _whole(self, batch: Batch) -> Any:
@@ -559,7 +558,7 @@ class TableStream(Stream):
         label, cells = self.label_name, None
         if label is not None:
             declared, typed = self._records.levels.get(label, ()), self._records.typed
-            written = Written(self._start.decimal, self._start.thousands)
+            written = self._start.declarations().written
             try:
                 cells = label_cells(piece.column(label), declared, written, typed)
             except ValueProblem as problem:
