@@ -55,7 +55,14 @@ from kernbrook.engine.stores.in_rows import MOST_TOGETHER
 from kernbrook.engine.stores.linear import Linear, recipe_of
 from kernbrook.engine.widening import widen
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
-from kernbrook.estimators.labels import as_labels, check_missing, check_present, is_empty, without
+from kernbrook.estimators.labels import (
+    as_labels,
+    check_as_many,
+    check_missing,
+    check_present,
+    is_empty,
+    without,
+)
 from kernbrook.estimators.merge import merged
 from kernbrook.estimators.pool import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.tasks import Learned, joined
@@ -832,8 +839,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
             yield X, y, sample_weight
             return
         there, y = np.flatnonzero(good), as_labels(y)
-        if len(y) != len(good):
-            raise InputError(f"X has {len(good)} rows but y has {len(y)} labels")
+        check_as_many(len(good), y)
         weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
         counted("n_rows_skipped_", vars(self)["n_rows_skipped_"], len(y) - len(there))
         places, before = [*there.tolist(), len(y)], getattr(self, "n_rounds_", 0)
@@ -852,8 +858,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         weights, labels = importance_of(sample_weight, n), y
         if y is not None and not callable(y):
             labels = as_labels(y)
-            if len(labels) != n:
-                raise InputError(f"X has {n} rows but y has {len(labels)} labels")
+            check_as_many(n, labels)
         parts = []
         for where, is_good in _runs(good):
             if is_good:
@@ -875,8 +880,8 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         checked nevertheless."""
         if not is_empty(X):
             return False
-        if not (y is None or callable(y)) and len(y := as_labels(y)) > 0:
-            raise InputError(f"X has 0 rows but y has {len(y)} labels")
+        if not (y is None or callable(y)):
+            check_as_many(0, as_labels(y))
         if not hasattr(self, "_model"):
             trial: Any = clone(self)
             trial.classes_ = np.arange(2)
@@ -911,8 +916,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if callable(y):
             return X, y
         y = np.full(X.shape[0], np.nan) if y is None else self._labels_of(y)
-        if X.shape[0] != len(y):
-            raise InputError(f"X has {X.shape[0]} rows but y has {len(y)} labels")
+        check_as_many(X.shape[0], y)
         return X, y
 
     def _features(self, X: Any) -> Any:

@@ -31,6 +31,17 @@ def is_empty(X: Any) -> bool:
     return len(shape) > 0 and shape[0] == 0
 
 
+def number_of_rows(X: Any) -> int:
+    """How many rows a chunk of examples has."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def check_as_many(rows: int, labels: NDArray[Any]) -> None:
+    """InputError unless each row has one label."""
+    if len(labels) != rows:
+        raise InputError(f"X has {rows} rows but y has {len(labels)} labels")
+
+
 def as_labels(y: Any, warn: bool = False) -> NDArray[Any]:
     """(n,) the labels given: whole numbers never by way of floats; see `present` for missing ones.
 

@@ -18,7 +18,7 @@ from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked, if_model_has, rows_met
 from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
-from kernbrook.estimators.labels import as_labels, is_empty
+from kernbrook.estimators.labels import as_labels, is_empty, number_of_rows
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.gram.arrays import Flags, check_array
 from kernbrook.plain_values import expect, is_count
@@ -113,7 +113,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         check(self)
         keys, there = keys_of(keys), self._there()
         rows = self._rows(X)
-        if (n := _number_of(rows)) != len(keys):
+        if (n := number_of_rows(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
         if again := [key for key in keys if key in there]:
             raise InputError(f"keys: {again[0]!r} waits for its label already")
@@ -217,7 +217,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
 
     def _said(self, rows: Any, waiting: int) -> Learned:
         """What the model says of rows, before which so many wait; nobody was asked."""
-        model, n = self.model, _number_of(rows)
+        model, n = self.model, number_of_rows(rows)
         if n == 0:
             return Learned(as_labels([]), np.zeros(0, dtype=bool), None)
         with so_many_wait(waiting):
@@ -249,10 +249,6 @@ def so_many_wait(rows: int) -> Iterator[None]:
 
 
 # -- rows that wait --------------------------------------------------------------------------------
-
-
-def _number_of(rows: Any) -> int:
-    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
 def together(rows: Sequence[Any]) -> Any:

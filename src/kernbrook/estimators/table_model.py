@@ -16,6 +16,7 @@ from kernbrook.checks import Other, check, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.base import Kept, if_model_has, rows_met
+from kernbrook.estimators.labels import number_of_rows
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
@@ -498,8 +499,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         new, label = learns and "encoder_" not in vars(self), self._label()
         known = None if new else self._unwrapped()[1]
         if self._takes_numbers(data):
-            rows = data.shape[0] if hasattr(data, "shape") else len(data)
-            stream = open_stream((data, np.zeros(rows) if y is None else y))
+            stream = open_stream((data, np.zeros(number_of_rows(data)) if y is None else y))
             stream.labelled = y is not None
             return stream
         if isinstance(data, np.ndarray) and known is not None:

@@ -26,6 +26,7 @@ from kernbrook.estimators.labels import (
     distinct,
     is_empty,
     known_numbers,
+    number_of_rows,
     present,
 )
 from kernbrook.estimators.tasks import Learned
@@ -124,7 +125,7 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         check_is_fitted(self)
         if hasattr(self, "n_features_in_") and not is_empty(X):
             X = checked(X, self)
-        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+        return number_of_rows(X)
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)

@@ -33,7 +33,7 @@ from kernbrook.checks import (
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.base import Kept, checked
-from kernbrook.estimators.labels import check_kept_classes
+from kernbrook.estimators.labels import check_as_many, check_kept_classes
 from kernbrook.estimators.pool import POWERS
 from kernbrook.gram.arrays import check_array, within
 from kernbrook.gram.stored_points import StoredPoints
@@ -125,8 +125,7 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
             )
         examples = self._examples(X, fitting=True)
         y = column_or_1d(y, warn=True)
-        if len(examples) != len(y):
-            raise InputError(f"X has {len(examples)} rows but y has {len(y)} labels")
+        check_as_many(len(examples), y)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
