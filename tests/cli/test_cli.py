@@ -408,9 +408,10 @@ def test_an_overflowing_kernel_is_named(kernbrook: Program, tmp_path: Path) -> N
     assert "(x.z)^3" in result.stderr
 
 
-def test_help_and_version_load_nothing_heavy() -> None:
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"]])
+def test_help_and_version_load_nothing_heavy(words: list[str]) -> None:
     code = (
-        "import sys; sys.argv = ['kernbrook', '--help']\n"
+        f"import sys; sys.argv = ['kernbrook', *{words}]\n"
         "from kernbrook.cli.main import run\n"
         "try: run()\n"
         "except SystemExit as exit: assert not exit.code\n"

@@ -462,7 +462,7 @@ class Command(TyperCommand):
     """A command that takes options of before, too, for one release: most are names of --table."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = {option for one in self.params for option in one.opts}
+        own = {option for one in self.get_params(ctx) for option in one.opts}  # --help, too
         found, left = list[str](), list(args)
         while left:
             word = left.pop(0)
