@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +63,6 @@ from kernbrook.streams.tables.labels import (
 )
 from kernbrook.streams.tables.stream import BadRows, TableStream
 from kernbrook.streams.tables.values import LevelCounts
-
-if TYPE_CHECKING:
-    from kernbrook.streams.tables.encoder import TableEncoder
-
 
 CHUNK = 1024  # rows read at a time; they do not change the result
 ENCODED = (  # the parameters of an encoder
