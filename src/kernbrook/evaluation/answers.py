@@ -57,14 +57,9 @@ class Question(NamedTuple):
 
     def entries(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Columns and values of the row, both (k,): all of a dense one, else what is stored."""
-        return entries(self.x)
-
-
-def entries(x: Features) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Columns and values of a row (1, d), both (k,): all of a dense one, else what is stored."""
-    if isinstance(x, np.ndarray):
-        return np.arange(x.shape[1]), x[0]
-    return np.asarray(x.indices), np.asarray(x.data)
+        if isinstance(self.x, np.ndarray):
+            return np.arange(self.x.shape[1]), self.x[0]
+        return np.asarray(self.x.indices), np.asarray(self.x.data)
 
 
 class Answer(NamedTuple):

@@ -34,12 +34,12 @@ from kernbrook.evaluation.answers import (
     Floats,
     Question,
     answers_beside,
-    entries,
 )
 from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of, save_checkpoint
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.predicting import said_of
 from kernbrook.evaluation.training import Quit, Session, Stretch, Undo
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
@@ -261,32 +261,6 @@ def with_policy(model: Any) -> Any:
     return model
 
 
-class _Usual:
-    """Mean and deviation of each feature of the rows so far, dense or sparse (Welford, 1962)."""
-
-    def __init__(self, n_features: int):
-        self._rows = 0
-        # Of the values that are stored; those that are not are 0.
-        self._counts, self._means, self._squares = np.zeros((3, n_features))
-
-    def add(self, x: Features) -> None:
-        """Take in one more row, (1, d)."""
-        at, values = entries(x)
-        self._rows += 1
-        self._counts[at] += 1
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = values - self._means[at]
-            self._means[at] += apart / self._counts[at]
-            self._squares[at] += apart * (values - self._means[at])
-
-    def now(self) -> tuple[Floats, Floats]:
-        """Means and deviations, both (d,); the latter are not finite where squares overflow."""
-        share = self._counts / self._rows
-        with np.errstate(over="ignore"):
-            apart = self._means * np.sqrt(self._counts * (1 - share))
-            return self._means * share, np.sqrt((self._squares + apart**2) / self._rows)
-
-
 class _Copy(NamedTuple):
     """A model as it was after some rows, and what its file said then."""
 
@@ -310,7 +284,7 @@ class _Session(Session):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._usual = _Usual(self.n_features)
+        self._usual = Moments(self.n_features)
         model = deepcopy(self.table.model)
         self._copies = [_Copy(self.state.rows, model, self.known)]  # two at most
 
@@ -343,8 +317,7 @@ class _Session(Session):
 
     def look_at(self, X: Features, y: Labels) -> None:
         super().look_at(X, np.zeros(len(y)))
-        for row in range(len(y)):
-            self._usual.add(X[row : row + 1])
+        self._usual.add(X)
 
     def meet(self, X: Features, y: Labels) -> None:
         """Learn one row, with its label if the model wants it."""
@@ -425,7 +398,8 @@ class _Session(Session):
                     votes = np.array([-1, 1]) * votes[0] + 0.0  # which makes 0 of -0
         given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
         why = reason(model, self.classes, chances, row - 1 - next(given, 0))
-        return Question(row, self._x, predicted, votes, chances, *self._usual.now(), why)
+        usual = self._usual.means(), self._usual.deviations()
+        return Question(row, self._x, predicted, votes, chances, *usual, why)
 
 
 def reason(model: Any, classes: NDArray[Any] | None, chances: Floats | None, passed: int) -> str:
