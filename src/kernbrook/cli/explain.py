@@ -64,7 +64,6 @@ def explain(
 
     --report writes a page with both.
     """
-    from kernbrook.evaluation.checkpoint import checkpoint_of
     from kernbrook.evaluation.training import told_of_learned
     from kernbrook.evaluation.warming import watched
     from kernbrook.explaining.asked import latest_of, opened
@@ -90,10 +89,7 @@ def explain(
             explanation = _explained(asked, stream, known, row, of_class, seed)
         if row is None or report is not None:
             importance = _important(asked, stream, known, measure, seed, row is None, shown.reading)
-        learned = ""
-        if importance is not None and asked.like is not None and asked.path is not None:
-            known_of = checkpoint_of(asked.like, asked.path, judged=False)
-            learned = told_of_learned(stream, None if known_of is None else known_of.past)
+        learned = "" if importance is None else told_of_learned(stream, asked.past)
     name = stream.name
     if explanation is not None:
         shown_table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")

@@ -88,7 +88,7 @@ def predict(
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
     """
     from kernbrook.estimators.table_model import open_like
-    from kernbrook.evaluation.checkpoint import checkpoint_of, load_learned
+    from kernbrook.evaluation.checkpoint import load_learned
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.predicting import Wanted, said_of, with_threshold
     from kernbrook.evaluation.raw_rows import KeptColumns
@@ -103,7 +103,7 @@ def predict(
     check_outputs({"--output": output, "--json": json}, [data, str(model)])
     if not to_file and str(json) == "-":
         raise InputError("--output, --json: expected one of them at standard output, got both")
-    like = load_learned(model)
+    like, checkpoint = load_learned(model)
     asked.check(model, like)
     machine, wanted = like.model, Wanted(scores, proba, interval)
     if threshold is not None:
@@ -113,7 +113,6 @@ def predict(
     rows, known, to_terminal = 0, "", not to_file and sys.stdout.isatty()
     with progress(data, hidden=to_terminal) as shown:
         stream = open_like(like, data, **asked.alike())
-        checkpoint = checkpoint_of(like, model, judged=stream.labelled)
         if checkpoint is not None and not checkpoint.finished:
             say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
         if checkpoint is not None:

@@ -90,23 +90,18 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint |
     return table, checkpoint_of(table, path)
 
 
-def load_learned(path: str | PathLike[str]) -> TableModel:
-    """A model that has learned; ModelFileError as `load_checkpoint`, or where it has not."""
-    table = load_checkpoint(path)[0]
+def load_learned(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint | None]:
+    """As `load_checkpoint`, and ModelFileError where the model has not learned."""
+    table, known = load_checkpoint(path)
     try:
         check_is_fitted(table.model)
     except NotFittedError as error:
         raise ModelFileError(path, "a model that has not learned anything") from error
-    return table
+    return table, known
 
 
-def checkpoint_of(
-    table: TableModel, path: str | PathLike[str], judged: bool = True
-) -> Checkpoint | None:
-    """What a model has seen of its data; ModelFileError where it can be no such thing.
-
-    judged : False leaves out what rows cost over time, which who predicts does not need
-    """
+def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | None:
+    """What a model has seen of its data; ModelFileError where it can be no such thing."""
     found, model = table.history_, table.model
     if found is None:
         return None
@@ -114,7 +109,7 @@ def checkpoint_of(
         found = {"windows": None, "judge": None, "begun": None, **_of_before(found)}
         past: list[Past] = read_as(list[Past], found["past"], "past")
         of_classes = task_of(model) == "classification"
-        windows, judge = (found[name] if judged else None for name in ("windows", "judge"))
+        windows, judge = found["windows"], found["judge"]
         if judge is not None:
             judge = Judge.restored(judge, model.classes_ if of_classes else None)
             windows = judge.windows

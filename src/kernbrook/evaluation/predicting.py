@@ -199,7 +199,7 @@ def predict_stream(
     if scores + proba + (interval is not None) > 1:
         raise InputError("scores, proba, interval: expected one of them at most")
     if isinstance(model, str | PathLike):
-        like = load_learned(model)
+        like, _ = load_learned(model)
         model, table = like.model, isinstance(data, str | PathLike) or is_frame(data)
         alike: dict[str, Any] = {"written": written, "ignore_extra": ignore_extra}
         stream = open_like(like, data, **alike) if table else open_stream(data)
@@ -284,7 +284,7 @@ def predict_table(
 @lru_cache(maxsize=2)
 def _kept(path: str, changed: int) -> TableModel:
     """The model in a file, read once in a process as long as the file stays the same."""
-    return load_learned(path)
+    return load_learned(path)[0]
 
 
 def fit_table(

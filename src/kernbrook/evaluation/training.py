@@ -27,7 +27,6 @@ from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.estimators.tasks import scored, task_of
 from kernbrook.evaluation.checkpoint import (
     Checkpoint,
-    checkpoint_of,
     load_checkpoint,
     load_learned,
     reached,
@@ -775,8 +774,7 @@ def go_on(
     """
     with locked(path):
         check_there(path)
-        table = load_learned(path)
-        known = checkpoint_of(table, path)
+        table, known = load_learned(path)
         online(table.model)
         if check is not None:
             check(table)
@@ -897,7 +895,7 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
     return max(found, key=lambda one: one.rows, default=None)
 
 
-def told_of_learned(stream: Stream, past: Sequence[Past] | None) -> str:
+def told_of_learned(stream: Stream, past: Sequence[Past]) -> str:
     """That a model has learned the very rows of a stream; "" where it has not, or nobody can tell.
 
     stream : with labels as the model has them

@@ -26,6 +26,7 @@ from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.checkpoint import load_learned
+from kernbrook.evaluation.windows import Past
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.arrow import frame_of
@@ -52,7 +53,7 @@ class Asked(NamedTuple):
     encode : frames, records or arrays as rows of d numbers
     by_name : whether the rows themselves have these columns, known by their names
     like : what opens data as the model learned them; None where nobody knows
-    path : the model's file; None of other models
+    past : the data that a file's model has learned, where the file says so
     """
 
     model: Any
@@ -61,7 +62,7 @@ class Asked(NamedTuple):
     encode: Callable[[Any], Any]
     by_name: bool = False
     like: TableModel | None = None
-    path: str | PathLike[str] | None = None
+    past: Sequence[Past] = ()
 
     def rows(self, X: Any, what: str = "X") -> Any:
         """Frames, records or arrays as rows of numbers: (n, d) float64, or CSR; what : X's name."""
@@ -113,12 +114,13 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     InputError
         The model cannot be asked about single columns.
     """
-    path = model if isinstance(model, (str, PathLike)) else None
+    past: Sequence[Past] = ()
     if isinstance(model, (str, PathLike)):
-        model = load_learned(model)
+        model, known = load_learned(model)
+        past = () if known is None else known.past
     if isinstance(model, TableModel):
         inner, own = model._unwrapped()
-        return _of_model(inner, own, names, model)._replace(path=path)
+        return _of_model(inner, own, names, model)._replace(past=past)
     return _of_model(model, encoder, names, None)
 
 
