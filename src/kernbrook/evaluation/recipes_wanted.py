@@ -267,7 +267,7 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
         try:
             if row in parsed:
                 ((name, own),) = parsed[row]
-                choices[row] = _of_recipe(name, own, shared[name])._replace(said=given)
+                choices[row] = _of_recipe(given, name, own, shared[name])
             else:
                 choices[row] = _of_model(given)
         except InputError as error:
@@ -292,12 +292,14 @@ def _of_model(model: Any) -> Choice:
     return choice
 
 
-def _of_recipe(name: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Choice:
+def _of_recipe(
+    given: str, name: str, own: Mapping[str, Any], shared: Mapping[str, Any]
+) -> Choice:
     if "random_state" in own:
         raise InputError("random_state: give seed, each run draws its own from it")
     machine = make_online(name, **{**shared, **own})
     check_settings(machine)
-    return Choice(_text(book.title(name), own), book.task(name), machine, _text(name, own))
+    return Choice(_text(book.title(name), own), book.task(name), machine, given)
 
 
 def _title(model: Any) -> str:
