@@ -288,9 +288,7 @@ def _length(row: PrintedRow) -> int:
 def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
     """The printed rows; where their budgets differ, the titles have them."""
     budgets = {row.settings.get("budget") for row in rows} - {None}
-    return [
-        Wanted(row.recipe, _title(row, several=len(budgets) > 1), row.settings, row) for row in rows
-    ]
+    return [row.wanted(_title(row, several=len(budgets) > 1)) for row in rows]
 
 
 def _title(row: PrintedRow, *, several: bool) -> str:
@@ -302,7 +300,7 @@ def _cells(job: Job) -> Iterator[Cell]:
     """The rows of a table, tested at their end."""
     for name in job.present:
         rows = job.of(name)
-        wanted = [Wanted(row.recipe, row.title, row.settings, row) for row in rows]
+        wanted = [row.wanted() for row in rows]
         measured = partial(measure, tests=lambda rows: [rows])
         for cell, row in zip(cells_of(job, name, wanted, measured), rows, strict=True):
             key = {"budget": row.settings.get("budget"), "width": row.number("width")}

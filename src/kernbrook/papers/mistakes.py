@@ -83,7 +83,7 @@ def ours_of(one: Wanted, row: Row) -> dict[str, Estimate]:
 def run(job: Job) -> Iterator[Cell]:
     """The rows of a table, data set by data set."""
     for name in job.present:
-        wanted = wanted_of(job, name)
+        wanted = [row.wanted() for row in job.of(name)]
         rows = runs(job, name, wanted)
         best = best_rows(rows, paired=False)
         for one, row, printed in zip(wanted, rows, job.of(name), strict=True):
@@ -94,10 +94,6 @@ def run(job: Job) -> Iterator[Cell]:
             }
             of_paper = printed.estimates("error", "n_support", "seconds")
             yield Cell(printed.key, ours_of(one, row), of_paper, facts=facts)
-
-
-def wanted_of(job: Job, name: str) -> list[Wanted]:
-    return [Wanted(row.recipe, row.title, row.settings, row) for row in job.of(name)]
 
 
 def tabled(results: Results) -> Table:

@@ -86,6 +86,10 @@ class PrintedRow:
         """What every cell of the row begins with."""
         return {"data": self.data, "recipe": self.recipe, "title": self.title}
 
+    def wanted(self, title: str | None = None) -> Wanted:
+        """Its algorithm, to be run beside it; title : where it is another one."""
+        return Wanted(self.recipe, title or self.title, self.settings, self)
+
     def estimates(self, *columns: str) -> dict[str, Estimate]:
         """What is printed in these columns, and in those of their deviations."""
         return {
