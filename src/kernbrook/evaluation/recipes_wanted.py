@@ -292,9 +292,7 @@ def _of_model(model: Any) -> Choice:
     return choice
 
 
-def _of_recipe(
-    given: str, name: str, own: Mapping[str, Any], shared: Mapping[str, Any]
-) -> Choice:
+def _of_recipe(given: str, name: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Choice:
     if "random_state" in own:
         raise InputError("random_state: give seed, each run draws its own from it")
     machine = make_online(name, **{**shared, **own})
