@@ -405,7 +405,7 @@ def test_a_trained_model(kernbrook, flowers):
         (["m", "flowers.csv", "--recipe", "spa"], 1, "m comes from other settings: "),
         (["m", "flowers.csv", *NEW, "--seed", "1"], 1, "random_state was 0 and is 1"),
         (["m", "flowers.csv", "--classes", "a,b"], 1, "classes were no, yes and are a, b"),
-        (["m", "flowers.csv", "--table", "n_features=9"], 1, "the model has 3, got 9"),
+        (["m", "flowers.csv", "--table", "n_features=9"], 1, "n_features was 3 and is 9"),
         (["m", "wdbc"], 1, "wdbc: expected 3 features, found 30"),
         (["m", "flowers.csv", *NEW, "--set", "discount=0.5"], 1, "and is Hedge(discount=0.5)"),
         (["m", "flowers.csv", "--set", "discount=0.5"], 1, "expected a --recipe too, or --classes"),

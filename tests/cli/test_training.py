@@ -145,7 +145,7 @@ def test_settings(kernbrook):
         (["wdbc", "--model", "m", "--table", "positive=5"], 1, "positive='5' is not a label"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
         (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "for regression: kernbrook-reg"),
-        (["friedman", "--model", "m", "--recipe", "mean", "--table", "classes=1"], 1, "classes: m"),
+        (["friedman", "--model", "m", "--recipe", "mean", "--table", "classes=1"], 1, "give none"),
         (["friedman", "--model", "m", "--recipe", "amkl", "--set", "window=0"], 1, "window must"),
         (["wdbc", "--model", "m", "--set", "kernels=[1]"], 1, "kernels"),
     ],

@@ -21,7 +21,7 @@ from kernbrook.cli.options import (
     parameters,
     workers,
 )
-from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.output import Progress, say, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def compare(
     streams = [open_stream(name, seed=seed, encoder=encoder, **rows.read) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
     results = []
-    with progress() as shown:
+    with Progress() as shown:
         for stream, known in zip(streams, given, strict=True):
             results.append(
                 run(
@@ -220,7 +220,7 @@ def reproduce(
     check_outputs({"--json": json, "--report": report}, read)
     crew = workers(jobs)
     wanted = published(table)
-    with progress() as shown:
+    with Progress() as shown:
         result = run(
             table,
             data=data,

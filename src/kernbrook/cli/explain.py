@@ -18,7 +18,7 @@ from kernbrook.cli.options import (
     Table,
     check_outputs,
 )
-from kernbrook.cli.output import progress, say, show_result
+from kernbrook.cli.output import Progress, say, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def explain(
 
     --report writes a page with both.
     """
+    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.training import told_of_learned
     from kernbrook.evaluation.warming import watched
     from kernbrook.explaining.asked import latest_of, opened
@@ -76,10 +77,12 @@ def explain(
     if measure is not None and row is not None and report is None:
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
-    with progress(data) as shown:
+    with Progress(data) as shown:
         given = Rows.of("explain", NAMES, table, label=label)
         asked, stream = opened(model, data, seed=seed, **given.alike())
         given.check(model, asked.like)
+        if "classes" in given.read:
+            named_classes(asked.model, given.read["classes"])
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

@@ -21,7 +21,7 @@ from kernbrook.cli.compare import compare, reproduce
 from kernbrook.cli.explain import explain
 from kernbrook.cli.label import label_data
 from kernbrook.cli.options import Command, in_table
-from kernbrook.cli.output import progress, say
+from kernbrook.cli.output import Progress, say
 from kernbrook.cli.predict import predict
 from kernbrook.cli.show import recipes, show
 from kernbrook.cli.train import train
@@ -93,7 +93,7 @@ def warm(
     from kernbrook.evaluation.warming import compile_ahead
 
     begin = time.monotonic()
-    with progress() as shown:
+    with Progress() as shown:
         functions = compile_ahead(recipes, jobs, shown.compiling)
     if functions == 0:
         typer.echo("nothing to compile")

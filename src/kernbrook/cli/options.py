@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -98,32 +98,33 @@ OnBadRows = Annotated[
 
 # -- what describes the data -----------------------------------------------------------------------
 
-TEXT = "label", "positive", "sep", "decimal", "thousands", "missing", "on_bad_rows"
-READ: dict[str, type] = {
+READ: dict[str, Any] = {
     "label": str, "positive": str, "classes": list, "sep": str, "n_features": int,
     "max_bytes": int, "on_bad_rows": str, "ignore_extra": bool, "seed": int,
 }  # fmt: skip
+_KINDS = {str: "text", list: "labels", int: "a whole number", bool: "true or false"}
+_MOST = {"n_features": 2**31 - 1, "max_bytes": 2**63 - 1, "seed": MOST_SEED}
+_OF_COLUMNS = "categorical", "dates", "words", "lags", "drop", "units"
+_TEXTS = "label", "positive", "sep", "on_bad_rows", "missing", "decimal", "thousands"
 
 
 class Chosen(NamedTuple):
-    """A recipe, or None, with its parameters, and the seed of all that is drawn.
+    """A recipe, or None, with its parameters; and the seed of all that is drawn, where it is given.
 
-    seeded : whether the seed is given
+    Examples
+    --------
+    >>> Chosen("spa", {"step": 0.5}, None).parameters()
+    {'step': 0.5, 'random_state': 0}
     """
 
     recipe: str | None
     settings: dict[str, Any]
-    seed: int
-    seeded: bool
-
-    @classmethod
-    def of(cls, recipe: str | None, settings: list[str] | None, seed: int | None) -> Chosen:
-        return cls(recipe, parameters(settings), seed or 0, seed is not None)
+    seed: int | None
 
     def parameters(self, model: Any = None) -> dict[str, Any]:
         """Those that are set, and the seed, which is that of a model that is there if not given."""
-        seed = self.seed if self.seeded else getattr(model, "random_state", self.seed)
-        return {**self.settings, "random_state": seed}
+        usual = getattr(model, "random_state", 0)
+        return {**self.settings, "random_state": usual if self.seed is None else self.seed}
 
 
 class Rows(NamedTuple):
@@ -150,96 +151,80 @@ class Rows(NamedTuple):
                 _put(found, name, value, f"--table {text}")
         for name, value in given.items():
             if value not in (None, []):
-                of = {"categorical": _levels, "dates": _dates}.get(name, lambda own: own)
-                _put(found, name, of(value), f"--{name}")
-        if "units" in found:
-            from kernbrook.streams.tables.declared import check_units
-
-            check_units(found["units"])
-        read = {name: value for name, value in found.items() if name in READ}
+                own = _said(name, value) if name in _OF_COLUMNS else value
+                _put(found, name, own, f"--{name}")
+        read = {name: found.pop(name) for name in READ if name in found}
         for name in read.keys() - set(names):
             raise InputError(f"{name}: does not go with `kernbrook {command}`")
-        return cls({name: value for name, value in found.items() if name not in READ}, read)
+        if found:
+            from kernbrook.checks import check
+            from kernbrook.streams.tables.encoder import TableEncoder
+
+            check(TableEncoder(**found))
+        return cls(found, read)
 
     def encoder(self) -> Any:
-        """A `TableEncoder` with these parameters, checked; None where none is given."""
+        """A `TableEncoder` with these parameters; None where none is given."""
         if not self.columns:
             return None
         for name in ("delay", "every"):
             if name in self.columns and "lags" not in self.columns:
                 raise InputError(f"{name}: goes with lags")
-        from kernbrook.checks import check
-        from kernbrook.streams.tables.declared import check_marks
         from kernbrook.streams.tables.encoder import TableEncoder
 
-        encoder = TableEncoder(**self.columns)
-        check(encoder)
-        check_marks(encoder.decimal, encoder.thousands)
-        return encoder
+        return TableEncoder(**self.columns)
 
-    def check(self, path: Path, table: Any) -> None:
-        """InputError where what is given is not as a model's file has it."""
-        from kernbrook.evaluation.classes import named_classes
+    def check(self, path: Path, table: Any, *more: str, written: bool = False) -> None:
+        """InputError where what is given is not as the `TableModel` in a file has it.
+
+        more : of what is read what must be so besides the width and the positive class
+        written : whether marks must be so, too
+        """
         from kernbrook.evaluation.training import check_same_columns
 
-        given = {name: self.read.get(name) for name in ("n_features", "positive")}
-        check_same_columns(path, table, self.columns, given)
-        if "classes" in self.read:
-            named_classes(table.model, self.read["classes"])
+        given = {name: self.read.get(name) for name in ("n_features", "positive", *more)}
+        check_same_columns(path, table, self.columns, given, written)
 
     def alike(self) -> dict[str, Any]:
         """How data are opened that are as those of a model, as `open_like` takes it."""
-        dates = {
-            name: part
-            for name, own in self.columns.get("dates", {}).items()
-            for part in own
-            if "%" in part
-        }
-        marks = {name: self.columns.get(name) for name in ("decimal", "thousands")}
-        written = {**marks, "dates": dates}
         known = "n_features", "positive", "classes"
-        own = {name: value for name, value in self.read.items() if name not in known}
-        return {**own, "written": written if any(written.values()) else None}
+        read = {name: value for name, value in self.read.items() if name not in known}
+        marks = {
+            name: self.columns[name] for name in ("decimal", "thousands") if name in self.columns
+        }
+        columns = self.columns.get("dates", {}).items()
+        formats = {column: part for column, own in columns for part in own if "%" in part}
+        return {**read, "written": {**marks, **({"dates": formats} if formats else {})} or None}
 
 
 def _lines(text: str) -> Iterator[tuple[str, Any]]:
     """Names and values of a TOML file, or of NAME=VALUE."""
     name, equals, value = text.partition("=")
-    if equals and not os.path.exists(text):
-        name = name.strip()
-        as_text = name in TEXT or (name == "classes" and not value.startswith("["))
-        yield name, value if as_text else as_value(value)
-        return
-    try:
-        with open(text, "rb") as file:
-            yield from tomllib.load(file).items()
-    except ValueError as error:
-        raise InputError(f"--table {text}: expected TOML: {error}") from None
+    name = name.strip()
+    if not equals or os.path.exists(text):
+        try:
+            with open(text, "rb") as file:
+                yield from tomllib.load(file).items()
+        except ValueError as error:
+            raise InputError(f"--table {text}: expected TOML: {error}") from None
+    elif name in _TEXTS or (name in (*_OF_COLUMNS, "classes") and value[:1] not in ("[", "{")):
+        yield name, value
+    else:
+        yield name, as_value(value)
 
 
 def _put(found: dict[str, Any], name: str, value: Any, where: str) -> None:
     """Take in one more value of a name; lists, and what is said by column, can have several."""
     if name not in (known := _known()):
         raise UnknownNameError("name in --table", name, known)
-    kind: Any = READ.get(name)
-    if kind is not None:
-        value = labels(value) if kind is list and isinstance(value, str) else value
-        if type(value) is not kind:
-            raise InputError(f"{where}: {name}: expected {_KINDS[kind]}, got {value!r:.60}")
-        if kind is int and not (least := int(name != "seed")) <= value <= _MOST[name]:
-            raise InputError(f"{where}: {name}: expected {least} to {_MOST[name]}, got {value}")
-        value = [str(one) for one in value] if kind is list else value
-    else:
-        value = _by_name(name, value)
+    value = _read(name, value, where) if name in READ else _by_name(name, value)
     before = found.setdefault(name, value)
-    if isinstance(before, dict) and isinstance(value, dict):
-        again = [one for one in value if before.get(one, value[one]) != value[one]]
-        twice = [name if one is None else repr(one) for one in again]
-        found[name] = before | value
-    elif name == "drop":
+    twice = [] if before == value else [name]
+    if name == "drop" and isinstance(before, list) and isinstance(value, list):
         twice, found[name] = [], [*dict.fromkeys([*before, *value])]
-    else:
-        twice = [name] if before != value else []
+    elif name != "lags" and isinstance(before, dict) and isinstance(value, dict):
+        twice = [repr(one) for one in value if before.get(one, value[one]) != value[one]]
+        found[name] = before | value
     if twice:
         raise InputError(f"{where}: {twice[0]} is declared twice: expected one of the two")
 
@@ -251,8 +236,16 @@ def _known() -> list[str]:
     return [*TableEncoder.parameter_ranges, *READ]
 
 
-_MOST = {"n_features": 2**31 - 1, "max_bytes": 2**63 - 1, "seed": MOST_SEED}
-_KINDS = {str: "text", list: "labels", int: "a whole number", bool: "true or false"}
+def _read(name: str, value: Any, where: str) -> Any:
+    """A value of one of READ, checked."""
+    kind = READ[name]
+    if kind is list and isinstance(value, str):
+        value = labels(value)
+    if type(value) is not kind:
+        raise InputError(f"{where}: {name}: expected {_KINDS[kind]}, got {value!r:.60}")
+    if kind is int and not (least := int(name != "seed")) <= value <= _MOST[name]:
+        raise InputError(f"{where}: {name}: expected {least} to {_MOST[name]}, got {value}")
+    return [str(one) for one in value] if kind is list else value
 
 
 def _by_name(name: str, value: Any) -> Any:
@@ -260,18 +253,20 @@ def _by_name(name: str, value: Any) -> Any:
     from kernbrook.streams.tables.declared import AUTO, HASHED, WORDS
     from kernbrook.streams.tables.values import CYCLES
 
-    usual = {"categorical": HASHED, "dates": list(CYCLES), "words": WORDS}
+    if isinstance(value, str) and name in _OF_COLUMNS:
+        value = _said(name, [value])
     if name == "lags" and not isinstance(value, dict):
         return {None: [value] if isinstance(value, int) else value}
-    if name in (*usual, "drop") and isinstance(value, str):
-        value = [value]
-    if name in usual and isinstance(value, list):
-        return {str(one): AUTO if one == AUTO else usual[name] for one in value}
-    if name == "dates" and isinstance(value, dict):
-        return {
-            k: [own] if isinstance(own, str) and own != AUTO else own for k, own in value.items()
-        }
-    return value
+    usual = {"categorical": HASHED, "dates": list(CYCLES), "words": WORDS}
+    if name not in usual or not isinstance(value, (list, dict)):
+        return value
+    columns = dict.fromkeys(map(str, value)) if isinstance(value, list) else value
+    for column, own in columns.items():
+        if own is None:
+            columns[column] = AUTO if column == AUTO else usual[name]
+        elif name == "dates" and isinstance(own, str) and own != AUTO:
+            columns[column] = [own]
+    return columns
 
 
 _IN_QUOTES = r'\s*+(?:"((?:[^"]|"")*+)"\s*+|([^{0}]*+))([{0}]|$)'
@@ -279,48 +274,38 @@ _LISTED = re.compile(_IN_QUOTES.format(",="))
 _LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
 
 
-def _levels(given: list[str]) -> dict[str, Any]:
-    """Levels, or numbers of columns to hash to, by column."""
-    from kernbrook.streams.tables.declared import AUTO, HASHED
-
-    levels: dict[str, Any] = {}
-    for name, values in _declared(given):
-        own: Any = values
-        if values is None:
-            own = AUTO if name == AUTO else HASHED
-        elif len(values) == 1 and (hashed := re.fullmatch(r"hash:(.*)", values[0])):
-            if not re.fullmatch(r"[0-9]{1,8}", hashed[1]):
-                expected = f"expected {name}=hash:N with a number, got {values[0]!r}"
-                raise InputError(f"--categorical: {expected}")
-            own = int(hashed[1])
-        if levels.setdefault(name, own) != own:
-            raise InputError(f"--categorical: {name!r} is declared twice: expected one of the two")
-    return levels
-
-
-def _dates(given: list[str]) -> dict[str, Any]:
-    """Parts and formats by column; of one that is named twice together."""
-    from kernbrook.streams.tables.declared import AUTO
-    from kernbrook.streams.tables.values import CYCLES
-
+def _said(name: str, given: list[str]) -> Any:
+    """What texts say of columns, in an option or in --table; None of a column that is but named."""
+    if name == "drop":
+        return listed(given[0])
+    if name == "lags":
+        label, equals, rows = given[0].rpartition("=")
+        return {label if equals else None: [as_value(one) for one in rows.split(",")]}
     columns: dict[str, Any] = {}
-    for name, values in _declared(given):
-        if values is None and name == AUTO:
-            columns[name] = AUTO
-        else:
-            columns.setdefault(name, []).extend(values or ())
-    return {name: values or list(CYCLES) for name, values in columns.items()}
+    for column, values in (one for text in given for one in _declared(text)):
+        own: Any = values
+        if name == "words" and values:
+            own = as_value(values[0])
+        elif name == "categorical" and values and len(values) == 1 and values[0][:5] == "hash:":
+            if not re.fullmatch(r"[0-9]{1,8}", values[0][5:]):
+                expected = f"expected {column}=hash:N with a number, got {values[0]!r}"
+                raise InputError(f"--categorical: {expected}")
+            own = int(values[0][5:])
+        elif name == "dates" and column in columns:  # what is said of one is taken together
+            columns[column] = own = [*(columns[column] or ()), *(own or ())] or None
+        if columns.setdefault(column, own) != own:
+            raise InputError(f"--{name}: {column!r} is declared twice: expected one of the two")
+    return columns
 
 
-def _declared(given: list[str]) -> Iterator[tuple[str, list[str] | None]]:
+def _declared(text: str) -> Iterator[tuple[str, list[str] | None]]:
     """Columns with what stands after =, or None."""
-    for text in given:
-        named = _LISTED.match(text)
-        assert named is not None  # nothing at all is a name
-        if named[3] == "=":
-            yield _name(named), listed(text[named.end() :])
-        else:
-            yield from ((one, None) for one in listed(text))
+    named = _LISTED.match(text)
+    assert named is not None  # nothing at all is a name
+    if named[3] == "=":
+        yield _name(named), listed(text[named.end() :])
+    else:
+        yield from ((one, None) for one in listed(text))
 
 
 def listed(text: str) -> list[str]:
@@ -464,24 +449,24 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {option for one in self.get_params(ctx) for option in one.opts}  # --help, too
         found, left = list[str](), list(args)
-        while left:
+        while left and left[0] != "--":
             word = left.pop(0)
             option, equals, value = word.partition("=")
-            if word == "--":
-                found += [word, *left]
-                break
             before = option.startswith("--") and option not in own
             if not before or not (option in _GONE or in_table(option, "", own)):
                 found.append(word)
-            elif option == "--scheduler" and any(one.startswith("--jobs") for one in args):
+                continue
+            if option == "--scheduler" and any(one.startswith("--jobs") for one in args):
                 raise InputError("--jobs, --scheduler: expected one of them, got both")
-            elif option == "--ignore-extra":
-                found += in_table(option, "true", own)
-            elif now := in_table(option, value if equals or not left else left.pop(0), own):
-                found += now
-            else:
+            if option == "--ignore-extra":
+                value = "true"
+            elif not equals and left:
+                value = left.pop(0)
+            now = in_table(option, value, own)
+            if not now:
                 raise InputError(f"{option} is gone: {_GONE[option]}")
-        return super().parse_args(ctx, found)
+            found += now
+        return super().parse_args(ctx, [*found, *left])
 
 
 def in_table(option: str, value: str, own: Container[str] = ()) -> list[str]:
@@ -490,35 +475,12 @@ def in_table(option: str, value: str, own: Container[str] = ()) -> list[str]:
     own : the options that the command has
     """
     name = option.removeprefix("--").replace("-", "_")
-    name = {"labels_every": "every"}.get(name, name)
-    if name in ("budget", "scheduler") and (now := _NOW[name]) in own:
-        return [now, f"budget={value}" if name == "budget" else value]
-    if f"--{name}" in own:
-        return [f"--{name}", value]
-    if name not in _known() or (own and "--table" not in own):
-        return []
-    read: dict[str, Callable[[str], Any]] = {
-        "categorical": lambda text: _levels([text]), "dates": lambda text: _dates([text]),
-        "words": _with_number, "lags": _with_numbers, "drop": listed,
-        "units": lambda text: {name: own[0] for name, own in _declared([text]) if own},
-    }  # fmt: skip
-    if name in ("categorical", "dates") and "=" not in value:
-        read[name] = listed
-    if name in read:
-        value = json.dumps(read[name](value), ensure_ascii=False)
-    return ["--table", f"{name}={value}"]
-
-
-_NOW = {"budget": "--set", "scheduler": "--jobs"}
-
-
-def _with_number(text: str) -> Any:
-    """Names of columns, or numbers by them."""
-    found = {name: own and as_value(own[0]) for name, own in _declared([text])}
-    return found if all(found.values()) else [*found]
-
-
-def _with_numbers(text: str) -> Any:
-    name, equals, rows = text.rpartition("=")
-    numbers = [as_value(one) for one in rows.split(",")]
-    return {name: numbers} if equals else numbers
+    name = "every" if name == "labels_every" else name
+    if name == "budget" and "--set" in own:
+        return ["--set", f"budget={value}"]
+    for now in (f"--{name}", "--jobs" if name == "scheduler" else ""):
+        if now in own:
+            return [now, value]
+    if name in _known() and ("--table" in own or not own):
+        return ["--table", f"{name}={value}"]
+    return []

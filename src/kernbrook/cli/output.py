@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
@@ -80,21 +80,6 @@ def terminal(stderr: bool = False) -> Console:
     return console
 
 
-class Progress(NamedTuple):
-    """What a command shows on standard error while it works.
-
-    announce : a name and a number of rounds in, what is called as they are done out
-    reading : called with a text or what makes it, rows done, and rows in all or None
-    compiling : called with how far compiling is, and with None where it has stopped
-    show : shows a table above the bar, in place of the last one, where that is a terminal
-    """
-
-    announce: Callable[[str, int], Callable[[int], None]]
-    reading: Callable[[str | Callable[[], str], int, int | None], None]
-    compiling: Tell
-    show: Callable[[Callable[[int], RenderableType]], None]
-
-
 def telling(show: Callable[[str], None] | None) -> Tell:
     """What shows how far compiling is, "" where it has stopped; None to say once that it is on."""
     said = False
@@ -115,54 +100,69 @@ def how_far(state: Compiling) -> str:
     return f"{COMPILING}: {state.seconds:.0f} s{parts}"
 
 
-@contextmanager
-def progress(data: str | None = None, hidden: bool = False) -> Iterator[Progress]:
+class Progress:
     """A bar on standard error, and more, where that is a terminal; nothing but lines otherwise.
 
     Parameters
     ----------
     data : what is read, where the bar is one of `reading`
     hidden : whether to show nothing but lines on a terminal too
+
+    Attributes
+    ----------
+    compiling : called with how far compiling is, and with None where it has stopped
     """
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.progress import Progress as Bar
-    from rich.progress import TimeRemainingColumn as Remaining
 
-    console = terminal(stderr=True)
-    above: list[RenderableType] = []
-    compiling: list[str] = []
+    def __init__(self, data: str | None = None, hidden: bool = False):
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+        from rich.progress import Progress as Bar
+        from rich.progress import TimeRemainingColumn as Remaining
 
-    class Shown(Bar):
-        def get_renderables(self) -> Iterator[RenderableType]:
-            yield from (*above, *compiling)
-            yield from super().get_renderables()
+        above: list[RenderableType] = []
+        compiling: list[str] = []
 
-    share = [] if data else [TaskProgressColumn()]  # for which a line about rows has no room
-    bar = Shown(
-        TextColumn("{task.description}", markup=False), BarColumn(), *share, Remaining(),
-        console=console, disable=hidden or not console.is_terminal, transient=True,
-    )  # fmt: skip
-    if data is not None:
-        bar.add_task(printable(f"reading {data}"), total=None)
+        class Shown(Bar):
+            def get_renderables(self) -> Iterator[RenderableType]:
+                yield from (*above, *compiling)
+                yield from super().get_renderables()
 
-    def announce(name: str, rounds: int) -> Callable[[int], None]:
-        task = bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
-        return lambda done: bar.advance(task, done)
+        def say_so(line: str) -> None:
+            compiling[:] = [line] if line else []
 
-    def reading(text: str | Callable[[], str], done: int, rows: int | None) -> None:
-        if not bar.disable:
+        console = terminal(stderr=True)
+        self._shows, self._above = console.is_terminal and not hidden, above
+        share = [] if data else [TaskProgressColumn()]  # for which a line about rows has no room
+        self._bar = Shown(
+            TextColumn("{task.description}", markup=False), BarColumn(), *share, Remaining(),
+            console=console, disable=not self._shows, transient=True,
+        )  # fmt: skip
+        if data is not None:
+            self._bar.add_task(printable(f"reading {data}"), total=None)
+        self.compiling = telling(say_so if self._shows else None)
+
+    def __enter__(self) -> Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def announce(self, name: str, rounds: int) -> Callable[[int], None]:
+        """A bar more, of so many rounds: what is called as they are done."""
+        task = self._bar.add_task(printable(f"{name}: rounds"), total=rounds or None)
+        return lambda done: self._bar.advance(task, done)
+
+    def reading(self, text: str | Callable[[], str], done: int, rows: int | None) -> None:
+        """Show a text, or what makes it, rows done, and rows in all or None."""
+        if self._shows:
             line = printable(text if isinstance(text, str) else text())
+            bar = self._bar
             bar.update(bar.task_ids[0], description=line, completed=done, total=rows)
 
-    def show(table: Callable[[int], RenderableType]) -> None:
-        if not bar.disable:
-            above[:] = [table(console.width)]
-
-    def say_so(line: str) -> None:
-        compiling[:] = [line] if line else []
-
-    with bar:
-        yield Progress(announce, reading, telling(None if bar.disable else say_so), show)
+    def show(self, table: Callable[[int], RenderableType]) -> None:
+        """A table above the bar, in place of the last one."""
+        if self._shows:
+            self._above[:] = [table(self._bar.console.width)]
 
 
 class Stopping:
@@ -246,61 +246,57 @@ def written(output: Path, shown: Callable[[str], str] = str) -> Iterator[Write]:
 
     if str(output) == "-":
         with _standard_output() as out:
-            yield _Text(out, shown).add
+            yield _text(out, shown)
         return
+    ending = output.suffix.lower()
     with replacing(output) as file:
-        if output.suffix.lower() in (".parquet", ".pq"):
+        if ending in (".parquet", ".pq"):
             table = _Parquet(file)
             yield table.add
             table.close()
-        elif output.suffix.lower() in (".jsonl", ".ndjson"):
-            yield _JSONLines(file).add
         else:
-            yield _Text(file, shown).add
+            yield _json_lines(file) if ending in (".jsonl", ".ndjson") else _text(file, shown)
 
 
-class _Text:
+def _text(file: BinaryIO, shown: Callable[[str], str]) -> Write:
     """Lines, or CSV with a header."""
+    begun = False
 
-    def __init__(self, file: BinaryIO, shown: Callable[[str], str]):
-        self.file, self.shown, self.begun = file, shown, False
-
-    def add(self, columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
-        """Write more rows."""
-        rows = _rows([map(self._cell, _values(own)) for own in columns.values()], blanks, "")
-        if len(columns) == 1:
-            text = "".join(f"{only}\n" for (only,) in rows)
-        else:
-            lines = io.StringIO()
-            writer = csv.writer(lines, lineterminator="\n")
-            if not self.begun:
-                writer.writerow(map(self.shown, columns))
-            writer.writerows(rows)
-            text = lines.getvalue()
-        self.begun = True
-        self.file.write(text.encode(errors="replace"))
-
-    def _cell(self, value: Any) -> Any:
+    def cell(value: Any) -> Any:
         if isinstance(value, (dict, list)):
             return json.dumps(value, default=str)
-        return self.shown(value) if isinstance(value, str) else value
+        return shown(value) if isinstance(value, str) else value
+
+    def write(columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
+        nonlocal begun
+        rows = ([cell(value) for value in row] for row in _rows(columns, blanks, ""))
+        lines = io.StringIO()
+        if len(columns) == 1:
+            lines.writelines(f"{only}\n" for (only,) in rows)
+        else:
+            writer = csv.writer(lines, lineterminator="\n")
+            if not begun:
+                writer.writerow(map(shown, columns))
+            writer.writerows(rows)
+        begun = True
+        file.write(lines.getvalue().encode(errors="replace"))
+
+    return write
 
 
-class _JSONLines:
-    """An object a line."""
+def _json_lines(file: BinaryIO) -> Write:
+    """An object a line; what JSON has no number for is null."""
 
-    def __init__(self, file: BinaryIO):
-        self.file = file
-
-    def add(self, columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
-        """Write more rows; what JSON has no number for is null."""
-        for row in _rows(map(_values, columns.values()), blanks, None):
+    def write(columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
+        for row in _rows(columns, blanks, None):
             values = {
                 name: None if isinstance(value, float) and not math.isfinite(value) else value
                 for name, value in zip(columns, row, strict=True)
             }
             line = json.dumps(values, ensure_ascii=False, default=str)
-            self.file.write(line.encode(errors="replace") + b"\n")
+            file.write(line.encode(errors="replace") + b"\n")
+
+    return write
 
 
 class _Parquet:
@@ -311,11 +307,14 @@ class _Parquet:
         self.writer: Any = None
 
     def add(self, columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
-        """Take in more rows."""
+        """Take in more rows; whole numbers beyond 64 bits become text."""
         import pyarrow as pa
 
-        table = pa.table({name: _in_arrow(own) for name, own in columns.items()})
-        places = [place for (place,) in _rows([range(table.num_rows)], blanks, None)]
+        def typed(own: Any) -> Any:
+            return [*map(str, own)] if str(getattr(own, "dtype", "")) == "object" else own
+
+        table = pa.table({name: typed(own) for name, own in columns.items()})
+        places = _spread(range(table.num_rows), blanks, None)
         self.kept.append(table.take(pa.array(places, pa.int64())))
         if sum(map(len, self.kept)) >= ROWS:
             self._write()
@@ -325,7 +324,7 @@ class _Parquet:
         from pyarrow.parquet import ParquetWriter
 
         table, self.kept = pa.concat_tables(self.kept), []
-        self.writer = ParquetWriter(self.file, table.schema) if self.writer is None else self.writer
+        self.writer = self.writer or ParquetWriter(self.file, table.schema)
         self.writer.write_table(table)
 
     def close(self) -> None:
@@ -336,26 +335,22 @@ class _Parquet:
             self.writer.close()
 
 
-def _values(column: Any) -> list[Any]:
-    values: list[Any] = (column.to_pylist if hasattr(column, "to_pylist") else column.tolist)()
-    return values
+def _rows(columns: Mapping[str, Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
+    """The rows of columns, with blank ones among them."""
+    values = (
+        own.to_pylist() if hasattr(own, "to_pylist") else own.tolist() for own in columns.values()
+    )
+    return _spread(zip(*values, strict=True), blanks, (blank,) * len(columns))
 
 
-def _in_arrow(column: Any) -> Any:
-    """A column in a type that Arrow has: whole numbers beyond 64 bits become text."""
-    large = getattr(getattr(column, "dtype", None), "kind", "") == "O"
-    return list(map(str, column.tolist())) if large else column
-
-
-def _rows(columns: Iterable[Iterable[Any]], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
-    """The rows, with so many blank ones before each, and after the last one."""
-    own, left = [*columns], iter(blanks)
-    empty = (blank,) * len(own)
-    for row in zip(*own, strict=True):
-        yield from [empty] * next(left, 0)
+def _spread(rows: Iterable[Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
+    """Rows, with so many blank ones before each, and after the last one."""
+    left = iter(blanks)
+    for row in rows:
+        yield from [blank] * next(left, 0)
         yield row
     for more in left:
-        yield from [empty] * more
+        yield from [blank] * more
 
 
 def write_table(table: Any, path: Path, numbers: Iterable[str] = ()) -> None:

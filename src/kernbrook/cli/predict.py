@@ -19,7 +19,7 @@ from kernbrook.cli.options import (
     as_value,
     check_outputs,
 )
-from kernbrook.cli.output import progress, say, say_of_rows, terminal, write_json
+from kernbrook.cli.output import Progress, say, say_of_rows, terminal, write_json
 from kernbrook.cli.output import written as written_to
 from kernbrook.errors import InputError, printable
 
@@ -89,6 +89,7 @@ def predict(
     """
     from kernbrook.estimators.table_model import open_like
     from kernbrook.evaluation.checkpoint import load_learned
+    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.predicting import Wanted, said_of, with_threshold
     from kernbrook.evaluation.raw_rows import KeptColumns
@@ -105,13 +106,15 @@ def predict(
         raise InputError("--output, --json: expected one of them at standard output, got both")
     like, checkpoint = load_learned(model)
     asked.check(model, like)
+    if "classes" in asked.read:
+        named_classes(like.model, asked.read["classes"])
     machine, wanted = like.model, Wanted(scores, proba, interval)
     if threshold is not None:
         machine = with_threshold(machine, as_value(threshold))
     wanted.check(machine)
     coverage = COVERAGE if interval is None and hasattr(machine, "predict_interval") else interval
     rows, known, to_terminal = 0, "", not to_file and sys.stdout.isatty()
-    with progress(data, hidden=to_terminal) as shown:
+    with Progress(data, hidden=to_terminal) as shown:
         stream = open_like(like, data, **asked.alike())
         if checkpoint is not None and not checkpoint.finished:
             say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,13 +22,13 @@ from kernbrook.cli.options import (
     Table,
     as_toml,
     check_outputs,
+    parameters,
 )
-from kernbrook.cli.output import Stopping, progress, say, say_of_rows, show_result
+from kernbrook.cli.output import Progress, Stopping, say, say_of_rows, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
     from kernbrook.estimators.table_model import TableModel
-    from kernbrook.evaluation.recipes_wanted import NewModel
     from kernbrook.evaluation.training import Training
 
 
@@ -117,142 +117,103 @@ def train(
     learn some row groups of a folder's Parquet files, and their models are merged. The online error
     is that of the workers.
     """
+    from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import go_on as run_on
 
     check_outputs({"--model": model, "--json": json, "--table-out": table_out}, [data])
-    _check(model, go_on, resume, overwrite, anyway)
+    for name, other in (("--resume", resume), ("--overwrite", overwrite)):
+        if go_on and other:
+            raise InputError(f"--go-on, {name}: expected one of them, got both")
+    if anyway and not go_on:
+        raise InputError("--anyway: goes with --go-on")
+    if not go_on:
+        check_target(model, resume, overwrite)
+    chosen = Chosen(recipe, parameters(settings), seed)
     told = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
-    given = Given(Chosen.of(recipe, settings, seed), Rows.of("train", NAMES, table, **told))
+    rows = Rows.of("train", NAMES, table, **told)
+    classes = rows.read.get("classes")
     learned = go_on or (resume and model.exists())
-    reading = {"seed": given.chosen.seed, **given.rows.read}
-    reading.pop("classes", None)
-    if "ignore_extra" in reading and not learned:
+    if "ignore_extra" in rows.read and not learned:
         raise InputError("ignore_extra: goes with --go-on, or --resume of a model that is there")
+    stopping = Stopping()
     if scheduler is not None:
-        alone = {"--go-on": go_on, "--resume": resume, **reading, "seed": None, "label": None}
+        alone = {"--go-on": go_on, "--resume": resume, **rows.read, "label": None, "classes": None}
         if named := [name for name, value in alone.items() if value]:
             raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, given, scheduler, overwrite)
-        _show(result, recipe, model, json, table_out)
-        return
-    stopping = Stopping()
-    with stopping.on_signals(AT_ONCE), progress(data) as shown:
-        watched: dict[str, Any] = {
-            "every": every, "stop": stopping.wanted, "compiling": shown.compiling,
-            "progress": lambda state: shown.reading(
-                partial(_so_far, state), state.rows_read, state.n_rows
-            ),
-        }  # fmt: skip
-        if learned:
-            drawn = data != "-" and not Path(data).exists()
-            result = run_on(
-                data, model, resume=resume, anyway=anyway, classes=given.classes,
-                check=partial(given.check, model, reading.get("label") if resume else None, drawn),
-                seed=given.chosen.seed, **given.rows.alike(), **watched,
-            )  # fmt: skip
-        else:
-            result, recipe = _anew(data, model, given, reading, overwrite, watched)
+        result, recipe = _by_workers(data, model, chosen, rows, scheduler, overwrite)
+    else:
+        with stopping.on_signals(AT_ONCE), Progress(data) as shown:
+            watched: dict[str, Any] = {
+                "classes": classes, "every": every, "stop": stopping.wanted,
+                "compiling": shown.compiling,
+                "progress": lambda state: shown.reading(
+                    partial(_so_far, state), state.rows_read, state.n_rows
+                ),
+            }  # fmt: skip
+            if learned:
+                same = partial(_check_same, model, data, chosen, rows, resume)
+                result = run_on(
+                    data, model, resume=resume, anyway=anyway, check=same,
+                    **{"seed": seed or 0, **rows.alike()}, **watched,
+                )  # fmt: skip
+            else:
+                result, recipe = _anew(data, model, chosen, rows, overwrite, watched)
     if not result.finished:
-        rows = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
-        say(f"kernbrook: stopped; {model} has learned {rows}.")
+        met = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {met}.")
         say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
     _show(result, recipe, model, json, table_out)
 
 
-def _check(model: Path, go_on: bool, resume: bool, overwrite: bool, anyway: bool) -> None:
-    """InputError where these options do not go together, or not with what is there."""
-    from kernbrook.evaluation.training import check_target, check_there
+def _check_same(
+    path: Path, data: str, chosen: Chosen, rows: Rows, resume: bool, table: TableModel
+) -> None:
+    """InputError where a model, or what it knows of its data, is not as the options say."""
+    from kernbrook.estimators.tasks import task_of
+    from kernbrook.evaluation.recipes_wanted import OURS, make_online
+    from kernbrook.evaluation.training import check_same_settings, check_seed
 
-    if not go_on:
-        check_target(model, resume, overwrite)
-        if anyway:
-            raise InputError("--anyway: goes with --go-on")
-        return
-    for name, other in (("--resume", resume), ("--overwrite", overwrite)):
-        if other:
-            raise InputError(f"--go-on, {name}: expected one of them, got both")
-    check_there(model)
-
-
-class Given(NamedTuple):
-    """What makes a new model; its file then knows it, and what is given again must be the same.
-
-    Attributes
-    ----------
-    chosen : the recipe, and its parameters
-    rows : how the data are read
-    """
-
-    chosen: Chosen
-    rows: Rows
-
-    @property
-    def classes(self) -> list[str] | None:
-        """All labels, where they are named."""
-        found: list[str] | None = self.rows.read.get("classes")
-        return found
-
-    def new_model(self) -> NewModel:
-        """What is trained."""
-        from kernbrook import recipes as book
-        from kernbrook.evaluation.recipes_wanted import NewModel
-
-        recipe = self.chosen.recipe
-        new = NewModel(recipe, self.classes, self.chosen.parameters())
-        if recipe is not None and self.classes is not None and book.task(recipe) == "regression":
-            raise InputError(f"classes: {recipe} predicts numbers")
-        return new
-
-    def check(self, path: Path, label: str | None, drawn: bool, table: TableModel) -> None:
-        """InputError where the model, or what is known of its data, is not as given.
-
-        label : the column that must be that of the labels, or None
-        drawn : whether the seed is that of data which are drawn
-        """
-        from kernbrook.estimators.tasks import task_of
-        from kernbrook.evaluation.recipes_wanted import OURS, make_online
-        from kernbrook.evaluation.training import (
-            check_same_columns,
-            check_same_settings,
-            check_seed,
-        )
-
-        chosen, rows, model = self.chosen, self.rows, table.model
-        if chosen.recipe is not None or chosen.settings:
-            recipe = chosen.recipe or OURS[task_of(model)]
-            made = make_online(recipe, **chosen.parameters(model))
-            check_same_settings(path, model, made)
-        elif chosen.seeded and not drawn:
-            check_seed(path, model, chosen.seed)
-        given = {name: rows.read.get(name) for name in ("n_features", "positive")}
-        given["label"] = label
-        check_same_columns(path, table, rows.columns, given)
+    model, drawn = table.model, data != "-" and not Path(data).exists()
+    if chosen.recipe is not None or chosen.settings:
+        made = make_online(chosen.recipe or OURS[task_of(model)], **chosen.parameters(model))
+        check_same_settings(path, model, made)
+    elif chosen.seed is not None and not drawn:  # it may be that of the data
+        check_seed(path, model, chosen.seed)
+    rows.check(path, table, *(["label"] if resume else []))
 
 
 def _anew(
-    data: str,
-    model: Path,
-    given: Given,
-    reading: dict[str, Any],
-    overwrite: bool,
-    watched: dict[str, Any],
+    data: str, path: Path, chosen: Chosen, rows: Rows, overwrite: bool, watched: dict[str, Any]
 ) -> tuple[Training, str | None]:
     """Train a new model: the result, and the recipe."""
+    from kernbrook.evaluation.recipes_wanted import NewModel
     from kernbrook.evaluation.training import train as run
     from kernbrook.streams import open_stream
 
-    new, rows = given.new_model(), given.rows  # the model before anything is read
-    stream = open_stream(data, encoder=rows.encoder(), **reading)
-    result = run(
-        stream,
-        new,
-        model,
-        positive=rows.read.get("positive"),
-        classes=given.classes,
-        overwrite=overwrite,
-        **watched,
-    )
+    new = NewModel(chosen.recipe, watched["classes"], chosen.parameters())  # before data are read
+    reading = {"seed": chosen.seed or 0, **rows.read, "encoder": rows.encoder()}
+    reading.pop("classes", None)
+    stream = open_stream(data, **reading)
+    positive = rows.read.get("positive")
+    return run(stream, new, path, positive=positive, overwrite=overwrite, **watched), new.recipe
+
+
+def _by_workers(
+    data: str, path: Path, chosen: Chosen, rows: Rows, scheduler: str, overwrite: bool
+) -> tuple[Training, str | None]:
+    """Train a new model by the workers of a cluster: the result, and the recipe."""
+    from kernbrook.distributed import parts_of, train_parts
+    from kernbrook.evaluation.recipes_wanted import NewModel
+
+    classes = rows.read.get("classes")
+    new = NewModel(chosen.recipe, classes, chosen.parameters())
+    with Progress(data) as shown:
+        parts = parts_of(data, 0, rows.read.get("label"), rows.encoder())
+        result = train_parts(
+            parts, new, path, scheduler, classes=classes, overwrite=overwrite,
+            progress=lambda state: shown.reading(f"{parts.name}: {state.rows:,} rows", 1, 1),
+        )  # fmt: skip
     return result, new.recipe
 
 
@@ -297,26 +258,6 @@ def _described(model: Path) -> dict[str, Any]:
     if lags := found.get("lags"):  # pairs of columns and rows; None stands for the label
         found["lags"] = {settings["label"] if name is None else name: own for name, own in lags}
     return {name: value for name, value in found.items() if value not in (None, [], {})}
-
-
-def _by_workers(
-    data: str,
-    model: Path,
-    given: Given,
-    scheduler: str,
-    overwrite: bool,
-) -> tuple[Training, str | None]:
-    """Train a new model by the workers of a cluster: the result, and the recipe."""
-    from kernbrook.distributed import parts_of, train_parts
-
-    new = given.new_model()
-    with progress(data) as shown:
-        parts = parts_of(data, 0, given.rows.read.get("label"), given.rows.encoder())
-        result = train_parts(
-            parts, new, model, scheduler, classes=given.classes, overwrite=overwrite,
-            progress=lambda state: shown.reading(f"{parts.name}: {state.rows:,} rows", 1, 1),
-        )  # fmt: skip
-    return result, new.recipe
 
 
 def _so_far(state: Training) -> str:
