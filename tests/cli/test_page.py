@@ -32,7 +32,7 @@ from sittings import (
 )
 
 import kernbrook as kb
-from kernbrook.cli.page import Page, PageAddress, Place, keys_of, kind_of, picture
+from kernbrook.cli.page import Page, PageAddress, keys_of, kind_of, picture
 from kernbrook.cli.person import Rows, percent
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import open_like
@@ -350,25 +350,26 @@ def test_the_address_is_kept_while_the_page_may_be_open(sit, flowers, tmp_path):
     sitting = sit(flowers, image="photo", text="note")
     sitting.view()
     place = kept.known()
-    assert sitting.page.address == f"http://127.0.0.1:{place.port}/?token={place.token}"
+    port, token = place
+    assert sitting.page.address == f"http://127.0.0.1:{port}/?token={token}"
     if os.name == "posix":
         assert kept.path.stat().st_mode & 0o777 == 0o600
     with page_at(tmp_path) as second:  # the port is taken: it may be by anybody
-        assert f":{place.port}/" not in second.address
-        assert place.token not in second.address
-    with pytest.raises(InputError, match=f"--port {place.port}: another program uses it"):
-        page_at(tmp_path, place.port)
+        assert f":{port}/" not in second.address
+        assert token not in second.address
+    with pytest.raises(InputError, match=f"--port {port}: another program uses it"):
+        page_at(tmp_path, port)
     assert kept.known() == place
     sitting.say("quit")
     assert sitting.view()["again"] is False
     sitting.end()
     assert kept.known() is None
-    kept.keep(place)
-    for port in (None, place.port):
-        with page_at(tmp_path, port) as again:
+    kept.keep(*place)
+    for wanted in (None, port):
+        with page_at(tmp_path, wanted) as again:
             assert again.address == sitting.page.address
     with page_at(tmp_path, free_port()) as elsewhere:
-        assert place.token not in elsewhere.address
+        assert token not in elsewhere.address
     assert kept.known() == place
 
 
@@ -401,9 +402,9 @@ def test_an_address_that_others_may_know_is_not_taken(tmp_path, mode):
     kept.path.write_text(f'{{"port": {free_port()}, "token": "{TOKEN}"}}')
     kept.path.chmod(mode)
     assert kept.known() is None
-    kept.keep(Place(80, TOKEN[::-1]))
+    kept.keep(80, TOKEN[::-1])
     assert kept.path.stat().st_mode & 0o777 == 0o600
-    assert kept.known() == Place(80, TOKEN[::-1])
+    assert kept.known() == (80, TOKEN[::-1])
     kept.path.rename(tmp_path / "elsewhere")
     kept.path.symlink_to(tmp_path / "elsewhere")
     assert kept.known() is None
@@ -411,7 +412,7 @@ def test_an_address_that_others_may_know_is_not_taken(tmp_path, mode):
 
 def test_no_address_can_be_kept(tmp_path):
     kept = PageAddress(tmp_path / "absent" / "m")
-    kept.keep(Place(80, TOKEN))
+    kept.keep(80, TOKEN)
     kept.forget()
     assert kept.known() is None
 

@@ -116,63 +116,55 @@ def compare(
     encoder = rows.encoder()
     streams = [open_stream(name, seed=seed, encoder=encoder, **rows.read) for name in data]
     given = [None if orders is None else load_orders(orders, one.name) for one in streams]
-    results = []
     with Progress() as shown:
-        for stream, known in zip(streams, given, strict=True):
-            results.append(
-                run(
-                    stream,
-                    plan,
-                    permutations=permutations,
-                    seed=seed,
-                    orders=known,
-                    jobs=crew,
-                    in_order=in_order,
-                    delay=delay,
-                    every=every,
-                    measure=measure,
-                    progress=partial(shown.announce, stream.name),
-                    so_far=lambda part: shown.show(
-                        lambda width: rendered(comparison_table(part), width)
-                    ),
-                    compiling=shown.compiling,
-                )
+        results = [
+            run(
+                stream,
+                plan,
+                permutations=permutations,
+                seed=seed,
+                orders=known,
+                jobs=crew,
+                in_order=in_order,
+                delay=delay,
+                every=every,
+                measure=measure,
+                progress=partial(shown.announce, stream.name),
+                compiling=shown.compiling,
+                so_far=lambda part: shown.show(
+                    lambda width: rendered(comparison_table(part), width)
+                ),
             )
+            for stream, known in zip(streams, given, strict=True)
+        ]
     _show(results, json, report)
 
 
 def _show(results: list[Comparison], json: Path | None, report: Path | None) -> None:
     """The tables, and of several data sets the ranks; JSON and a page where wanted."""
+    from kernbrook import reports
     from kernbrook.evaluation.ranks import ranking
-    from kernbrook.reports import (
-        below_each_other,
-        comparison_json,
-        comparison_page,
-        comparison_table,
-        comparisons_json,
-        comparisons_page,
-        ranking_table,
-        write_page,
-    )
 
-    tables, ranks = [comparison_table(one) for one in results], None
+    tables, ranks = [reports.comparison_table(one) for one in results], None
     if len(results) > 1:
         try:
             ranks = ranking(results)
         except InputError as error:  # which must not cost the results
             say(f"kernbrook: {error}")
         else:
-            tables.append(ranking_table(ranks))
+            tables.append(reports.ranking_table(ranks))
     alone = results[0] if len(results) == 1 else None
     show_result(
         json,
-        lambda: comparison_json(alone) if alone else comparisons_json(results, ranks),
-        lambda width: below_each_other(tables, width),
+        lambda: (
+            reports.comparison_json(alone) if alone else reports.comparisons_json(results, ranks)
+        ),
+        lambda width: reports.below_each_other(tables, width),
     )
     if report is not None:
-        page = comparison_page(alone) if alone else comparisons_page(results, ranks)
-        write_page(page, report)
-        typer.echo(f"wrote {report}", err=True)
+        page = reports.comparison_page(alone) if alone else reports.comparisons_page(results, ranks)
+        reports.write_page(page, report)
+        say(f"wrote {report}")
 
 
 def reproduce(
@@ -218,8 +210,7 @@ def reproduce(
 
     read = [*each_name(data or ""), *([] if orders is None else [str(orders)])]
     check_outputs({"--json": json, "--report": report}, read)
-    crew = workers(jobs)
-    wanted = published(table)
+    crew, wanted = workers(jobs), published(table)
     with Progress() as shown:
         result = run(
             table,
@@ -232,7 +223,6 @@ def reproduce(
             rows=rows,
             compiling=shown.compiling,
         )
-
     show_result(
         json,
         lambda: results_json(result),
@@ -240,4 +230,4 @@ def reproduce(
     )
     if report is not None:
         write_page(wanted.as_page(result), report)
-        typer.echo(f"wrote {report}", err=True)
+        say(f"wrote {report}")

@@ -127,24 +127,25 @@ def run() -> None:
         if error.options:
             say(f"so {'the others' if error.unread else 'they'} are read: {command}")
         sys.exit(1)
-    except KernbrookError as error:
-        say(f"kernbrook: {error}")
-        sys.exit(1)
-    except OSError as error:
-        say(f"kernbrook: {_of_system(error)}")
-        sys.exit(1)
-    except MemoryError as error:
-        said = f": {error}" if str(error) else ""
-        say(f"kernbrook: not enough memory for the budget, components or features{said}")
-        sys.exit(1)
-    except OverflowError as error:
-        say(f"kernbrook: a number is too large: {error}")
-        sys.exit(1)
     except Exception as error:
-        if not type(error).__module__.startswith("pyarrow"):
+        if not (told := _told(error)):
             raise
-        say(f"kernbrook: not enough memory, or a fault of pyarrow: {error}")
+        say(f"kernbrook: {told}")
         sys.exit(1)
+
+
+def _told(error: Exception) -> str:
+    """What an error comes to, in a line; "" for a fault of ours."""
+    if isinstance(error, OSError) and not isinstance(error, KernbrookError):
+        return _of_system(error)
+    if isinstance(error, MemoryError):
+        said = f": {error}" if str(error) else ""
+        return f"not enough memory for the budget, components or features{said}"
+    if isinstance(error, OverflowError):
+        return f"a number is too large: {error}"
+    if type(error).__module__.startswith("pyarrow"):
+        return f"not enough memory, or a fault of pyarrow: {error}"
+    return str(error) if isinstance(error, KernbrookError) else ""
 
 
 def _options(options: Sequence[str]) -> list[str]:

@@ -69,24 +69,12 @@ class Server(ThreadingHTTPServer):
     the token. So a page that has lost its server finds out whether who listens there now is the
     same program again, before it says the token.
 
-    Parameters
-    ----------
     port : 0 for a free one
     routes : by method and path; called with what the address says, or with the JSON object sent
     token : None to draw one
-
-    Attributes
-    ----------
-    address : of the page, with the token
-
-    Raises
-    ------
-    InputError
-        The port cannot be had.
     """
 
     request_queue_size = 128  # of connections that wait for a thread
-
     daemon_threads = True
 
     def __init__(
@@ -210,25 +198,13 @@ _IMAGES = {
 }
 
 
-class Place(NamedTuple):
-    """port, token : of a page's address."""
-
-    port: int
-    token: str
-
-
 class PageAddress:
-    """A file beside a model's, for this user alone: port and token of the page that was open last.
-
-    Parameters
-    ----------
-    model : the model's file
-    """
+    """A file beside a model's, for this user alone: port and token of the page of before."""
 
     def __init__(self, model: Path):
         self.path = Path(f"{model}.page.json")
 
-    def known(self) -> Place | None:
+    def known(self) -> tuple[int, str] | None:
         """What is kept; None where that is nothing, or nothing that this class writes.
 
         Who else may write to the file could have set the address, and so knows it.
@@ -238,14 +214,16 @@ class PageAddress:
                 own = os.lstat(self.path)
                 if own.st_uid != os.geteuid() or own.st_mode != S_IFREG | 0o600:
                     return None
-            found = Place(**json.loads(self.path.read_text("utf-8")))
-        except (OSError, ValueError, TypeError, RecursionError):
-            return None
-        whole = type(found.port) is int and 0 < found.port < 1 << 16
-        text = isinstance(found.token, str) and re.fullmatch(r"[\w-]{32}", found.token, re.ASCII)
-        return found if whole and text else None
+            match json.loads(self.path.read_text("utf-8")):
+                case {"port": int(port), "token": str(token), **more} if not more:
+                    whole = port is not True and 0 < port < 1 << 16
+                    text = re.fullmatch(r"[\w-]{32}", token, re.ASCII)
+                    return (port, token) if whole and text else None
+        except (OSError, ValueError, RecursionError):
+            pass
+        return None
 
-    def keep(self, place: Place) -> None:
+    def keep(self, port: int, token: str) -> None:
         """Write it down; where that fails, a page does not find its program again."""
         from kernbrook.atomic import write_text
 
@@ -253,7 +231,7 @@ class PageAddress:
             if self.known() is None:  # by somebody else, or for others to read
                 self.path.unlink(missing_ok=True)
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))  # its rights are kept
-            write_text(self.path, json.dumps(place._asdict()))
+            write_text(self.path, json.dumps({"port": port, "token": token}))
 
     def forget(self) -> None:
         """Remove it."""
@@ -271,22 +249,14 @@ class Page:
     From the first question on the page's address is kept in a file, up to an end that a person has
     asked for: after a kill the same command is found where it was.
 
-    Parameters
-    ----------
-    stream : the rows
-    rows : what they are shown as
+    rows : what those of the stream are shown as
     classes : all labels; None for numbers
     folder : where the images are
     kept : the file with the address
     port : None for the one of before, or a free one
-
-    Attributes
-    ----------
-    address : of the page, with its token
-    shows : whether what goes on meanwhile can be shown
     """
 
-    shows = True
+    shows = True  # what goes on meanwhile
 
     def __init__(
         self,
@@ -298,7 +268,7 @@ class Page:
         port: int | None = None,
     ):
         self._n_rows, self._rows, self._kept = stream.n_rows, rows, kept
-        self._title = f"{stream.name}"
+        self._title = stream.name
         self._labels: list[Any] = [] if classes is None else classes.tolist()
         self._keys = keys_of([str(label) for label in self._labels])
         self._numbers = classes is None
@@ -311,29 +281,26 @@ class Page:
         self._heard = -1  # the last view that a page was sent
         self._image: Path | None = None
         self._shown = self._seen = -math.inf  # when a row passed by was shown; a page was there
-        self._server = self._at(
-            port,
-            {
-                ("GET", "/"): self._page,
-                ("GET", "/question"): self._question,
-                ("GET", "/image"): self._picture,
-                ("POST", "/answer"): self._answer,
-                ("POST", "/undo"): self._undo,
-                ("POST", "/quit"): self._quit,
-            },
-        )
+        self._server = self._at(port)
         self.address = self._server.address
         self._is_kept = False
 
-    def _at(self, port: int | None, routes: Mapping[tuple[str, str], Route]) -> Server:
+    def _at(self, port: int | None) -> Server:
         """The server, where it was before if it can be there: else its token is another one."""
-        before = self._kept.known()
+        routes: dict[tuple[str, str], Route] = {
+            ("GET", "/"): self._page,
+            ("GET", "/question"): self._question,
+            ("GET", "/image"): self._picture,
+            ("POST", "/answer"): self._answer,
+            ("POST", "/undo"): lambda sent: self._take(sent, "undo"),
+            ("POST", "/quit"): lambda sent: self._take(sent, "quit"),
+        }
+        before, token = self._kept.known() or (None, None)
         if port is not None:
-            same = before is not None and before.port == port
-            return Server(port, routes, before.token if same and before else None)
+            return Server(port, routes, token if before == port else None)
         if before is not None:
             with suppress(InputError):
-                return Server(before.port, routes, before.token)
+                return Server(before, routes, token)
         return Server(0, routes)
 
     def __enter__(self) -> Page:
@@ -362,7 +329,7 @@ class Page:
             {
                 "kind": "question",
                 "row": place(question.row, self._n_rows),
-                "columns": [{k: cell[i] for i, k in enumerate(CELL)} for cell in found],
+                "columns": [dict(zip(CELL, cell, strict=False)) for cell in found],
                 "few": few,
                 "left": left,
                 "text": text,
@@ -409,7 +376,7 @@ class Page:
         from kernbrook.evaluation.training import Quit, Undo
 
         if not self._is_kept:  # nobody else labels this model now
-            self._kept.keep(Place(self._server.server_port, self._server.token))
+            self._kept.keep(self._server.server_port, self._server.token)
             self._is_kept = True
         counts = {name: getattr(state, name) for name in ("rows", "given", "skipped", "saved")}
         last: dict[str, Any] | None = None
@@ -469,33 +436,26 @@ class Page:
         return Response(200, kind, data) if kind else Response.told(404, "there is no image")
 
     def _answer(self, sent: Mapping[str, Any]) -> Response:
-        if sent.get("skip") is True:
-            return self._take(sent, "label", None, ("question",))
-        if self._numbers:
-            from kernbrook.evaluation.classes import as_label
+        from kernbrook.evaluation.classes import as_label
 
-            try:
-                return self._take(sent, "label", as_label(sent.get("value"), None), ("question",))
-            except InputError as error:
-                return Response.told(400, str(error))
         k = sent.get("class")
-        if type(k) is not int or not 0 <= k < len(self._labels):
-            return Response.told(400, f"class: expected 0 to {len(self._labels) - 1}")
-        return self._take(sent, "label", self._labels[k], ("question",))
+        try:
+            if sent.get("skip") is True:
+                return self._take(sent, "label")
+            if self._numbers:
+                return self._take(sent, "label", as_label(sent.get("value"), None))
+            if type(k) is not int or not 0 <= k < len(self._labels):
+                raise InputError(f"class: expected 0 to {len(self._labels) - 1}")
+        except InputError as error:
+            return Response.told(400, str(error))
+        return self._take(sent, "label", self._labels[k])
 
-    def _undo(self, sent: Mapping[str, Any]) -> Response:
-        if self._view.get("last", {}) is None:
-            return Response.told(400, "there is no answer to take back")
-        return self._take(sent, "undo", None, ("question", "end"))
-
-    def _quit(self, sent: Mapping[str, Any]) -> Response:
-        return self._take(sent, "quit", None, ("question", "end"))
-
-    def _take(
-        self, sent: Mapping[str, Any], word: str, label: Any, kinds: tuple[str, ...]
-    ) -> Response:
+    def _take(self, sent: Mapping[str, Any], word: str, label: Any = None) -> Response:
         """Hand an answer over, if it is one to what is shown."""
+        kinds = ["question"] if word == "label" else ["question", "end"]
         with self._turn:
+            if word == "undo" and self._view.get("last", {}) is None:
+                return Response.told(400, "there is no answer to take back")
             if sent.get("number") != self._number or self._view["kind"] not in kinds:
                 return Response.told(409, "this was answered already; the page shows what is next")
             self._reply = word, label

@@ -25,44 +25,26 @@ LONG = 1e6  # from here on means are shown in powers of ten
 
 
 class Cell(NamedTuple):
-    """A column of a row.
-
-    Attributes
-    ----------
-    name, value : as text
-    usual : what is usual, as text; "" where that is not known
-    away : how unusual the value is: deviations from the mean, of the farthest that it became
-    """
+    """A column of a row."""
 
     name: str
     value: str
-    usual: str
-    away: float
+    usual: str  # "" where that is not known
+    away: float  # deviations from the mean, of the farthest of what the value became
 
 
 class Shown(NamedTuple):
-    """What of a row a person is shown.
+    """What of a row a person is shown."""
 
-    Attributes
-    ----------
-    text : of the column that was named, and of columns of words; None where there is none
-    image : of the column that was named; None where there is none
-    cells : columns of the table, or features of other data
-    left : how many of these are left out
-    """
-
-    text: str | None
+    text: str | None  # of the column that was named, and of columns of words
     image: str | None
-    cells: list[Cell]
-    left: int
+    cells: list[Cell]  # columns of the table, or features of other data
+    left: int  # how many of these are left out
 
 
 class Rows:
     """The rows as their table has them: text and image, and the columns that are learned from.
 
-    Parameters
-    ----------
-    stream : the rows
     text, image : names of columns, or None; columns of words are texts, too
     """
 
@@ -85,13 +67,9 @@ class Rows:
             self.texts += [*encoder.declarations().words]
 
     def of(self, question: Question, first: int, most: int, letters: int) -> Shown:
-        """What is shown of a question's row.
+        """What is shown of a question's row: so many columns, and letters of the text, at most.
 
-        Parameters
-        ----------
-        question : of a row
-        first : where there are more columns, the most unusual ones come first
-        most, letters : columns, and letters of the text, at most
+        Where there are more columns than `first`, the most unusual ones come first.
         """
         row = {} if self._raw is None else self._raw.row(question.row)
         texts = [_cut(_text(row.get(name)), letters) for name in self.texts]
@@ -113,10 +91,8 @@ class Rows:
         with np.errstate(invalid="ignore", over="ignore"):
             np.divide(np.abs(values - means), spread, out=away, where=spread > 0)
         found: dict[str, Cell] = {}
-        for j, value, mean, deviation, far in zip(
-            places.tolist(), values.tolist(), means.tolist(), spread.tolist(), away.tolist(),
-            strict=True,
-        ):  # fmt: skip
+        numbers = np.stack([values, means, spread, away], axis=1).tolist()
+        for j, (value, mean, deviation, far) in zip(places.tolist(), numbers, strict=True):
             name = f"feature {j + 1}" if self._columns is None else self._columns[j]
             before = found.get(name)
             if name in self.texts or name == self.image:
@@ -127,11 +103,10 @@ class Rows:
                     shown = MISSING if name in row and is_gap(row[name]) else number(value)
                     found[name] = Cell(name, shown, said, far)
                 continue
-            said = "" if before is None else before.usual
+            _, _, said, farthest = before or Cell(name, "", "", far)
             if known and value == 1 and self._features and self._features[j].startswith(f"{name}="):
                 said = "in all rows" if mean == 1 else f"in {percent(mean)} of rows"
-            far = far if before is None else max(far, before.away)
-            found[name] = Cell(name, _text(row.get(name)) or MISSING, said, far)
+            found[name] = Cell(name, _text(row.get(name)) or MISSING, said, max(far, farthest))
         return list(found.values())
 
 
@@ -237,23 +212,13 @@ LETTERS = 5_000  # of a text, at most
 
 
 class Person:
-    """Questions on standard error, answers on standard input.
+    """Questions on standard error, answers on standard input."""
 
-    Attributes
-    ----------
-    shows : whether what goes on meanwhile can be shown
-    """
-
-    def __init__(
-        self,
-        console: Console,
-        stream: Stream,
-        rows: Rows,
-        classes: NDArray[Any] | None,
-    ):
+    def __init__(self, console: Console, stream: Stream, rows: Rows, classes: NDArray[Any] | None):
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
-        self.console, self.shows = console, console.is_terminal
+        self.console = console
+        self.shows = console.is_terminal  # what goes on meanwhile
         self._n_rows, self._rows = stream.n_rows, rows
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
         self._array = classes
@@ -271,7 +236,9 @@ class Person:
 
         self.clear()
         self._say("")
-        self._say(self._title(question, state), "bold")
+        where = place(question.row, self._n_rows)
+        asked = f"asked {state.asked:,} of {state.rows:,}   spared {state.saved:,}"
+        self._say(f"{where}   {asked}", "bold")
         for line in (*self._example(question), "", *self._belief(question, state)):
             self._say(line)
         self._say(f"why it asks: {question.why}")
@@ -355,11 +322,6 @@ class Person:
             lines = [f"{indent}{part.plain.rstrip()}" for part in wrapped]
         for part in lines:
             self.console.print(part, markup=False, emoji=False, style=style, soft_wrap=True)
-
-    def _title(self, question: Question, state: Labelling) -> str:
-        where = place(question.row, self._n_rows)
-        parts = [where, f"asked {state.asked:,} of {state.rows:,}"]
-        return "   ".join([*parts, f"spared {state.saved:,}"])
 
     def _example(self, question: Question) -> list[str]:
         """The row in a few lines."""
