@@ -8,6 +8,7 @@ import pytest
 
 from kernbrook.papers import published
 from kernbrook.papers.published import Job, Plan
+from kernbrook.papers.vkr import FoldErrors, paper_folds, paper_run
 from kernbrook.results import Results
 
 
@@ -28,3 +29,9 @@ def some(table: str, data: str, recipes: tuple[str, ...], permutations: int) -> 
 def one(table: str, data: str, recipe: str, permutations: int):
     """The cell of one row."""
     return some(table, data, (recipe,), permutations).one(recipe=recipe)
+
+
+def protocol(model, X, y, random_state=None, *grid):
+    """All five runs of the protocol of voted kernel regularization."""
+    runs = paper_folds(len(y), random_state)
+    return FoldErrors.joined([paper_run(model, X, y, run, *grid) for run in runs])

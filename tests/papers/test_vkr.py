@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from papers.parts import some
+from papers.parts import protocol, some
 from scipy import stats
 from sklearn.svm import SVC
 from typer.testing import CliRunner
@@ -23,7 +23,7 @@ from kernbrook.cli.main import app
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation.parallel import state_of
 from kernbrook.papers import published, reproduce, vkr
-from kernbrook.papers.vkr import paper_protocol, waveform01
+from kernbrook.papers.vkr import waveform01
 from kernbrook.reports import results_json
 from kernbrook.voted import Program
 
@@ -98,7 +98,7 @@ def test_cells_are_those_of_the_protocol(small):
             model, kernels = SVC(), pool
         else:
             model, kernels = kb.recipes.make(recipe, kernels=list(pool), unit_length=False), ()
-        draws = [paper_protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
+        draws = [protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
         tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
         sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])
         errors[family, recipe] = tested

@@ -5,6 +5,7 @@ from functools import partial
 import hard_streams
 import numpy as np
 import pytest
+from papers.parts import protocol
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import StratifiedKFold
@@ -17,7 +18,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import settings_of, solve_grid
 from kernbrook.evaluation.recipes_wanted import recipes_for
-from kernbrook.papers.vkr import paper_folds, paper_protocol
+from kernbrook.papers.vkr import paper_folds
 from kernbrook.recipes.vkr import RECIPES
 
 GRID = [1.0, 0.1, 0.01, 0.001]
@@ -157,7 +158,7 @@ def test_folds(n):
 @pytest.mark.data
 def test_protocol(data):
     X, y = data
-    result = paper_protocol(grid(), X, y, random_state=1)
+    result = protocol(grid(), X, y, random_state=1)
     assert result.validation.shape == result.test.shape == result.n_support.shape == (16, 5)
     for i in (0, 5, 15, result.best):
         at = result.settings[i]
@@ -175,7 +176,7 @@ def test_protocol(data):
 def test_protocol_of_the_l2_svm(data):
     X, y = of_length_one(data[0]), data[1]
     pool, costs = POLYNOMIALS[:2], [0.1, 10.0]
-    result = paper_protocol(SVC(), X, y, 1, pool, costs)
+    result = protocol(SVC(), X, y, 1, pool, costs)
     assert result.settings == [(kernel, cost) for kernel in pool for cost in costs]
     train, validation, test = paper_folds(len(y), 1)[2]
     machine = SVC(kernel="poly", degree=2, gamma=1, coef0=1, C=10.0).fit(X[train], y[train])

@@ -13,7 +13,6 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -276,11 +275,6 @@ def _check_number(columns: Sequence[Any]) -> None:
             f"model: {len(columns):,} columns are too many to look at one by one, expected "
             f"{MOST_COLUMNS:,} at most"
         )
-
-
-def dense(rows: Any) -> Floats:
-    """The rows as an array."""
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
 
 
 class Latest(NamedTuple):

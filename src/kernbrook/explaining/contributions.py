@@ -25,9 +25,9 @@ from kernbrook.explaining.asked import (
     Places,
     asked_of,
     batch,
-    dense,
     is_named,
 )
+from kernbrook.kernels.base import dense
 from kernbrook.numerics.scaling import GREAT
 from kernbrook.streams.arrow import frame_of
 from kernbrook.streams.booleans import spelled_as

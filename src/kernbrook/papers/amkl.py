@@ -32,7 +32,7 @@ from kernbrook.papers.published import (
     names_of,
 )
 from kernbrook.reports.table import Table, of_cells
-from kernbrook.results import Cell, Curve, Estimate, Measure, Results
+from kernbrook.results import Curve, Estimate, Measure, Results
 
 PAPER = "Hong and Chae (2020), Active learning with multiple kernels"
 UNIT = 1000.0  # of the errors, as printed
@@ -124,11 +124,6 @@ def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
     return found + [Wanted(recipe, book.title(recipe)) for recipe in OF_NOBODY + OWN]
 
 
-def _cells(job: Job) -> Iterator[Cell]:
-    for name in job.present:
-        yield from cells_of(job, name, wanted_of(job.of(name)), measured)
-
-
 def _table(results: Results) -> Table:
     cells = results.cells
     columns = [
@@ -185,7 +180,8 @@ OVER_TIME = Figure(
 )
 _published = partial(Published.of, PAPER, "amkl", permutations=5, runs=5, find=find, order="own")
 _table_of = partial(
-    _published, run=_cells, measures=(ERROR, LABELS, SECONDS), tabled=_table,
+    _published, run=partial(cells_of, wanted_of=wanted_of, measured=measured),
+    measures=(ERROR, LABELS, SECONDS), tabled=_table,
     heading="Active learning with multiple kernels",
     below="Mean squared errors over all rounds, and shares of the labels that are asked for; "
     "means over draws of the features.",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook import recipes as book
 from kernbrook.kernels import resolve
+from kernbrook.kernels.base import dense
 from kernbrook.papers import mistakes, published
 from kernbrook.papers.figures import Figure, of_figures
 from kernbrook.papers.published import (
@@ -85,7 +86,7 @@ def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
 
 def _scaled(X: Any) -> NDArray[np.float64]:
     """Every feature from -1 at its least value to 1 at its greatest."""
-    X = X if isinstance(X, np.ndarray) else X.toarray()
+    X = dense(X)
     least, greatest = X.min(axis=0), X.max(axis=0)
     width = np.where(greatest > least, greatest - least, 1.0)
     return np.asarray(2.0 * (X - least) / width - 1.0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from kernbrook.evaluation.moments import Floats, Moments
 from kernbrook.evaluation.parallel import Jobs, state_of
 from kernbrook.evaluation.warming import ROWS, in_order, trials_of, warm_up
 from kernbrook.kernels import Gaussian
+from kernbrook.kernels.base import dense
 from kernbrook.papers.figures import Figure, of_figures
 from kernbrook.papers.published import (
     SECONDS,
@@ -31,10 +31,10 @@ from kernbrook.papers.published import (
     names_of,
 )
 from kernbrook.reports.table import Column, Table, of_cells
-from kernbrook.results import Cell, Curve, Estimate, Measure, Results
+from kernbrook.results import Curve, Estimate, Measure, Results
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.builtin import Checkerboard, Drawn, Waveform
-from kernbrook.streams.stream import Features, FirstRows, Labels, Piece
+from kernbrook.streams.stream import Features, FirstRows, Labels, Piece, View
 
 CHUNK = 4096
 TEST_ROWS = 50_000  # of drawn data
@@ -46,27 +46,17 @@ Ints = NDArray[np.int64]
 Parts = Callable[[int], tuple[Stream, Stream]]
 
 
-@dataclass(frozen=True)
-class Split:
-    """Two parts of some data, with the scale of the first.
-
-    Attributes
-    ----------
-    train, test : what to learn from, in that order, and what to test on
-    classes : labels of the first
-    """
+class Split(NamedTuple):
+    """What to learn from, in that order, with its classes, and what to test on."""
 
     train: Stream
     test: Stream
     classes: NDArray[Any]
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """One pass over the training part, tested on the other part now and then.
+class HeldOut(NamedTuple):
+    """What a model is worth on its way.
 
-    Attributes
-    ----------
     rows : (k,) examples learned from at each test
     accuracy : (k,) right predictions of the test part, in per cent
     n_support : (k,) stored support vectors
@@ -80,14 +70,7 @@ class HeldOut:
 
 
 class Permuted(Stream):
-    """Rows of arrays in a given order; only a chunk at a time is copied.
-
-    Parameters
-    ----------
-    X, y : (n, d) array or CSR array, and (n,) labels
-    order : (k,) row numbers
-    name : of the data
-    """
+    """Rows of arrays in the order of (k,) row numbers; only a chunk at a time is copied."""
 
     def __init__(self, X: Features, y: Labels, order: Ints, name: str):
         self.name = name
@@ -100,17 +83,16 @@ class Permuted(Stream):
             yield self._X[rows], self._y[rows]
 
 
-class Standardised(Stream):
+class Standardised(View):
     """Another stream's rows, dense, less `mean` and over `deviation`, both (d,)."""
 
     def __init__(self, stream: Stream, mean: Floats, deviation: Floats):
-        self.name = stream.name
-        self.n_rows, self.n_features = stream.n_rows, stream.n_features
-        self._stream, self._mean, self._deviation = stream, mean, deviation
+        super().__init__(stream)
+        self._mean, self._deviation = mean, deviation
 
     def _pieces(self) -> Iterator[Piece]:
         for X, y in self._stream._pieces():
-            yield (_dense(X) - self._mean) / self._deviation, y
+            yield (dense(X) - self._mean) / self._deviation, y
 
 
 def standardised(train: Stream, test: Stream) -> Split:
@@ -131,14 +113,11 @@ def standardised(train: Stream, test: Stream) -> Split:
     classes: set[Any] = set()
     for X, y in train.chunks(CHUNK):
         classes.update(np.unique(y).tolist())
-        moments.add(_dense(X))
+        moments.add(dense(X))
     mean, deviation = moments.means(), moments.deviations()
     deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0
-    return Split(
-        Standardised(train, mean, deviation),
-        Standardised(test, mean, deviation),
-        np.array(sorted(classes)),
-    )
+    own, other = (Standardised(part, mean, deviation) for part in (train, test))
+    return Split(own, other, np.array(sorted(classes)))
 
 
 def held_out(
@@ -186,13 +165,13 @@ def held_out(
                 progress(stop - start)
             start = stop
             if done == tests[len(found)]:
-                found.append((done, _accuracy(estimator, split), _stored(estimator), seconds))
+                stored = int(estimator.n_support_stored_)
+                found.append((done, _accuracy(estimator, split), stored, seconds))
         if len(found) == len(tests):
             break
     else:
         raise InputError(f"{split.train.name}: {tests[-1]} rows to learn from, found {done}")
-    rows, accuracy, n_support, times = (np.array(column) for column in zip(*found, strict=True))
-    return HeldOut(rows, accuracy, n_support, times)
+    return HeldOut(*(np.array(column) for column in zip(*found, strict=True)))
 
 
 def parts(name: str, rows: int, seed: int) -> Parts | None:
@@ -201,17 +180,6 @@ def parts(name: str, rows: int, seed: int) -> Parts | None:
     Drawn data are drawn anew for each permutation, and tested on `TEST_ROWS` others, always the
     same. Of files NAME and NAME.t the second is the test part; of NAME alone, what remains after
     the first `rows` of the permutation.
-
-    Parameters
-    ----------
-    name : of the data
-    rows : of the training part, where that is ours to choose
-    seed : of the permutations
-
-    Raises
-    ------
-    InputError
-        The data have too few rows.
     """
     if name in GENERATORS:
         make = GENERATORS[name]
@@ -252,14 +220,6 @@ def _accuracy(estimator: Any, split: Split) -> float:
     return 100.0 * right / rows
 
 
-def _stored(estimator: Any) -> int:
-    return int(estimator.n_support_stored_)
-
-
-def _dense(X: Features) -> Floats:
-    return X if isinstance(X, np.ndarray) else X.toarray()
-
-
 PAPER = "Wang, Crammer, Vucetic (2010), Multi-class Pegasos on a budget"
 ACCURACY = Measure("accuracy", "accuracy %", 1)
 ON_THE_WAY = Measure("accuracy", "accuracy %")
@@ -287,24 +247,12 @@ def _length(row: PrintedRow) -> int:
 
 def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
     """The printed rows; where their budgets differ, the titles have them."""
-    budgets = {row.settings.get("budget") for row in rows} - {None}
-    return [row.wanted(_title(row, several=len(budgets) > 1)) for row in rows]
-
-
-def _title(row: PrintedRow, *, several: bool) -> str:
-    budget = row.settings.get("budget")
-    return f"{row.title}, B = {budget}" if several and budget else row.title
-
-
-def _cells(job: Job) -> Iterator[Cell]:
-    """The rows of a table, tested at their end."""
-    for name in job.present:
-        rows = job.of(name)
-        wanted = [row.wanted() for row in rows]
-        measured = partial(measure, tests=lambda rows: [rows])
-        for cell, row in zip(cells_of(job, name, wanted, measured), rows, strict=True):
-            key = {"budget": row.settings.get("budget"), "width": row.number("width")}
-            yield replace(cell, key={**cell.key, **key})
+    budgets = [row.settings.get("budget") for row in rows]
+    several = len({*budgets} - {None}) > 1
+    return [
+        row.wanted(f"{row.title}, B = {budget}" if several and budget else None)
+        for row, budget in zip(rows, budgets, strict=True)
+    ]
 
 
 def measure(
@@ -386,7 +334,7 @@ def _table(results: Results) -> Table:
 
 _published = partial(
     Published.of, PAPER, "bpegasos", find=find, heading="Multi-class Pegasos on a budget",
-    order="drawn",
+    order="drawn", keys=("budget", "width"),
 )  # fmt: skip
 _figure = partial(
     _published, permutations=1,
@@ -414,7 +362,11 @@ _SECONDS = Figure(
 )
 PUBLISHED = (
     _published(
-        "table 1", "test accuracy after one pass", permutations=5, runs=5, run=_cells,
+        "table 1", "test accuracy after one pass", permutations=5, runs=5,
+        run=partial(
+            cells_of, wanted_of=lambda rows: [row.wanted() for row in rows],
+            measured=partial(measure, tests=lambda rows: [rows]),
+        ),
         measures=MEASURES, tabled=_table,
         below="The share of the test part that is predicted rightly after one pass; means over the "
         "repetitions ± one standard deviation.",

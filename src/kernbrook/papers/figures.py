@@ -51,41 +51,33 @@ class Figure:
 
 def of_figures(figures: Sequence[Figure], measured: Measured) -> dict[str, Any]:
     """How a `Published` is run and shown that has these figures."""
+    run: Any = partial(_studied, figures=figures, measured=measured)
+    if (wanted := figures[0].wanted) is not None:
+        run = partial(cells_of, wanted_of=wanted, measured=measured, curves=True)
     return {
-        "run": partial(_run, figures=figures, measured=measured),
+        "run": run,
         "tabled": partial(_tabled, figures=figures),
         "plots": partial(plots, figures=figures),
     }
 
 
-def _run(job: Job, figures: Sequence[Figure], measured: Measured) -> Iterator[Cell]:
-    first = figures[0].places
-    batches = [
-        len(figure.places) if line.varied else 1 for figure in figures for line in figure.lines
-    ]
-    job = replace(job, times=sum(batches) / len(first) if first else 1.0)
+def _studied(job: Job, figures: Sequence[Figure], measured: Measured) -> Iterator[Cell]:
+    """The lines of figures, each run at every place, or once where nothing of it is varied."""
+    runs = sum(len(one.places) if line.varied else 1 for one in figures for line in one.lines)
+    job = replace(job, times=runs / len(figures[0].places))
     for name in job.present:
         for figure in figures:
-            if figure.wanted is None:
-                yield from _studied(job, name, figure, measured)
-            else:
-                wanted = figure.wanted(job.of(name))
-                yield from cells_of(job, name, wanted, measured, curves=True)
-
-
-def _studied(job: Job, name: str, figure: Figure, measured: Measured) -> Iterator[Cell]:
-    """The lines of a figure, each run at every place."""
-    done: dict[str, list[dict[str, Estimate]]] = {}
-    for line in figure.lines:
-        points = [
-            line.at(place, {title: own[i] for title, own in done.items()})
-            for i, place in enumerate(figure.places[: None if line.varied else 1])
-        ]
-        at = [ours for ours, _ in measured(job, name, points)]
-        done[line.title] = at = at * (len(figure.places) // len(at))
-        curves = {one.name: _through(figure.places, at, one.name) for one in figure.drawn}
-        key = {"data": name, "recipe": line.recipe, "title": line.title, "along": figure.along}
-        yield Cell(key, curves=curves)
+            done: dict[str, list[dict[str, Estimate]]] = {}
+            for line in figure.lines:
+                points = [
+                    line.at(place, {title: own[i] for title, own in done.items()})
+                    for i, place in enumerate(figure.places[: None if line.varied else 1])
+                ]
+                at = [ours for ours, _ in measured(job, name, points)]
+                done[line.title] = at = at * (len(figure.places) // len(at))
+                curves = {one.name: _through(figure.places, at, one.name) for one in figure.drawn}
+                key = {"data": name, "recipe": line.recipe, "title": line.title}
+                yield Cell(key | {"along": figure.along}, curves=curves)
 
 
 def _through(places: Sequence[float], at: Sequence[Mapping[str, Estimate]], name: str) -> Curve:

@@ -179,15 +179,28 @@ Measured = Callable[[Job, str, Sequence[Wanted]], Iterable[Found]]  # on a data 
 
 
 def cells_of(
-    job: Job, name: str, wanted: Sequence[Wanted], measured: Measured, *, curves: bool = False
+    job: Job,
+    wanted_of: Callable[[Sequence[PrintedRow]], list[Wanted]],
+    measured: Measured,
+    *,
+    curves: bool = False,
 ) -> Iterator[Cell]:
-    """What algorithms came to on a data set, beside what is printed of them."""
-    for one, (ours, on_the_way) in zip(wanted, measured(job, name, wanted), strict=True):
-        key = {"data": name, "recipe": one.recipe, "title": one.title}
-        printed = {} if one.printed is None else one.printed.estimates(*ours)
-        last = next((curve.x[-1] for curve in on_the_way.values()), None)
-        facts = {} if last is None else {"n_rows": int(last)}
-        yield Cell(key, ours, printed, on_the_way if curves else {}, facts)
+    """What algorithms come to on each data set, beside what is printed of them.
+
+    wanted_of : the algorithms, of the printed rows of a data set
+    """
+    for name in job.present:
+        wanted = wanted_of(job.of(name))
+        for one, (ours, on_the_way) in zip(wanted, measured(job, name, wanted), strict=True):
+            key: dict[str, Any] = {"data": name, "recipe": one.recipe, "title": one.title}
+            printed: dict[str, Estimate] = {}
+            if (row := one.printed) is not None:
+                printed = row.estimates(*ours)
+                known = {**row.values, **row.settings}
+                key |= {part: known.get(part) for part in job.published.keys}
+            last = next((curve.x[-1] for curve in on_the_way.values()), None)
+            facts = {} if last is None else {"n_rows": int(last)}
+            yield Cell(key, ours, printed, on_the_way if curves else {}, facts)
 
 
 @dataclass(frozen=True)
@@ -211,6 +224,7 @@ class Published:
     orders : the authors' own, a file of the folder KERNBROOK_DATA; None where they are not known
     data : the data sets, all those of the rows where None
     runs : over which the printed means are
+    keys : settings and numbers of the printed rows that tell cells apart
     remarks : lines that a reader has to know of a data set, by its name, or of all, under ""
     """
 
@@ -230,6 +244,7 @@ class Published:
     orders: str | None = None
     data: tuple[str, ...] | None = None
     runs: int = 1
+    keys: tuple[str, ...] = ()
     remarks: dict[str, str] = field(default_factory=dict)
 
     @classmethod

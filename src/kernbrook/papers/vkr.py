@@ -33,6 +33,7 @@ from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.parallel import state_of
 from kernbrook.evaluation.warming import in_order
 from kernbrook.kernels import Gaussian, Kernel, Polynomial
+from kernbrook.kernels.base import dense
 from kernbrook.papers import published
 from kernbrook.papers.figures import Figure, plots
 from kernbrook.papers.published import (
@@ -111,6 +112,14 @@ class FoldErrors:
     seconds: float = 0.0
 
     @classmethod
+    def of_run(
+        cls, settings: list[Any], errors: Floats, n_support: Any, weights: Any, unfinished: Any
+    ) -> FoldErrors:
+        """Of one run: (settings, 2) errors, and what else there is of each setting."""
+        n_support, weights, unfinished = (x[:, None] for x in (n_support, weights, unfinished))
+        return cls(settings, errors[:, :1], errors[:, 1:], n_support, weights, unfinished)
+
+    @classmethod
     def joined(cls, parts: Sequence[FoldErrors]) -> FoldErrors:
         """The runs of several, over the same grid."""
         names = ("validation", "test", "n_support", "weights", "unfinished")
@@ -149,22 +158,22 @@ def paper_folds(n: int, random_state: Any = None) -> list[Parts]:
     ]
 
 
-def paper_protocol(
-    model: VotedKernelClassifierCV | SVC, X: Any, y: Any, random_state: Any = None,
-    kernels: Sequence[Kernel] = (), costs: Sequence[float] = COSTS,
-) -> FoldErrors:  # fmt: skip
-    """The protocol of table 1: five random folds, no refit, one setting for all five runs.
+def paper_run(
+    model: VotedKernelClassifierCV | SVC,
+    X: Any,
+    y: Any,
+    run: Parts,
+    kernels: Sequence[Kernel] = (),
+    costs: Sequence[float] = COSTS,
+) -> FoldErrors:
+    """One of the five runs of table 1 (section 6 of the paper): no refit.
 
     Parameters
     ----------
     model : VotedKernelClassifierCV, whose grid is taken (its `cv` is not), or an SVC, the L2-SVM
     X, y : (n, d) examples and (n,) labels; a VotedKernelClassifierCV scales them as it is told
-    random_state : of the folds
+    run : of `paper_folds`
     kernels, costs : the grid of an SVC; of equals, the earlier kernel, then the earlier C
-
-    References
-    ----------
-    Cortes, Goyal, Kuznetsov, Mohri (2015), section 6.
 
     Examples
     --------
@@ -173,19 +182,11 @@ def paper_protocol(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> pool = [kb.Polynomial(k, offset=1) for k in (1, 2)]
     >>> model = kb.VotedKernelClassifierCV(pool, betas=[1e-3], lams=[0.1, 0.01], unit_length=True)
-    >>> result = paper_protocol(model, X, y, random_state=0)
+    >>> runs = paper_folds(len(y), random_state=0)
+    >>> result = FoldErrors.joined([paper_run(model, X, y, run) for run in runs])
     >>> result.settings[result.best].beta, bool(result.test[result.best].mean() < 0.15)
     (0.001, True)
     """
-    runs = paper_folds(len(y), random_state)
-    return FoldErrors.joined([paper_run(model, X, y, run, kernels, costs) for run in runs])
-
-
-def paper_run(
-    model: VotedKernelClassifierCV | SVC, X: Any, y: Any, run: Parts,
-    kernels: Sequence[Kernel] = (), costs: Sequence[float] = COSTS,
-) -> FoldErrors:  # fmt: skip
-    """One of the five runs: `run` is of `paper_folds`, all else as in `paper_protocol`."""
     if isinstance(model, SVC):
         return _svc_run(model, X, y, run, kernels, costs)
     model = clone(model)
@@ -196,22 +197,16 @@ def paper_run(
     errors, support, weights, refused = model._errors(
         examples, codes, train, others, settings, pools
     )
-    unfinished = np.isin(np.arange(len(settings)), list(refused))[:, None]
-    return FoldErrors(
-        settings, errors[:, :1], errors[:, 1:], support[:, None], weights[:, None], unfinished
-    )
+    unfinished = np.isin(np.arange(len(settings)), list(refused))
+    return FoldErrors.of_run(settings, errors, support, weights, unfinished)
 
 
 def _svc_run(
-    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel], costs: Sequence[float],
-) -> FoldErrors:  # fmt: skip
+    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel], costs: Sequence[float]
+) -> FoldErrors:
     examples, y = Examples(X), np.asarray(y)
     learned, *asked = (examples.take(part) for part in run)
-    settings = [(kernel, cost) for kernel in kernels for cost in costs]
-    errors = np.empty((len(settings), 2))
-    n_support = np.empty((len(settings), 1), dtype=np.int64)
-    unfinished = np.empty((len(settings), 1), dtype=bool)
-    at = 0
+    found = []
     grams = (values(kernels, part, learned) for part in (learned, *asked))
     for gram, *others in zip(*grams, strict=True):
         for cost in costs:
@@ -219,14 +214,13 @@ def _svc_run(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 machine.fit(gram, y[run[0]])
-            errors[at] = [
+            errors = [
                 np.mean(machine.predict(block) != y[part])
                 for block, part in zip(others, run[1:], strict=True)
             ]
-            n_support[at], unfinished[at] = len(machine.support_), machine.fit_status_ != 0
-            at += 1
-    ones = np.ones((len(settings), 1, 1))
-    return FoldErrors(settings, errors[:, :1], errors[:, 1:], n_support, ones, unfinished)
+            found.append((errors, len(machine.support_), [1.0], machine.fit_status_ != 0))
+    settings = [(kernel, cost) for kernel in kernels for cost in costs]
+    return FoldErrors.of_run(settings, *map(np.array, zip(*found, strict=True)))
 
 
 # -- the table --------------------------------------------------------------------------------
@@ -270,7 +264,7 @@ def _data(job: Job, name: str) -> tuple[Floats, NDArray[Any]]:
         some = np.sort(order[: job.plan.rows])
         X, y = X[some], y[some]
     job.note_rows(name, len(y))
-    return of_unit_length(X if isinstance(X, np.ndarray) else X.toarray()), y
+    return of_unit_length(dense(X)), y
 
 
 def _runs(
