@@ -14,10 +14,7 @@ ROWS = np.random.default_rng(0).normal(size=(40, 2))
     ("first", "second", "classes"),
     [
         (["true", "false"], ["maybe", "true"], ["false", "maybe", "true"]),
-        (["TRUE", "FALSE"], ["maybe", "TRUE"], ["FALSE", "TRUE", "maybe"]),
-        (["true", "false"], ["maybe", "no"], ["false", "maybe", "no", "true"]),
         ([True, False], ["maybe", "no"], ["False", "True", "maybe", "no"]),
-        (["true", "false"], ["false", "true"], ["false", "true"]),
         ([True, False], [False, True], [False, True]),
     ],
 )

@@ -152,7 +152,7 @@ def test_workers_do_what_one_process_does(frame, folder):
     assert isinstance(client, Client)
     chunked = dask.array.from_array(X, chunks=(200, 2)), dask.array.from_array(Y, chunks=200)
     named = dask.dataframe.from_pandas(frame.assign(label=Y), npartitions=6)
-    cases = [((X, Y), LOCAL), (chunked, client), (named, client), (chunked, None)]
+    cases = [(chunked, client), (named, client), (chunked, None)]
     for data, who in cases:
         found = fit(small(), data, 3, who, shards=2 if who is None else None)
         np.testing.assert_array_equal(found.decision_function(NEW), expected)

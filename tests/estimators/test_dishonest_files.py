@@ -91,33 +91,20 @@ POLYNOMIAL = [{"kernels.Polynomial": {"degree": 2**62, "offset": 0.0}}]
 ASKING = [
     (kb.Perceptron(), labels, "2,000 of type <U999999 take more than a file holds"),
     (kb.GradientDescent(step=0.1), wide(10**7), r"frequencies of shape \(50, 10000000\)"),
-    (kb.GradientDescent(step=0.1), wide(2 * 10**8), r"frequencies of shape \(50, 200000000\)"),
     (
         random_features(kb.GradientDescent),
         of_map("RandomFeatures", n_components=10**8),
         r"maps: expected frequencies of shape \(100000000, 4\) for exp.*, found none",
     ),
     (
-        random_features(kb.Ridge),
-        of_map("RandomFeatures", n_components=16_000),
-        r"maps: expected frequencies of shape \(16000, 4\)",
-    ),
-    (
         kb.BPAS(budget=9),
         of_learner("BPAS", budget=10**8),
         r"no slots are of the size that BPAS\(",
     ),
-    (kb.Forgetron(budget=9), of_learner("Forgetron", budget=10**6), "no slots are of the size"),
-    (kb.Pegasos(budget=9), of_learner("Pegasos", budget=10**6), "no slots are of the size"),
     (
         kb.Pegasos(),
         put("stores.0.place", lambda a: np.zeros((0, 2**40), a.dtype)),
         "stores.0.place: exp",
-    ),
-    (
-        kb.Pegasos(),
-        put("stores.0.alpha", lambda a: np.zeros((0, 1, 2**40))),
-        "stores.0.alpha: expected",
     ),
     (kb.Perceptron(), say("parameters", "kernels", value=POLYNOMIAL), "from 1 to 1,000"),
 ]
@@ -176,16 +163,14 @@ def test_more_memory_than_there_is(tmp_path, monkeypatch):
         kb.save(kb.recipes.make("omkc-dd"), tmp_path / "other")
 
 
-def test_labels_that_take_much(tmp_path):
+def test_labels_that_take_much(tmp_path, monkeypatch):
     """As an array of text; a model of such labels has them as objects when it is loaded."""
-    names = np.array(["a" * 50_000, "b"])
-    model = kb.recipes.make("majority").fit(X, names[(Y > 0).astype(int)])
-    kb.save(model, tmp_path / "model")
-    assert kb.load(tmp_path / "model").classes_.tolist() == names.tolist()
-    names = np.array([*(str(i) for i in range(400)), "a" * 50_000])
-    kb.save(kb.recipes.make("majority").fit(np.zeros((401, 1)), names), tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    assert loaded.classes_.tolist() == sorted(names.tolist())
+    monkeypatch.setattr("kernbrook.persistence.encoding.LARGEST_LABELS", 1000)
+    for few in (["b"], [str(i) for i in range(40)]):
+        names = np.array([*few, "a" * 200])
+        kb.save(kb.recipes.make("majority").fit(np.zeros((len(names), 1)), names), tmp_path / "m")
+        classes = kb.load(tmp_path / "m").classes_
+        assert (classes.dtype, classes.tolist()) == (object, sorted(names.tolist()))
 
 
 # -- states beyond their ranges, and odd ones within -------------------------------------------
@@ -200,26 +185,10 @@ LEVELS = [kb.GradientDescent(step=0.1, loss="logistic") for _ in range(3)]
 PROJECTING = kb.Projectron(budget=9)
 HAVING = [
     (pegasos(budget=9), at("stores.0.scale", 0, 0.0), "stores.0.scale: expected numbers above 0"),
-    (pegasos(budget=9), at("stores.0.scale", 1, np.nan), "stores.0.scale: NaN or infinity"),
     (
         pegasos(budget=9),
         at("stores.0.memory", (0, 0), -1.0),
         "stores.0.memory: expected numbers from 0",
-    ),
-    (
-        pegasos(budget=9, upkeep="project"),
-        at("stores.0.factor", (0, 2, 2), 0.0),
-        "stores.0.factor: expected numbers above 0",
-    ),
-    (
-        combined(None, PROJECTING),
-        put("stores.0.factor", lambda a: a[:, :, ::-1]),
-        "stores.0.factor: expected numbers above 0",
-    ),
-    (
-        combined(None, PROJECTING),
-        at("stores.0.diagonal", (1, 0), 0.0),
-        "stores.0.diagonal: expected numbers above 0",
     ),
     (
         combined(None, PROJECTING),
@@ -231,29 +200,16 @@ HAVING = [
         at("progress.state", slice(None), -1e308),
         "progress.state: expected 0 as the greatest of each level",
     ),
-    (combined(kb.EXP(loss="logistic")), at("progress.state", -1, -9.0), "progress.state: expected"),
     (combined(kb.Stack()), at("calibration.vote", 1, 0.1), "calibration.slope, vote, errors: e"),
-    (combined(kb.Stack()), at("calibration.vote", 3, np.nan), "calibration.vote: NaN or infinity"),
     (combined(kb.GroupNorm()), at("progress.state", 0, -1.0), "progress.state: expected numbers"),
     (combined(None), at("progress.log_weights", 0, np.nan), "progress.log_weights: expected 0"),
-    (combined(None), put("progress.log_weights", lambda a: a - 1), "progress.log_weights: expect"),
-    (combined(None), put("progress.log_weights", lambda a: a + np.inf), "progress.log_weights: e"),
-    (combined(None), at("progress.counters", 2, 3), "progress.counters: no state"),
     (
         combined(None, scaling="moments"),
         at("scaler.0.seen", 0, -1),
         "scaler.0.seen: expected numbers from 0",
     ),
-    (combined(None, scaling="moments"), at("scaler.0.first", 0, 1e300), "scaler.0.first: a great"),
     (combined(None), at("progress.counters", 1, 2**63 - 1), "progress.counters: no state"),
-    (combined(None), at("progress.counters", 4, -1), "progress.counters: no state"),
-    (combined(None), at("progress.losses", 0, np.inf), "progress.losses: NaN or infinity"),
     (combined(None), at("calibration.slope", 3, 1e300), "calibration.slope, vote, errors"),
-    (
-        combined(None),
-        at("calibration.curvatures", 0, 1e-320),
-        "calibration.curvatures: expected numbers from",
-    ),
     (
         pegasos(budget=9),
         put("stores.0.place", lambda a: a[:, ::-1]),
@@ -300,30 +256,20 @@ def machine(**parameters):
 LINEAR = {"kernels.Linear": {}}
 SAYING = [
     (put("classes_", lambda a: a[::-1]), "classes_: .*each once and sorted: got .1.0, -1.0"),
-    (put("classes_", lambda a: a * 0), "classes_: .*each once and sorted: got"),
-    (put("classes_", lambda a: a * np.nan), "classes_: expected numbers or text, got nan"),
     (
         put("classes_", lambda a: a + np.array([0, np.inf])),
         "classes_: expected numbers or text, got inf",
     ),
     (put("classes_", lambda a: a + 0.5), "classes_: .* Unknown label type: continuous"),
     (classes_of("object", [1], [2]), r"classes_: expected numbers or text, got \[1\]"),
-    (classes_of("object", LINEAR, {"tuple": []}), "classes_: expected numbers or text"),
     (classes_of("object", 1, "a"), "classes_: expected labels of one kind, .* int and str"),
-    (classes_of("object", 1, 2), "classes_: expected labels of one kind"),  # int64 holds them
-    (classes_of("object", None, "a"), "classes_: expected numbers or text"),
     (classes_of("<U1", "ab", "ac"), "labels: 'ab' is longer than <U1"),
-    (classes_of("<U1", 1, 2), "labels: expected text, got 1"),
-    (say("parameters", "missing_label", value={"tuple": []}), "missing_label: expected a number"),
     (say("parameters", "missing_label", value=[1]), "missing_label: expected a number, text or"),
     (say("parameters", "threshold", value="x"), "threshold: expected None"),
     (say("parameters", "on_bad_rows", value={"tuple": []}), "on_bad_rows must be"),
-    (say("fitted", "n_rows_skipped_", value=None), "n_rows_skipped_: expected an integer from 0"),
     (say("fitted", "n_rows_skipped_", value=2**63 - 1), "n_rows_skipped_: expected an integer"),
     (say("run", value=None), "it has learned something, but has no state"),
     (both(say("run", value=None), say("inner", value={})), "inner: OnlineMKClassifier has none"),
-    (say("best", value={}), "best: OnlineMKClassifier has none"),
-    (say("something", value={}), "something: OnlineMKClassifier has none"),
 ]
 
 

@@ -449,11 +449,3 @@ def test_dishonest_files_of_records(missing, words, X, message, tmp_path):
         return
     with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "m")
-
-
-def test_an_array_for_a_number_is_refused_in_one_line():
-    late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
-    late.n_dropped_ = np.ones(40, dtype=np.int64)
-    with pytest.raises(InputError, match="n_dropped_: expected an integer from 0") as refused:
-        late._read_kept({"run": None, "fitted": {}}, None)
-    assert str(refused.value).isprintable()

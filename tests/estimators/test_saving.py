@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 from importlib import import_module
 
 import hard_streams
@@ -220,45 +218,6 @@ def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert_same_state(kb.load(tmp_path / "model"), old)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_a_limit_on_the_size_of_files(tmp_path):
-    resource = pytest.importorskip("resource")
-    assert resource
-    program = (
-        "import sys, resource, kernbrook as kb, numpy as np\n"
-        "path = sys.argv[1]\n"
-        "kb.save(kb.recipes.make('majority'), path)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        "big = kb.OnlineMKClassifier([kb.Precomputed(np.eye(99))])\n"
-        "try:\n"
-        "    kb.save(big, path)\n"
-        "except kb.errors.KernbrookError as error:\n"
-        "    print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / "model"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert "File too large" in done.stdout
-    assert kb.load(tmp_path / "model").strategy == "majority"
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_folders_that_cannot_be_written_to(tmp_path):
-    model = kb.recipes.make("majority")
-    with pytest.raises(KernbrookError, match="there is no folder"):
-        kb.save(model, tmp_path / "absent" / "model")
-    with pytest.raises(KernbrookError, match="not an ordinary file"):
-        kb.save(model, tmp_path)
-    tmp_path.chmod(0o500)
-    try:
-        if os.access(tmp_path, os.W_OK):
-            pytest.skip("this user may write anywhere")
-        with pytest.raises(KernbrookError, match="Permission denied"):
-            kb.save(model, tmp_path / "model")
-    finally:
-        tmp_path.chmod(0o700)
 
 
 def test_only_what_is_in_use_is_written(tmp_path):

@@ -43,22 +43,6 @@ def test_recipe():
         kb.recipes.make("spa", tie="label")
 
 
-def test_seeds_and_sparsity():
-    """Another seed draws other additions; a larger divisor keeps fewer support vectors."""
-
-    def model_of(**parameters):
-        return kb.recipes.make("spa", **parameters).fit(X, Y)
-
-    one, again, other = (model_of(random_state=seed) for seed in (1, 1, 2))
-    assert one.dual_coef_.tobytes() == again.dual_coef_.tobytes()
-    assert one.dual_coef_.tobytes() != other.dual_coef_.tobytes()
-    counts = [
-        model_of(random_state=1, divisor=divisor).n_support_stored_ for divisor in (1, 3, 10, 100)
-    ]
-    assert counts == sorted(counts, reverse=True)
-    assert len(set(counts)) == 4
-
-
 # -- looking and voting -----------------------------------------------------------------------
 
 
@@ -114,16 +98,6 @@ def test_smoothing_spread_or_not():
 
 
 # -- under other combiners and selections -----------------------------------------------------
-
-
-@pytest.mark.parametrize("learner", [PassiveAggressive("PA"), SparsePA()], ids=repr)
-def test_a_uniform_vote_leaves_weights_alone(learner):
-    model = plain.classifier(learner=learner, combiner=kb.Uniform(), random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(model.kernel_weights_, np.full(16, 1 / 16))
-    usual = plain.classifier(
-        learner=learner, combiner=kb.Hedge(discount=1.0, loss="hinge"), random_state=0
-    ).fit(X, Y)
-    np.testing.assert_array_equal(model.dual_coef_, usual.dual_coef_)
 
 
 @pytest.mark.parametrize("factor", [0.5, 3.0])

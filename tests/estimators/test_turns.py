@@ -193,36 +193,6 @@ def test_models_that_are_merged_with_each_other():
     assert sorted(model.n_rounds_ for model in models) == [600, 900]
 
 
-def test_late_labels_named_columns_and_river():
-    late = kb.LateLabels(classifier(), classes=[0, 1])
-    named = kb.NamedColumns(classifier())
-    stream, trivial = kb.river.MKClassifier(FEW, kb.BPAS(20), seed=0), kb.recipes.make("majority")
-    encoder = kb.TableEncoder(missing="mean").fit(pd.DataFrame(ROWS[:5]))
-    named.learn(ROWS[:2], [0, 1])
-    stream.learn_one(ROWS[0], True)
-
-    def part(k):
-        def work():
-            for i in range(k, 240, 4):
-                late.predict(X[i : i + 1], keys=[i])
-                late.learn([i], y[i : i + 1])
-                named.learn_one(ROWS[i], int(y[i]))
-                stream.learn_one(ROWS[i], bool(y[i]))
-                trivial.learn(X[i : i + 1], y[i : i + 1], classes=[0, 1])
-                encoder.learn(pd.DataFrame(ROWS[i : i + 1]))
-
-        return work
-
-    at_once(*map(part, range(4)))
-    assert late.model.n_rounds_ == 240
-    assert not len(late.waiting_)
-    assert named.n_rounds_ == 242
-    assert named.counts_.tolist() == [242] * 3
-    assert stream.estimator.n_rounds_ == 241
-    assert trivial.n_rounds_ == 240
-    assert encoder.counts_.tolist() == [245] * 3
-
-
 def test_what_a_model_calls_cannot_make_it_learn():
     refused = []
 

@@ -7,8 +7,6 @@ from sklearn.linear_model import SGDRegressor
 import kernbrook as kb
 from kernbrook.engine.deciding import read
 from kernbrook.estimators.pool import pool_of
-from kernbrook.features.pools import draw, widen
-from kernbrook.gram.rows import DenseRows
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 5))
@@ -114,18 +112,6 @@ def test_others_begin_anew_beside_what_goes_on(learner):
     model.partial_fit(X[70:], SCORE[70:])
     assert np.isfinite(model.predict(X)).all()
     assert read(model._model, views, raw, slice(None)).scores[:, 1:].any()
-
-
-@pytest.mark.parametrize("kernel", [kb.Gaussian(sigma=2.0), kb.Laplacian(sigma=9.0)], ids=str)
-def test_a_widened_map_is_near_the_kernel(kernel):
-    one = draw(kernel, kb.RandomFeatures(4000), 3, seed=0)
-    Z = widen(one, 5, seed=0).transform(DenseRows.of(X[70:]))
-    assert np.abs(Z @ Z.T - kernel(X[70:], X[70:])).max() < 0.1
-
-
-@pytest.mark.parametrize("kernel", [kb.Cauchy(sigma=1), kb.Matern(sigma=1)])
-def test_maps_that_have_no_wider_one(kernel):
-    assert widen(draw(kernel, kb.RandomFeatures(5), 3, seed=0), 5, seed=0) is None
 
 
 def test_all_begins_anew_where_the_default_has_other_parts():

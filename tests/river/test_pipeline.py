@@ -32,20 +32,3 @@ def test_progressive_validation_is_prequential():
         model.learn_one(np.array(scaled[i])[order], y, classes=None if i else [False, True])
     assert metric.get() == pytest.approx(right / (len(rows) - 1))
     assert metric.get() > 0.85
-
-
-def test_active_learning_in_the_documented_loop():
-    machine = pipeline(labels=kb.LabelBudget(0.2))
-    model, metric, used = kb.river.PolicySampler(machine), metrics.Accuracy(), 0
-    for x, y in datasets.Phishing():
-        said, ask = model.predict_one(x)
-        metric.update(y, said)
-        if ask:
-            used += 1
-            model.learn_one(x, y)
-    assert 0.15 < used / 1250 <= 0.2
-    assert metric.get() > 0.8
-    late = evaluate.progressive_val_score(
-        datasets.Phishing().take(300), model.clone(), metrics.Accuracy(), delay=20
-    )
-    assert late.get() > 0.6
