@@ -10,7 +10,7 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -155,28 +155,22 @@ def row_of(x: Any) -> Floats:
     """One row as numbers, a copy."""
     if type(x) is np.ndarray and x.dtype == np.float64:
         return x.copy()
+    return _as_floats(real(x, "x"), "x", ", one a feature")
+
+
+def _as_floats(given: Any, name: str, more: str = "") -> Floats:
+    """The numbers given, a copy that can be written to: read-only would be compiled for anew."""
     try:
-        row = np.array(x if type(x) is list else real(x, "x"))
-        if row.dtype.kind not in "biuf":
-            real(row, "x")
-        return row.astype(np.float64, copy=False)
-    except InputError:
-        raise
+        return np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"x: expected numbers, one a feature, found {shown(x)}") from None
+        raise InputError(f"{name}: expected numbers{more}, found {shown(given)}") from None
 
 
 def importance_of(sample_weight: Any, rows: int) -> Floats:
     """(n,) the weights of rows, 1 where none are given."""
     if sample_weight is None:
         return np.ones(rows)
-    try:
-        given = real(sample_weight, "sample_weight")
-        weights = np.array(given, dtype=np.float64)  # read-only would be compiled for anew
-    except InputError:
-        raise
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"sample_weight: expected numbers, found {shown(sample_weight)}") from None
+    weights = _as_floats(real(sample_weight, "sample_weight"), "sample_weight")
     weights = np.full(rows, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (rows,):
         raise InputError(
@@ -492,44 +486,22 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
 
     # -- what a label is, for the kinds to say ------------------------------------------------
 
-    @property
-    def _scores(self) -> int:
-        """Scores of each expert."""
-        raise NotImplementedError
-
-    def _numbers(self, y: NDArray[Any]) -> Any:
-        """Labels as the model takes them, `_nothing()` where there is none."""
-
-    def _nothing(self) -> Any:
-        """What the model takes for a label that cannot be had."""
-
-    def _number_of(self, y: Any) -> Any:
-        """One label as the model takes it; None where it has to be looked at more closely."""
+    _scores: Any  # how many each expert has
+    _nothing: Any  # what the model takes for a label that cannot be had
+    _numbers: Callable[[NDArray[Any]], Any]  # labels as it takes them
+    _number_of: Callable[[Any], Any]  # of one label; None where it has to be looked at more closely
+    _predictions: Callable[[Floats], Any]  # what decisions say
+    _prediction: Callable[[Floats], Any]  # the same of one row
+    _uninformed: Callable[[], Any]  # what is said of a row that says nothing
+    _no_rows: Callable[[Any], Learned]  # what `learn` gives of a chunk without rows
+    _new_calibration: Callable[[int], Any]  # what learns from the errors; of so many `inputs`
+    _sure: Callable[[Floats, Floats], dict[str, Any]]  # how sure it was of the last block, by name
 
     def _set_classes(self, y: Any, classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
 
     def _of_these(self, oracle: Any) -> Any:
         """The oracle, held to the classes that a call names as all."""
-
-    def _predictions(self, decisions: Floats) -> Any:
-        """What decisions say."""
-
-    def _prediction(self, decision: Floats) -> Any:
-        """What is said of one row."""
-
-    def _uninformed(self) -> Any:
-        """What is said of a row that says nothing."""
-
-    def _no_rows(self, classes: Any) -> Any:
-        """What `learn` gives of a chunk without rows."""
-
-    def _new_calibration(self, inputs: int) -> Any:
-        """What learns from the errors of decisions. inputs : see `Model`"""
-
-    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
-        """How sure it was of the last block's rows before their labels, as `Learned` has it."""
-        return {}
 
     def _met(self, decisions: Floats) -> Any:
         """What was said of the rows of the last block, before their labels."""
@@ -675,8 +647,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     ) -> Learned:
         """What `learn` does."""
         if self._is_nothing(X, y):
-            none: Learned = self._no_rows(classes)
-            return none
+            return self._no_rows(classes)
         good = self._skip(X)
         with self._nothing_half_done():
             if good is not None:
@@ -750,18 +721,18 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if decisions is None:
             return None
         _warn_of_leap(X, quick.leap(len(X)), first)
-        sure = {} if given else self._sure(decisions, quick.leanings(len(X)))
-        return Learned(self._met(decisions), ~np.isnan(targets), decisions, **sure)
+        return self._told(decisions, quick.leanings(len(X)), ~np.isnan(targets), given)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
     ) -> Learned:
         """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
-        views, scaler = self._next(X, rows, where)
-        model, oracle = self._model, callable(y)
+        model, oracle, scaler = self._model, callable(y), self._model.scaler.copy()
+        part = rows.part(where.start, where.stop)
+        views = views_of(model, scaler.learn(X[where]), part)
         if oracle:
             wanted = would_ask(model, views, X[where])[0]
-            told = np.array([self._answer(y, X, where.start) if wanted else self._nothing()])
+            told = np.array([self._answer(y, X, where.start) if wanted else self._nothing])
             model = self._model  # an answer may be of a new class
         else:
             told = y[where]
@@ -770,13 +741,12 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         block = Told(views, X[where], told, weights, always, asked_for, lifts)
         answer = learn_block(model, block, scaler)
         model.settle()
-        sure = {} if given else self._sure(answer.decisions, answer.leanings)
-        return Learned(self._met(answer.decisions), answer.asked, answer.decisions, **sure)
+        return self._told(answer.decisions, answer.leanings, answer.asked, given)
 
-    def _next(self, X: Any, rows: Rows, where: slice) -> tuple[Views, Scalers]:
-        """Some of the rows as the model takes them next, and the scaler once it has met them."""
-        part, scaler = rows.part(where.start, where.stop), self._model.scaler.copy()
-        return views_of(self._model, scaler.learn(X[where]), part), scaler
+    def _told(self, decisions: Floats, leanings: Floats, asked: Flags, given: bool) -> Learned:
+        """What was said of the rows of the last block, before their labels."""
+        sure = {} if given else self._sure(decisions, leanings)
+        return Learned(self._met(decisions), asked, decisions, **sure)
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the model takes it."""

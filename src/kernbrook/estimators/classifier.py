@@ -262,13 +262,9 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     # -- labels -----------------------------------------------------------------------------
 
     classes_: NDArray[Any]
-    _of_numbers = False
+    _of_numbers, _nothing = False, -1
     _learned = (*OnlineMachine._learned, "classes_", "_number")
-
-    @property
-    def _scores(self) -> int:
-        known = getattr(self, "classes_", ())
-        return len(known) if len(known) > 2 else 1
+    _scores = property(lambda self: n if (n := len(getattr(self, "classes_", ()))) > 2 else 1)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
@@ -408,7 +404,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
         there = present(y)
-        numbers = np.full(len(y), self._nothing(), dtype=np.int64)
+        numbers = np.full(len(y), self._nothing, dtype=np.int64)
         numbers[there] = class_numbers(self.classes_, y[there])
         return numbers
 
@@ -468,9 +464,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         known = getattr(self, "classes_", classes)
         none = as_labels([] if known is None else known)[:0]
         return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
-
-    def _nothing(self) -> int:
-        return -1
 
     def _number_of(self, y: Any) -> float | None:
         try:

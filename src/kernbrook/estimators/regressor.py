@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -76,8 +77,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     offset_: float
     parameter_ranges: ClassVar = {"center": Flag()}
-    _of_numbers = True
-    _scores = 1
+    _of_numbers, _scores, _nothing = True, 1, math.nan
     _learned = (*OnlineMachine._learned, "offset_")
 
     def __init__(
@@ -204,7 +204,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Floats:
         there = present(y)
-        numbers = np.full(len(y), self._nothing())
+        numbers = np.full(len(y), self._nothing)
         numbers[there] = as_numbers(y[there])
         wrong = there & ~(np.abs(numbers) < 1e100)
         if wrong.any():
@@ -266,9 +266,6 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _no_rows(self, classes: Any) -> Learned:
         return Learned(np.empty(0), np.zeros(0, dtype=bool), None)
-
-    def _nothing(self) -> float:
-        return float("nan")
 
     def _predictions(self, decisions: Floats) -> Floats:
         return decisions[:, 0].copy()

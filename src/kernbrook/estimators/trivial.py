@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import LARGEST, OneOf, check, counted, shown
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked
-from kernbrook.estimators.confidence import Residuals, check_coverage, covering
+from kernbrook.estimators.confidence import Residuals, check_coverage, covering, intervals_of
 from kernbrook.estimators.labels import (
     agreeing,
     as_labels,
@@ -95,11 +95,16 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
         """The one label or number, for each row of X."""
-        return np.full(self._rows(X), self._now())
+        return self._read(X).predictions
 
-    def _now(self) -> Any:
-        """What it predicts now."""
-        raise NotImplementedError
+    def _read(self, X: Any) -> Learned:
+        """What is said of rows, which `fit` has seen the like of where it was called."""
+        check_is_fitted(self)
+        if hasattr(self, "n_features_in_") and not is_empty(X):
+            X = checked(X, self)
+        said = self._told(np.empty(0), np.zeros(1, dtype=np.int64), None)[0]
+        every = np.zeros(number_of_rows(X), dtype=np.intp)
+        return said._replace(asked=np.zeros(1, dtype=bool)).of(every)
 
     def _learn_all(self, X: Any, y: Any, classes: Any) -> Self:
         """Learn, with all of scikit-learn's checks; a first call that fails leaves no trace."""
@@ -120,13 +125,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_")]:
             del self.__dict__[name]
 
-    def _rows(self, X: Any) -> int:
-        """Rows of X, checked where `fit` has seen what they are like."""
-        check_is_fitted(self)
-        if hasattr(self, "n_features_in_") and not is_empty(X):
-            X = checked(X, self)
-        return number_of_rows(X)
-
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
         self.check_learned({name: vars(self)[name] for name in body["fitted"]})
@@ -138,15 +136,13 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         for name in self._learned:
             if name not in learned and name != "n_unlabelled_":  # most data have all labels
                 raise InputError(f"{name} is missing")
-        if not is_count(learned["labels_asked_"]):
-            found = shown(learned["labels_asked_"])
-            raise InputError(f"labels_asked_: expected an integer from 0, got {found}")
-        if not is_count(learned.get("n_unlabelled_", 0)):
-            raise InputError("n_unlabelled_: expected an integer from 0")
-        self._check_sums(learned, learned["last_"], learned["labels_asked_"])
+        for name in ("labels_asked_", "n_unlabelled_"):
+            if not is_count(found := learned.get(name, 0)):
+                raise InputError(f"{name}: expected an integer from 0, got {shown(found)}")
+        self._check_sums(learned)
 
-    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
-        """The same of what the kinds have of so many labels, and of the last one."""
+    def _check_sums(self, learned: Mapping[str, Any]) -> None:
+        """The same of what the kinds have of so many labels."""
         raise NotImplementedError
 
     @property
@@ -208,21 +204,17 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         said = Learned(known[predicted], so_far, None, chances)
         return said, {"classes_": known, "counts_": counts, "last_": int(before[-1])}
 
-    def _now(self) -> Any:
-        code = self.last_
-        if self.strategy == "majority":
-            code = int(_majority(self.counts_[None, :])[0][0])
-        return self.classes_[code]
-
     @available_if(lambda self: self.strategy == "majority")
     @in_turn
     def predict_proba(self, X: Any) -> Floats:
         """(n, c) the shares of the labels so far, for each row of X."""
-        rows = self._rows(X)
-        return np.tile(_majority(self.counts_[None, :])[1], (rows, 1))
+        said = self._read(X).probabilities
+        assert said is not None
+        return said
 
-    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
+    def _check_sums(self, learned: Mapping[str, Any]) -> None:
         classes, counts = learned["classes_"], learned["counts_"]
+        last, asked = learned["last_"], learned["labels_asked_"]
         check_kept_classes(classes, 1)
         check_array("counts_", counts, (len(classes),), np.int64)
         if counts.min() < 0 or sum(counts.tolist()) != asked:
@@ -291,20 +283,17 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         said = Learned(predicted, so_far, None, half_widths=half)
         return said, dict(zip(self._learned, known, strict=False))
 
-    def _now(self) -> float:
-        mean: float = self.total_ / max(self.labels_asked_, 1)
-        return mean if self.strategy == "mean" else self.last_
-
     @available_if(lambda self: self.strategy == "mean")
     @in_turn
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """(n, 2) the one interval, for each row of X; infinite before the second label."""
         check_coverage("coverage", coverage)
-        rows, mean, count = self._rows(X), self._now(), np.array([self.labels_asked_])
-        half = _half_widths(count, np.array([mean - self.first_]), self.squares_, coverage)[0]
-        return np.tile([mean - half, mean + half], (rows, 1))
+        with intervals_of(coverage):
+            intervals = self._read(X).intervals
+        assert intervals is not None
+        return intervals
 
-    def _check_sums(self, learned: Mapping[str, Any], last: Any, asked: int) -> None:
+    def _check_sums(self, learned: Mapping[str, Any]) -> None:
         for name in self._learned[:4]:
             if not (type(learned[name]) is float and math.isfinite(learned[name])):
                 raise InputError(f"{name}: expected a number, got {shown(learned[name])}")
