@@ -52,7 +52,8 @@ def classes():
 
 
 def plotted(comparison):
-    return by_window(comparison, form_of(comparison))
+    section = by_window(comparison)
+    return section and section.plot
 
 
 def line(plot, name):
@@ -133,9 +134,17 @@ def test_dates_that_are_no_axis(classes, change):
     painted(draw(plot))
 
 
-def test_a_trivial_rule_that_is_compared_has_one_line():
-    plot = plotted(compared(recipes=["bpas", "majority"]))
-    assert [one.pen for one in plot.panels[0].lines] == ["bpas", "majority"]
+@pytest.mark.parametrize(
+    ("rules", "drawn", "said"),
+    [
+        (["majority"], ["bpas", "majority"], " The trivial rule that errs least, which knows "),
+        (["last-label"], ["the trivial rule", "bpas", "last-label"], " Trivial rules, which know "),
+    ],
+)
+def test_a_trivial_rule_that_is_compared_has_one_line(rules, drawn, said):
+    section = by_window(compared(recipes=["bpas", *rules]))
+    assert [one.pen for one in section.plot.panels[0].lines] == drawn
+    assert said in section.text
 
 
 def test_late_labels_have_no_rule(tmp_path):

@@ -12,16 +12,10 @@ from reports.synthetic import RECIPES, make_comparison, make_numbers
 
 from kernbrook.errors import InputError
 from kernbrook.reports import draw
-from kernbrook.reports.comparison import form_of, kernel_weights, learning_curves, support_vectors
+from kernbrook.reports.comparison import kernel_weights, learning_curves, support_vectors
 from kernbrook.reports.plot import GREY, svg
 
-
-def learning(comparison):
-    how = form_of(comparison)
-    return learning_curves(comparison, how.scale, how.axis)
-
-
-FIGURES = [learning, support_vectors, kernel_weights]
+FIGURES = [learning_curves, support_vectors, kernel_weights]
 
 
 def figure(plot):
@@ -44,7 +38,7 @@ def test_every_shape_of_history_is_drawn(make, plot, samples, permutations):
 
 def test_axes_are_labelled_with_units():
     comparison = make_comparison()
-    for plot, words in ((learning, "%"), (support_vectors, "number")):
+    for plot, words in ((learning_curves, "%"), (support_vectors, "number")):
         (panel,) = plot(comparison).panels
         assert panel.x_label == "rounds"
         assert words in panel.y_label
@@ -54,7 +48,7 @@ def test_axes_are_labelled_with_units():
 
 def test_the_curve_is_the_mean_of_the_runs_in_per_cent():
     comparison = make_comparison(("perceptron",), best=())
-    (line,) = learning(comparison).panels[0].lines
+    (line,) = learning_curves(comparison).panels[0].lines
     errors = np.array([run.history.error for run in comparison.rows[0].runs])
     np.testing.assert_allclose(line.y, 100 * errors.mean(axis=0))
     np.testing.assert_allclose(line.std, 100 * errors.std(axis=0, ddof=1))
@@ -63,7 +57,7 @@ def test_the_curve_is_the_mean_of_the_runs_in_per_cent():
 
 def test_squared_errors_are_drawn_in_the_unit_of_the_table():
     comparison = make_numbers()
-    plot = learning(comparison)
+    plot = learning_curves(comparison)
     (panel,) = plot.panels
     assert panel.y_label == "mean squared error so far (x 1e-3)"
     assert panel.y_scale == "linear"
@@ -78,7 +72,7 @@ def test_squared_errors_far_apart_have_a_logarithmic_axis():
         replace(run, history=replace(run.history, error=run.history.error * factor))
         for run, factor in zip(comparison.rows[0].runs, (1e30, 1e40, 1.0, 1e200, 2.0), strict=True)
     ]
-    (axes,) = figure(learning(with_runs(comparison, runs))).axes
+    (axes,) = figure(learning_curves(with_runs(comparison, runs))).axes
     assert axes.get_yscale() == "log"
     assert axes.get_ylabel().endswith("log scale")
     low, high = axes.get_ylim()
@@ -87,7 +81,7 @@ def test_squared_errors_far_apart_have_a_logarithmic_axis():
     endless = [
         replace(run, history=replace(run.history, error=np.full(40, np.inf))) for run in runs
     ]
-    figure(learning(with_runs(comparison, endless)))
+    figure(learning_curves(with_runs(comparison, endless)))
 
 
 TEN = [recipe[0] for recipe in RECIPES if recipe[0] != "omkc-u"]
@@ -95,7 +89,7 @@ TEN = [recipe[0] for recipe in RECIPES if recipe[0] != "omkc-u"]
 
 def test_every_one_of_ten_recipes_has_a_name_and_the_best_a_star():
     comparison = make_comparison(TEN)
-    picture = figure(learning(comparison))
+    picture = figure(learning_curves(comparison))
     assert {text.removesuffix(" *") for text in labels(picture)} == {
         row.title for row in comparison.rows
     }
@@ -105,8 +99,8 @@ def test_every_one_of_ten_recipes_has_a_name_and_the_best_a_star():
 
 def test_bands_only_where_lines_are_few():
     few, many = make_comparison(("omkc-dd", "perceptron")), make_comparison()
-    assert [line.std is None for line in learning(few).panels[0].lines] == [False, False]
-    assert all(line.std is None for line in learning(many).panels[0].lines)
+    assert [line.std is None for line in learning_curves(few).panels[0].lines] == [False, False]
+    assert all(line.std is None for line in learning_curves(many).panels[0].lines)
 
 
 def test_active_support_vectors_are_shown_where_they_differ():
@@ -141,18 +135,6 @@ def test_a_panel_for_each_recipe_with_several_kernels():
         kernel_weights(make_comparison(("perceptron", "majority")))
 
 
-def test_runs_sampled_at_other_rounds_are_interpolated():
-    comparison = make_comparison(("omkc-dd",), permutations=1)
-    other = make_comparison(("omkc-dd",), permutations=1, samples=7).rows[0].runs
-    first = comparison.rows[0].runs[0].history
-    both = with_runs(comparison, (*comparison.rows[0].runs, *other))
-    for plot in FIGURES:
-        figure(plot(both))
-    (line,) = learning(both).panels[0].lines
-    own = np.interp(first.rounds, other[0].history.rounds, other[0].history.error)
-    np.testing.assert_allclose(line.y, 50 * (first.error + own))
-
-
 def test_hostile_names_are_drawn_as_they_are():
     comparison = make_comparison(("omkc-dd",), kernels=(r"$\frac", "_x", "核\x00\n", "a" * 300))
     row = replace(comparison.rows[0], title=r"_$\undefined$ <b> " + "x" * 300)
@@ -177,7 +159,7 @@ def many_recipes(count=24, **options):
 
 def test_of_many_recipes_the_five_best_and_the_trivial_have_names():
     comparison = many_recipes()
-    picture = figure(learning(comparison))
+    picture = figure(learning_curves(comparison))
     assert set(labels(picture)) == {"R 0", "R 1", "R 2", "R 3", "R 4", "Majority"}
     lines = drawn(picture.axes[0])
     assert len(lines) == 24
@@ -186,7 +168,7 @@ def test_of_many_recipes_the_five_best_and_the_trivial_have_names():
     assert all(colour == GREY for colour in colours[:18])  # below those with a name
     assert {line.get_linewidth() for line in lines[:18]} == {0.6}
     ten = replace(comparison, rows=comparison.rows[-10:])
-    assert len(labels(figure(learning(ten)))) == 10
+    assert len(labels(figure(learning_curves(ten)))) == 10
     stored = support_vectors(comparison)
     assert set(stored.pens) <= {"r0", "r1", "r2", "r3", "r4", "majority"}
     assert len(stored.panels[0].lines) >= 23

@@ -30,32 +30,18 @@ from kernbrook.reports.plot import (
     limits,
     pens_of,
 )
-from kernbrook.reports.table import Column, Table, fixed, seconds
-from kernbrook.reports.words import TRIVIAL, counted, iso, listed, plain
+from kernbrook.reports.table import Column, Table, by_weight, fixed, seconds
+from kernbrook.reports.words import BEST, MEANING, NAMES, TRIVIAL, counted, iso, listed, plain
 from kernbrook.results import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kernbrook.evaluation.ranks import Ranking
     from kernbrook.evaluation.record import Comparison, Floats, History, Ints, Record, Row
 
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
-NAMES = {
-    "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
-    "rmse": "RMSE", "mae": "MAE", "coverage": "coverage", "width": "mean width",
-}  # fmt: skip
-MEANING = {
-    "mse": "MSE is the mean squared error",
-    "rmse": "RMSE is the root of the mean squared error",
-    "mae": "MAE is the mean absolute error",
-    "log_loss": "log loss is the mean of minus the logarithm of each label's probability",
-    "auc": "AUC is the share of pairs of unlike labels that are ranked rightly",
-    "coverage": "covered % is the share of the labels in intervals that are to cover 90 %",
-}
-IN_PERCENT = ("error", "coverage")
-DIGITS = {"log_loss": "{:.4f}", "auc": "{:.3f}"}
-BEST = {"auc": "greatest", "coverage": "best"}  # else the least
+
 _PREDICTED = "each predicted before its label was seen: lower is better, and falling means still "
 _OF_ROUNDS = "of the rounds so far"
 OVER_TIME = {
@@ -85,24 +71,6 @@ OVER_TIME = {
         "label was seen: the nearer to 90 % the better.",
     ),
 }
-
-
-def measure_value(name: str, value: float) -> str:
-    """A measure in a text; error and coverage are given as shares.
-
-    Examples
-    --------
-    >>> measure_value("error", 0.2727), measure_value("auc", 0.62412), measure_value("mae", 1851.3)
-    ('27.27 %', '0.624', '1851')
-    """
-    return f"{measure_cell(name, value)} %" if name in IN_PERCENT else measure_cell(name, value)
-
-
-def measure_cell(name: str, value: float) -> str:
-    """A measure in a column; what is a share is in per cent."""
-    if name in IN_PERCENT:
-        return f"{100 * value:.2f}"
-    return DIGITS.get(name, "{:.4g}").format(value)
 
 
 class MeasureForm(NamedTuple):
@@ -176,41 +144,36 @@ TOP_KERNELS = 3  # named in each panel
 REST = Pen(GREY, "-", 0.6)
 
 
-def learning_curves(comparison: Comparison, scale: float, axis: str) -> Plot:
-    """The errors so far, or another measure, over the rounds; means over the permutations.
+def learning_curves(comparison: Comparison) -> Plot:
+    """The measure over the rounds so far; means over the permutations.
 
     Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
     fits the curves after the first twentieth of the rounds, and need not start at zero. Where
-    squared errors end more than twentyfold apart it is logarithmic, up to a thousand times the
+    errors of numbers end more than twentyfold apart it is logarithmic, up to a thousand times the
     least, and there are no bands.
-
-    Parameters
-    ----------
-    comparison : at least one row, each with at least one run
-    scale : what the errors are multiplied by
-    axis : its label
     """
-    by = comparison.by
-    rows = tuple(row for row in comparison.rows if not np.isnan(row.measured(by)).any())
-    over = {row.recipe: over_time(row, by) for row in rows}
-    means = {name: scale * errors.mean(axis=0) for name, (_, errors) in over.items()}
-    ends = [float(mean[-1]) for mean in means.values() if 0 < mean[-1] < math.inf]
-    log = by in OF_SIZES and bool(ends) and max(ends) > WIDE * min(ends)
+    how = form_of(comparison)
+    over = {
+        row.recipe: over_time(row, how.measure)
+        for row in drawn_last(comparison)
+        if not np.isnan(row.measured(how.measure)).any()
+    }
+    log = how.measure in OF_SIZES and far_apart(one.mean(axis=0)[-1] for _, one in over.values())
     lines, seen = [], []
-    for row in drawn_last(comparison):
-        if row.recipe not in over:  # it has no such measure
-            continue
-        (rounds, errors), mean = over[row.recipe], means[row.recipe]
-        settled, std = rounds >= SETTLED * rounds[-1], None
+    for name, (rounds, values) in over.items():
+        mean, std, settled = how.scale * values.mean(axis=0), None, rounds >= SETTLED * rounds[-1]
         seen.append(mean[settled])
-        if len(rows) <= FEW and len(errors) > 1 and not log:
-            std = scale * errors.std(axis=0, ddof=1)
+        if len(over) <= FEW and len(values) > 1 and not log:
+            std = how.scale * values.std(axis=0, ddof=1)
             seen += [(mean - std)[settled], (mean + std)[settled]]
-        lines.append(Line(row.recipe, rounds, mean, std))
-    return named_plot(
-        comparison, lines, axis + (", log scale" if log else ""), "log" if log else "linear",
-        ends_of_errors(seen, log),
-    )  # fmt: skip
+        lines.append(Line(name, rounds, mean, std))
+    return named_plot(comparison, lines, how.axis, log, ends_of_errors(seen, log))
+
+
+def far_apart(sizes: Iterable[Any]) -> bool:
+    """Whether sizes are more than twentyfold apart: then an axis is logarithmic."""
+    found = [float(size) for size in sizes if 0 < size < math.inf]
+    return bool(found) and max(found) > WIDE * min(found)
 
 
 def ends_of_errors(seen: list[Floats], log: bool) -> tuple[float, float]:
@@ -230,34 +193,23 @@ def support_vectors(comparison: Comparison) -> Plot:
     """
     lines = []
     for row in drawn_last(comparison):
-        rounds, stored = over_time(row, "n_support_stored")
-        lines.append(Line(row.recipe, rounds, stored.mean(axis=0)))
-        if differs(row):
-            rounds, active = over_time(row, "n_support_active")
-            lines.append(Line(f"{row.recipe} active", rounds, active.mean(axis=0)))
-    ends = [float(line.y[-1]) for line in lines if line.y[-1] > 0]
-    log = bool(ends) and max(ends) > WIDE * min(ends)
-    if log:
-        lines = [
-            Line(one.pen, one.x, np.where(np.asarray(one.y) > 0, one.y, np.nan))
-            for one in lines if one.y[-1] > 0
-        ]  # fmt: skip
-        starts = [_start(line) for line in lines]
-        ends_of_axis = 0.8 * np.nanmin(ends + starts), 1.25 * max(ends)
+        for name, what in (("", "stored"), (" active", "active"))[: 1 + differs(row)]:
+            rounds, values = over_time(row, f"n_support_{what}")
+            lines.append(Line(row.recipe + name, rounds, values.mean(axis=0)))
+    log, high = far_apart(line.y[-1] for line in lines), max(line.y[-1] for line in lines)
+    if not log:
+        ends = 0.0, 1.05 * (high or 1.0)
     else:
-        ends_of_axis = 0.0, 1.05 * max(ends, default=1.0)
-    label = "support vectors (number" + (", log scale)" if log else ")")
-    return named_plot(comparison, lines, label, "log" if log else "linear", ends_of_axis)
-
-
-def _start(line: Line) -> float:
-    """Its height soon after the start."""
-    rounds = np.asarray(line.x)
-    return float(np.asarray(line.y)[rounds >= SETTLED * rounds[-1]][0])
+        lines = [line for line in lines if line.y[-1] > 0]
+        # Where nothing is kept, or little so soon, sets no end.
+        seen = [line.y[line.x >= SETTLED * line.x[-1]] for line in lines]
+        lines = [replace(line, y=np.where(line.y > 0, line.y, np.nan)) for line in lines]
+        ends = 0.8 * min(y[y > 0].min() for y in seen), 1.25 * high
+    return named_plot(comparison, lines, "number of support vectors", log, ends)
 
 
 def named_plot(
-    comparison: Comparison, lines: list[Line], label: str, scale: Any, ends_of_axis: Any
+    comparison: Comparison, lines: list[Line], label: str, log: bool, ends: tuple[float, float]
 ) -> Plot:
     """A figure of one panel; a star is behind the names of the best recipes."""
     pens, rest = _pens(comparison)
@@ -266,25 +218,21 @@ def named_plot(
         star = " *" if row.recipe in comparison.best else ""
         names[row.recipe] = label_text(row.title, longest=24) + star
         names[f"{row.recipe} active"] = label_text(row.title, longest=19) + " active"
-    of_active = {f"{name} active": dotted(pen.color) for name, pen in (pens | rest).items()}
-    drawn = {line.pen for line in lines}
-    named = {name: of_active.get(name, pens.get(name)) for name in _order(lines, pens)}
+    every = pens | rest | {f"{name} active": dotted(p.color) for name, p in (pens | rest).items()}
+    drawn = dict.fromkeys(line.pen for line in lines)
+    named = [name for name in drawn if name.removesuffix(" active") in pens]
     return Plot(
         [
             Panel(
-                lines, x_label="rounds", y_label=label, y_scale=scale,
-                x_limits=(0, max(int(line.x[-1]) for line in lines)), y_limits=ends_of_axis,
+                lines, x_label="rounds", y_label=label + ", log scale" * log,
+                y_scale="log" if log else "linear",
+                x_limits=(0, int(max(line.x[-1] for line in lines))), y_limits=ends,
             )
         ],
-        {name: pen for name, pen in named.items() if pen is not None},
+        {name: every[name] for name in named},
         names,
-        others={n: pen for n, pen in (rest | of_active).items() if n in drawn - named.keys()},
+        others={name: pen for name, pen in every.items() if name in drawn.keys() - named},
     )  # fmt: skip
-
-
-def _order(lines: list[Line], pens: dict[str, Pen]) -> list[str]:
-    """Names of the lines that are named."""
-    return [line.pen for line in lines if line.pen.removesuffix(" active") in pens]
 
 
 def kernel_weights(comparison: Comparison) -> Plot:
@@ -374,28 +322,11 @@ def differs(row: Row) -> bool:
 
 
 def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
-    """A quantity of the history, run by run.
+    """The rounds, (h,), and at these a quantity of the history, (r, h) or (r, h, m), run by run.
 
-    Parameters
-    ----------
-    row : a recipe's runs
     name : attribute of `History`, or a measure such as "log_loss"
-
-    Returns
-    -------
-    rounds : (h,) rounds of the first run
-    values : (r, h) or (r, h, m); a run sampled at other rounds is interpolated at those
     """
-    rounds = np.asarray(row.runs[0].history.rounds)
-    values = []
-    for run in row.runs:
-        own, value = run.history.rounds, _along(run.history, name)
-        if not np.array_equal(own, rounds):
-            columns = value.reshape(len(own), -1).T
-            value = np.array([np.interp(rounds, own, column) for column in columns]).T
-            value = value.reshape(len(rounds), *_along(run.history, name).shape[1:])
-        values.append(value)
-    return rounds, np.array(values)
+    return row.runs[0].history.rounds, np.array([_along(run.history, name) for run in row.runs])
 
 
 def _along(history: History, name: str) -> Floats:
@@ -427,7 +358,7 @@ _COSTS = {
 _RULE = "the trivial rule"
 
 
-def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
+def by_window(comparison: Comparison) -> Section | None:
     """The measure in up to 40 windows, beside that of the trivial rule that errs least.
 
     Over dates where each row has one and none is before those above it, else over rounds. Where
@@ -438,7 +369,7 @@ def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
     -------
     None where there are no four windows of 100 rows, or no windows of the measure: of AUC
     """
-    n_windows = _windows(comparison)
+    how, n_windows = form_of(comparison), min(MOST, comparison.n_rows // FEWEST)
     rows = [row for row in drawn_last(comparison) if not np.isnan(row.measured(how.measure)).any()]
     if how.measure not in _COSTS or n_windows < 4 or not rows:
         return None
@@ -447,43 +378,33 @@ def by_window(comparison: Comparison, how: MeasureForm) -> Plot | None:
     ends = np.unique([0, *rounds[np.searchsorted(rounds, wanted).clip(max=len(rounds) - 1)]])
     found = {row.recipe: _of_record(row.runs[0], how.measure, ends) for row in rows}
     rule, of_rule = _of_rule(rows[0].runs[0], how.measure, ends)
-    if rule in found:
-        rule = ""
-    if rule:
-        found = {_RULE: of_rule, **found}
+    rule = "" if rule in found else rule
+    found = ({_RULE: of_rule} if rule else {}) | found
     found = {name: how.scale * values for name, values in found.items()}
-    log = how.measure in OF_SIZES and _far_apart(list(found.values()))
+    log = how.measure in OF_SIZES and far_apart(map(np.nanmedian, found.values()))
     x, dated = _middles(comparison, ends)
     lines = [Line(name, x, values) for name, values in found.items()]
-    label = how.axis.replace(" so far", "") + (", log scale" if log else "")
-    scale, limits = "log" if log else "linear", ends_of_errors([*found.values()], log)
-    plot = named_plot(comparison, lines, label, scale, limits)
-    (panel,) = plot.panels
-    ends_of_x = (float(x[0]), float(x[-1])) if dated else (0, comparison.n_rows)
-    panel = replace(panel, x_limits=ends_of_x, dated=dated, x_label="" if dated else "rounds")
-    if not rule:
-        return replace(plot, panels=[panel])
-    pen, name = Pen(GREY, TRIVIAL_DASHES[1]), book.title(rule)
-    return replace(
-        plot, panels=[panel], pens={**plot.pens, _RULE: pen}, names={**plot.names, _RULE: name}
+    label, limits = how.axis.replace(" so far", ""), ends_of_errors([*found.values()], log)
+    plot = named_plot(comparison, lines, label, log, limits)
+    x_limits = (float(x[0]), float(x[-1])) if dated else (0, comparison.n_rows)
+    x_label = "" if dated else "rounds"
+    plot = replace(
+        plot,
+        panels=[replace(plot.panels[0], x_limits=x_limits, dated=dated, x_label=x_label)],
+        pens={**plot.pens, **({_RULE: Pen(GREY, TRIVIAL_DASHES[1])} if rule else {})},
+        names={**plot.names, _RULE: book.title(rule) if rule else ""},
     )
-
-
-def window_text(comparison: Comparison, how: MeasureForm) -> tuple[str, str]:
-    """A heading and a sentence for the figure."""
-    rows = round(comparison.n_rows / _windows(comparison))
-    heading = {"error": "Mistakes", "log_loss": "Log loss", "coverage": "Coverage"}
     text = (
-        f"About {rows:,} rounds each, by themselves: a bad day stands out here, and is a bump "
-        "in the mean of all rounds so far."
+        f"About {round(comparison.n_rows / n_windows):,} rounds each, by themselves: a bad day "
+        "stands out here, and is a bump in the mean of all rounds so far."
     )
-    if comparison.rows[0].runs[0].horizons is None and how.measure != "coverage":
-        text += " The trivial rule that errs least, which knows each label after its row, is grey."
-    return f"{heading.get(how.measure, 'Error')} by window", text
-
-
-def _windows(comparison: Comparison) -> int:
-    return min(MOST, comparison.n_rows // FEWEST)
+    if of_rule.size:
+        one = len(found.keys() & {*TRIVIAL, _RULE}) == 1
+        which = "The trivial rule that errs least, which knows {}, is grey."
+        which = which if one else "Trivial rules, which know {}, are grey."
+        text += f" {which.format('each label after its row')}"
+    heading = {"error": "Mistakes", "log_loss": "Log loss", "coverage": "Coverage"}
+    return Section(f"{heading.get(how.measure, 'Error')} by window", text, plot)
 
 
 def _of_record(run: Record, measure: str, ends: Ints) -> Floats:
@@ -518,12 +439,6 @@ def _of_rule(run: Record, measure: str, ends: Ints) -> tuple[str, Floats]:
             found[name] = np.concatenate([[0.0], np.cumsum(costs[cost], dtype=float)])
     best = min(found, key=lambda name: found[name][-1])
     return best, _of_sums(found[best][ends], measure, ends)
-
-
-def _far_apart(found: list[Floats]) -> bool:
-    middles = [float(np.nanmedian(values)) for values in found]
-    positive = [one for one in middles if 0 < one < math.inf]
-    return bool(positive) and max(positive) > WIDE * min(positive)
 
 
 def _middles(comparison: Comparison, ends: Ints) -> tuple[Floats, bool]:
@@ -664,8 +579,7 @@ def verdict(comparison: Comparison) -> str:
     rows, how = checked(comparison).rows, form_of(comparison)
     means = {row.recipe: float(np.mean(row.measured(how.measure))) for row in rows}
     real = [row for row in rows if row.recipe not in TRIVIAL] or list(rows)
-    names = {row.recipe for row in real}
-    best = next(row for row in by_measure(comparison) if row.recipe in names)
+    best = next(row for row in by_measure(comparison) if row in real)
     text = _praised(comparison, how, best.title, means[best.recipe], len(real) == 1)
     alike = [row.title for row in real if row is not best and row.recipe in comparison.best]
     if alike and best.recipe in comparison.best and comparison.permutations > 1:
@@ -721,11 +635,16 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
 def comparison_page(comparison: Comparison) -> Page:
     """A summary, the table, figures, how to run it again."""
     table = comparison_table(comparison)
-    sections = [
-        Section("Results", _explained(comparison), table=table),
-        *_by_window(comparison),
-        *_over_time(comparison),
-    ]
+    sections = [Section("Results", _explained(comparison), table=table)]
+    if comparison.in_order and (windows := by_window(comparison)) is not None:
+        sections.append(windows)
+        row = next((row for row in by_measure(comparison) if row.recipe not in TRIVIAL), None)
+        if row is not None:
+            changes = changes_table(comparison, row)
+            ends = "." if changes.columns else ", and finds no change."
+            text = f"ADWIN looks for changes of the error of {row.title}{ends}"
+            sections.append(Section("When the error changed", text, table=changes))
+    sections += _over_time(comparison)
     if shows_support(comparison):
         sections.append(
             Section(
@@ -735,8 +654,10 @@ def comparison_page(comparison: Comparison) -> Page:
                 support_vectors(comparison),
             )
         )
-    many = many_kernels(comparison)
-    if many:
+    if many := many_kernels(comparison):
+        weights = np.mean([run.history.kernel_weights[-1] for run in many[0].runs], axis=0)
+        order = np.argsort(-weights, kind="stable")
+        kernels = [many[0].runs[0].history.kernels[k] for k in order]
         sections += [
             Section(
                 "Weights of the kernels over time",
@@ -748,7 +669,7 @@ def comparison_page(comparison: Comparison) -> Page:
                 f"Final weights of {many[0].title}",
                 "The best recipe with several kernels, at the end of the stream; "
                 "means over the permutations.",
-                table=_weights(many[0]),
+                table=by_weight("kernel", kernels, weights[order].tolist(), len(kernels)),
             ),
         ]
     return Page(
@@ -765,23 +686,7 @@ def _over_time(comparison: Comparison) -> list[Section]:
     if all(how.estimate(row) is None for row in comparison.rows):
         return []
     heading, text = OVER_TIME[how.measure]
-    return [Section(heading, text, learning_curves(comparison, how.scale, how.axis))]
-
-
-def _by_window(comparison: Comparison) -> list[Section]:
-    """The measure by window, and when it changed, where rows are in the order of the data."""
-    how = form_of(comparison)
-    plot = by_window(comparison, how) if comparison.in_order else None
-    if plot is None:
-        return []
-    row = next((row for row in by_measure(comparison) if row.recipe not in TRIVIAL), None)
-    sections = [Section(*window_text(comparison, how), plot)]
-    if row is not None:
-        table = changes_table(comparison, row)
-        ends = "." if table.columns else ", and finds no change."
-        text = f"ADWIN looks for changes of the error of {row.title}{ends}"
-        sections.append(Section("When the error changed", text, table=table))
-    return sections
+    return [Section(heading, text, learning_curves(comparison))]
 
 
 def _explained(comparison: Comparison) -> str:
@@ -792,32 +697,6 @@ def _explained(comparison: Comparison) -> str:
     if shows_support(comparison):
         text += " #SV counts support vectors over all kernels, at the end of the stream."
     return text
-
-
-_LEAST_WEIGHT = 0.00005  # smaller ones would be shown as 0.0000
-
-
-def _weights(row: Row) -> Table:
-    """Kernels of a recipe by final weight, the greatest first, without those shown as 0."""
-    kernels = row.runs[0].history.kernels
-    final = np.mean([run.history.kernel_weights[-1] for run in row.runs], axis=0)
-    order = np.argsort(-final, kind="stable")
-    greatest = max(float(np.nanmax(final, initial=0.0)), 1e-12)
-    shares = np.nan_to_num(np.clip(final / greatest, 0, 1))
-    left = int(np.sum(np.abs(final) < _LEAST_WEIGHT))  # they come last, where no weight is negative
-    if left and final.min() >= 0:
-        order = order[: max(len(order) - left, 1)]
-    rest = len(final) - len(order)
-    return Table(
-        (
-            Column("kernel", tuple(kernels[k] for k in order), kind="code"),
-            Column("weight", tuple(final[k] for k in order), "{:.4f}".format),
-            Column("", tuple(shares[k] for k in order), "{:.4f}".format, kind="bar"),
-        ),
-        notes=(f"... and {counted(rest, 'kernel')} more, each of less than 0.0001",)
-        if rest
-        else (),
-    )
 
 
 def ranking_table(ranking: Ranking) -> Table:

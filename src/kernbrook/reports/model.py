@@ -28,16 +28,18 @@ from kernbrook.kernels import Kernel
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import Parameter, describe
 from kernbrook.recipes.making import make
-from kernbrook.reports.comparison import IN_PERCENT, NAMES, measure_cell, measure_value
-from kernbrook.reports.table import Column, Table, facts, rendered
+from kernbrook.reports.table import LEAST, Column, Table, by_weight, facts, rendered
 from kernbrook.reports.words import (
-    ERROR_NAMES,
+    IN_PERCENT,
+    NAMES,
     TRIVIAL,
     counted,
     error_value,
     few,
     iso,
     listed,
+    measure_cell,
+    measure_value,
     plain,
     sized,
     spark,
@@ -193,6 +195,7 @@ def _default(parameter: Parameter) -> str:
     return str(value)
 
 
+ONLINE = {"classification": "online error", "regression": "mean squared error"}
 MAIN = {"classification": "error", "regression": "rmse"}
 MEASURES = ("error", "log_loss", "auc", "mae", "rmse", "coverage", "width")  # in tables
 TOLD = ("error", "rmse", "mae", "log_loss", "auc")  # in words
@@ -437,7 +440,7 @@ def best_rule(spans: Sequence[dict[str, Any]]) -> str | None:
 def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Error, errors by window beside those of a trivial rule, and when they changed."""
     task, windows = found["task"], found["windows"]
-    name = "online error" if task == "classification" else ERROR_NAMES[task]
+    name = ONLINE[task]
     what = "row" if found["error_rows"] == found["n_rows"] else "label"
     rows = counted(found["error_rows"], what)
     past = [one for one in found["past"] if one["judged"]]
@@ -541,7 +544,7 @@ def past_table(found: dict[str, Any]) -> Table | None:
     kept, task = past[-DATA:], found["task"]
     names = [_name(one) for one in kept]
     columns = [Column("data", tuple(names), kind="text"), _counts("rows", kept, "n_rows")]
-    error = "error %" if task == "classification" else ERROR_NAMES[task]
+    error = "error %" if task == "classification" else NAMES["mse"]
     columns.append(Column(error, tuple(one["error"] for one in kept), form := _form(task)))
     if rule := best_rule(kept):
         errors = tuple(one["rules"].get(rule) for one in kept)
@@ -570,7 +573,6 @@ def _form(task: str) -> Any:
 
 
 BEST_KERNELS = 5
-_LEAST_WEIGHT = 0.0005  # 0.001 as shown
 
 
 def training_table(training: Training, recipe: str, width: int = 80) -> Group:
@@ -606,9 +608,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
         if lost := no_better(training.ahead):
             lines.append(("", lost))
         error += ", each label known before the next row"
-    lines += [
-        ("online error" if task == "classification" else ERROR_NAMES[task], error),
-    ]
+    lines.append((ONLINE[task], error))
     trivial = hasattr(model, "strategy")
     if training.judge is not None and not trivial and (worse := no_better(training.judge.measures)):
         lines.append(("", worse))
@@ -646,12 +646,12 @@ def _kernels_told(model: Any) -> list[str]:
     """The kernels of the greatest weights, and what the others weigh; none of a trivial rule."""
     pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
     pairs.sort(key=lambda pair: -pair[0])
-    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= _LEAST_WEIGHT]
+    best = [pair for pair in pairs[:BEST_KERNELS] if pair[0] >= LEAST]
     shown = [f"{weight:.3f}  {kernel}" for weight, kernel in best]
     if rest := pairs[len(best) :]:
         shown.append(f"{sum(weight for weight, _ in rest):.3f}  {len(rest)} others")
     bare = float(np.sum(model.expert_weights_) - np.sum(model.kernel_weights_)) if pairs else 0.0
-    if bare >= _LEAST_WEIGHT:
+    if bare >= LEAST:
         shown.append(f"{bare:.3f}  experts without a kernel")
     return shown
 
@@ -732,7 +732,6 @@ def _expert(model: Any, number: int) -> str:
 
 
 KERNELS, LEARNERS = 10, 5  # shown, by weight
-SHOWN = 0.0005  # weights that are 0.001 or more as they are written
 LINES = 8  # of the machine
 NAMED = 3  # of the data
 LABELS = 14  # columns of a terminal that the names of the facts take
@@ -966,8 +965,7 @@ def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if "n_terms" in found:  # from all data at once
         return
     if found["error"] is None:
-        task = found["task"]
-        yield "online error" if task == "classification" else ERROR_NAMES[task], NOT_RECORDED
+        yield ONLINE[found["task"]], NOT_RECORDED
         return
     yield from since_lines(found)
 
@@ -980,11 +978,11 @@ def _kernels(found: dict[str, Any]) -> Table | None:
     names, weights = ([one[name] for one in kernels] for name in ("kernel", "weight"))
     experts = found.get("experts", [])
     alone = {one["kernel"]: one.get("mistakes") for one in experts}
-    more = []
+    more = {}
     if len(experts) == len(alone) == len(names) and None not in alone.values():
         shares = [100 * alone[name] / max(found["labels_asked"], 1) for name in names]
-        more = [("alone, error %", shares)]
-    return _by_weight("kernel", names, weights, more, KERNELS)
+        more = {"alone, error %": shares}
+    return by_weight("kernel", names, weights, KERNELS, more)
 
 
 def _learners(found: dict[str, Any]) -> Table | None:
@@ -998,27 +996,4 @@ def _learners(found: dict[str, Any]) -> Table | None:
         return None
     names = sorted(sums, key=lambda name: -sum(sums[name]))
     weights, numbers = ([of(sums[name]) for name in names] for of in (sum, len))
-    return _by_weight("learner", names, weights, [("experts", numbers)], LEARNERS)
-
-
-def _by_weight(
-    what: str,
-    names: Sequence[str],
-    weights: Sequence[float],
-    more: Sequence[tuple[str, Sequence[float]]],
-    most: int,
-) -> Table:
-    """Things with falling weights, the first of them with bars, and what the others weigh."""
-    shown = max(1, sum(weight >= SHOWN for weight in weights[:most]))
-    greatest = max(weights[0], 1e-12)
-    columns = [
-        Column(what, tuple(names[:shown]), kind="code"),
-        Column("weight", tuple(weights[:shown]), "{:.3f}".format),
-        Column("", tuple(max(w, 0.0) / greatest for w in weights[:shown]), kind="bar", spare=1),
-    ]
-    for header, values in more:
-        form = "{:,}".format if isinstance(values[0], int) else "{:.2f}".format
-        columns.append(Column(header, tuple(values[:shown]), form))
-    rest = weights[shown:]
-    note = f"... and {len(rest)} more, {100 * sum(rest):.0f} % together"
-    return Table(tuple(columns), notes=(note,) if rest else ())
+    return by_weight("learner", names, weights, LEARNERS, {"experts": numbers})

@@ -256,6 +256,39 @@ def at_decades(curves: Sequence[Curve], form: Callable[[Any], str], group: str) 
     return [column for column in columns if any(value is not None for value in column.values)]
 
 
+LEAST = 0.0005  # weights that are 0.001 or more as they are written
+
+
+def by_weight(
+    what: str,
+    names: Sequence[str],
+    weights: Sequence[float],
+    most: int,
+    more: Mapping[str, Sequence[float]] | None = None,
+) -> Table:
+    """Things with falling weights, the first of them with bars, and what the others weigh.
+
+    Parameters
+    ----------
+    what : they are
+    most : so many are shown, or fewer: those that do not weigh nothing
+    more : headers of other columns, and what stands there
+    """
+    shown = max(1, sum(weight >= LEAST for weight in weights[:most]))
+    greatest = max(weights[0], 1e-12)
+    columns = [
+        Column(what, tuple(names[:shown]), kind="code"),
+        Column("weight", tuple(weights[:shown]), "{:.3f}".format),
+        Column("", tuple(max(w, 0.0) / greatest for w in weights[:shown]), kind="bar", spare=1),
+    ]
+    for header, values in (more or {}).items():
+        form = "{:,}".format if isinstance(values[0], int) else "{:.2f}".format
+        columns.append(Column(header, tuple(values[:shown]), form))
+    rest = weights[shown:]
+    note = f"... and {len(rest)} more, {100 * sum(rest):.0f} % together"
+    return Table(tuple(columns), notes=(note,) if rest else ())
+
+
 DISAGREES = "! more than two printed deviations away"
 DEVIATES = "~ within two printed deviations, but more than two deviations of the means' difference"
 

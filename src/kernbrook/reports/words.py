@@ -11,7 +11,21 @@ from typing import Any
 import numpy as np
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
-ERROR_NAMES = {"classification": "error", "regression": "mean squared error"}
+NAMES = {
+    "error": "error", "log_loss": "log loss", "auc": "AUC", "mse": "mean squared error",
+    "rmse": "RMSE", "mae": "MAE", "coverage": "coverage", "width": "mean width",
+}  # fmt: skip
+MEANING = {
+    "mse": "MSE is the mean squared error",
+    "rmse": "RMSE is the root of the mean squared error",
+    "mae": "MAE is the mean absolute error",
+    "log_loss": "log loss is the mean of minus the logarithm of each label's probability",
+    "auc": "AUC is the share of pairs of unlike labels that are ranked rightly",
+    "coverage": "covered % is the share of the labels in intervals that are to cover 90 %",
+}
+IN_PERCENT = ("error", "coverage")
+DIGITS = {"log_loss": "{:.4f}", "auc": "{:.3f}"}
+BEST = {"auc": "greatest", "coverage": "best"}  # else the least
 TRIVIAL = {
     "majority": "always saying the label seen most often so far",
     "last-label": "repeating the last label",
@@ -20,15 +34,27 @@ TRIVIAL = {
 }
 
 
-def error_value(error: float, task: str) -> str:
-    """A rate of mistakes, or a mean squared error, in a text.
+def measure_value(name: str, value: float) -> str:
+    """A measure in a text; error and coverage are given as shares.
 
     Examples
     --------
-    >>> error_value(0.125, "classification"), error_value(0.0134159, "regression")
-    ('12.50 %', '0.01342')
+    >>> measure_value("error", 0.2727), measure_value("auc", 0.62412), measure_value("mae", 1851.3)
+    ('27.27 %', '0.624', '1851')
     """
-    return f"{100 * error:.2f} %" if task == "classification" else f"{error:.4g}"
+    return f"{measure_cell(name, value)} %" if name in IN_PERCENT else measure_cell(name, value)
+
+
+def measure_cell(name: str, value: float) -> str:
+    """A measure in a column; what is a share is in per cent."""
+    if name in IN_PERCENT:
+        return f"{100 * value:.2f}"
+    return DIGITS.get(name, "{:.4g}").format(value)
+
+
+def error_value(error: float, task: str) -> str:
+    """A rate of mistakes, or a mean squared error, in a text."""
+    return measure_value("error" if task == "classification" else "mse", error)
 
 
 def counted(number: int, noun: str) -> str:
