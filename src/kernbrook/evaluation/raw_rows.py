@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.records import MISSING, Records, Wanted
+from kernbrook.streams.records import MISSING, Records, Wanted, raised
 from kernbrook.streams.tables.stream import BadRows
 
 
@@ -51,7 +51,7 @@ class KeptColumns:
 
     def _read(self) -> Iterator[tuple[Any, ...]]:
         errors = deque[KernbrookError](maxlen=1)
-        refused = errors.append if self._out else None
+        refused = errors.append if self._out else raised
         wanted, first = Wanted(self._names, kept=MISSING, refused=refused), 0
         for batch in self._records.batches(wanted):
             if not self._out.issuperset(first + row for row in batch.bad):

@@ -129,8 +129,6 @@ class ArffRecords(CsvRecords):
                 try:
                     lines[number - first] = self._as_csv(number, line)
                 except DataFileError as error:
-                    if refused is None:
-                        raise
                     refused(error)
                     lines[number - first] = b""
             yield first, b"\n".join(lines)

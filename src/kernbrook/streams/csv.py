@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import re
 from bisect import bisect
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 from operator import not_
@@ -42,6 +42,7 @@ from kernbrook.streams.records import (
     checked_names,
     is_number,
     quoted,
+    raised,
 )
 
 OPEN, BAD, BARE, PLAIN = "open", "bad", "bare", "plain"  # see `cells_of`
@@ -181,14 +182,14 @@ def _cell(separator: str, escapes: bool) -> re.Pattern[str]:
 
 
 def csv_lines(
-    path: Path, first: int, block: bytes, separator: str, refused: Refused = None
+    path: Path, first: int, block: bytes, separator: str, refused: Refused = raised
 ) -> bytes:
     r"""Lines of CSV with quotes as pyarrow and Python read them: around values, or doubled within.
 
     Blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
     write it, is no part of the value; where the line can be read without that, it is.
 
-    refused : called with the error for a line, which is then empty; None where it is raised
+    refused : called with the error for a line; where that returns, the line is empty
 
     Examples
     --------
@@ -206,8 +207,6 @@ def csv_lines(
             if line.count(b'"') % 2:
                 raise DataFileError(path, _ODD, first + i)
         except DataFileError as error:
-            if refused is None:
-                raise
             refused(error)
             lines[i] = b""
     return b"\n".join(lines)
@@ -469,10 +468,8 @@ def _once(
         if moved and sorted(here.split(mark)) == names:
             raise DataFileError(path, _MOVED, first + i)
         if line and here == plain:
-            error = DataFileError(path, f"{_AGAIN}; {_LEAVE_OUT}", first + i)
-            if refused is None:
-                raise error
-            refused(DataFileError(path, _AGAIN, first + i))
+            told = f"{_AGAIN}; {_LEAVE_OUT}" if refused is raised else _AGAIN
+            refused(DataFileError(path, told, first + i))
             lines[i] = b""
     return b"\n".join(lines)
 
@@ -594,15 +591,14 @@ class TextRecords(Records):
         return line != b""
 
     def refusing(self, wanted: Wanted) -> tuple[Refused, list[int]]:
-        """What is called with the error for a line, None where it is raised; and these lines."""
-        lines, tell = list[int](), wanted.refused
+        """What is called with the error for a line; and these lines."""
+        lines = list[int]()
 
         def refuse(error: KernbrookError) -> None:
-            assert tell is not None
-            tell(error)
+            wanted.refused(error)
             lines.append(getattr(error, "line", None) or 0)
 
-        return (None if tell is None else refuse), lines
+        return (raised if wanted.refused is raised else refuse), lines
 
 
 class CsvRecords(TextRecords):
@@ -651,45 +647,97 @@ class CsvRecords(TextRecords):
         for first, block in self._blocks(refused):
             table = self._with_numbers(block, wanted)
             if table is None:
-                table, block = self._as_text(first, block, wanted, refused)
+                texts = wanted._replace(numbers=())
+                table, block = self._as_text(first, block, texts, refused)
                 plain = {name for name in wanted.numbers if _is_plain(table.column(name))}
                 wanted = wanted._replace(numbers=plain)
-            lines = self.lines_of(table.num_rows, first, block)
-            yield self.batch(table, lines, bad)
+            yield self.batch(table, self.lines_of(table.num_rows, first, block), bad)
             bad.clear()
 
     def _as_text(
         self, first: int, block: bytes, wanted: Wanted, refused: Refused
     ) -> tuple[Any, bytes]:
         """The table of a block, all of it text, and the block without lines that are refused."""
-        wanted = wanted._replace(numbers=())
         try:
-            return csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted)), block
+            return self._table(block, wanted), block
         except (ValueError, csv.Error) as error:
-            faults = list(self._faults(first, block))
-            if not faults:
+            if not (faults := list(self._faults(first, block))):
                 raise self.at(first, f"in the lines from here on: {error}") from None
-            if refused is None:
-                raise faults[0] from None
         lines = block.split(b"\n")
         for fault in faults:
             refused(fault)
             lines[(fault.line or first) - first] = b""
         block = b"\n".join(lines)
-        if not block.strip(b"\n"):
-            return _no_rows(wanted.columns), block
-        return csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted)), block
+        return self._table(block, wanted) if block.strip(b"\n") else _no_rows(wanted), block
 
     def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
         """The table of a block where all that are to be numbers are; else None."""
         if not wanted.numbers or len(self.columns) > limits.WIDE:
             return None
         try:
-            table = csv_table(block, self.columns, wanted, self.separator, self.gaps(wanted))
+            table = self._table(block, wanted)
         except ValueError:
             return None
         # What is written as infinity, or is too large, is named as it stands.
         return table if all(_is_finite(table.column(name)) for name in wanted.numbers) else None
+
+    def _table(self, block: bytes, wanted: Wanted) -> Any:
+        """The columns wanted of whole lines, as text or numbers; null where a value is missing.
+
+        Of text with blanks around it `without_gaps` says later whether it is missing. ValueError
+        where a line cannot be read, or a row goes on in the next line.
+        """
+        is_wide = len(self.columns) > limits.WIDE
+        table = self._by_python(block, wanted) if is_wide else self._by_arrow(block, wanted)
+        rows = table.num_rows
+        if rows != _n_lines(block) and rows != sum(1 for line in block.split(b"\n") if line):
+            raise ValueError("quotes stand where they are not expected")
+        return _with_line_ends(table) if b"\r" in block else table
+
+    def _by_arrow(self, block: bytes, wanted: Wanted) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        places = [f"{i}" for i in range(len(self.columns))]  # names may be the same as options
+        number = dict(zip(self.columns, places, strict=True))
+        kinds = dict.fromkeys(places, pa.string())
+        kinds |= {number[name]: pa.float64() for name in wanted.numbers}
+        gaps = self.gaps(wanted)
+        table = arrow_csv.read_csv(
+            # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
+            pa.BufferReader(b"\n" + block),
+            read_options=arrow_csv.ReadOptions(
+                column_names=places, use_threads=False, block_size=len(block) + 2
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.separator),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=kinds,
+                null_values=gaps,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=gaps != ["?"],
+                include_columns=[number[name] for name in wanted.columns],
+            ),
+        )
+        return table.rename_columns(list(wanted.columns))
+
+    def _by_python(self, block: bytes, wanted: Wanted) -> Any:
+        """Where pyarrow's memory for each column is more than the text; all of it text."""
+        import pyarrow as pa
+
+        n = len(self.columns)
+        if any(map(self._is_too_long, block.split(b"\n"))):
+            raise ValueError("a row of another length")
+        lines = block.decode("utf-8").split("\n")
+        rows = [row for row in csv.reader(lines, delimiter=self.separator) if row]
+        if any(len(row) != n for row in rows):
+            raise ValueError("a row of another length")
+        cells: Iterable[tuple[str, ...]] = zip(*rows, strict=True) if rows else [()] * n
+        columns = dict(zip(self.columns, cells, strict=True))
+        return pa.table({name: pa.array(columns[name], pa.string()) for name in wanted.columns})
+
+    def _is_too_long(self, line: bytes) -> bool:
+        """Whether a line has so many separators that it is not to be taken apart."""
+        return line.count(self.separator.encode()) > len(self.columns) + limits.LONGEST_LABEL
 
     def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
         """What is wrong with the lines of a block that pyarrow does not read."""
@@ -701,7 +749,7 @@ class CsvRecords(TextRecords):
 
     def _problem(self, row: bytes) -> str | None:
         """What is wrong with a line; None where nothing is."""
-        if _is_too_long(row, self.columns, self.separator):
+        if self._is_too_long(row):
             kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
             marks = f"{row.count(self.separator.encode()):,} {kind}"
             return f"expected {len(self.columns)} values, found {marks}"
@@ -715,32 +763,6 @@ class CsvRecords(TextRecords):
             told = f"expected {len(self.columns)} values, found {len(cells)}"
             return f"{told}; {NO_COMMENT}" if cells[0].startswith("#") else told
         return None
-
-
-def csv_table(
-    block: bytes, names: Sequence[str], wanted: Wanted, separator: str, gaps: list[str]
-) -> Any:
-    """The columns wanted of a block of lines, as text or numbers; null where a value is missing.
-
-    Of text with blanks around it `without_gaps` says later whether it is missing. ValueError where
-    pyarrow does not read it, or a row goes on in the next line.
-
-    Parameters
-    ----------
-    block : whole lines
-    names : of all columns
-    wanted : columns
-    separator : what parts the values
-    gaps : text of values that are missing
-    """
-    if len(names) > limits.WIDE:
-        table = _wide_table(block, names, wanted.columns, separator)
-    else:
-        table = _arrow_table(block, names, wanted, separator, gaps)
-    rows = table.num_rows
-    if rows != _n_lines(block) and rows != sum(1 for line in block.split(b"\n") if line):
-        raise ValueError("quotes stand where they are not expected")
-    return _with_line_ends(table) if b"\r" in block else table
 
 
 def _n_lines(block: bytes) -> int:
@@ -760,40 +782,11 @@ def _with_line_ends(table: Any) -> Any:
     return table
 
 
-def _arrow_table(
-    block: bytes, names: Sequence[str], wanted: Wanted, separator: str, gaps: list[str]
-) -> Any:
-    """The same by pyarrow."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    places = [f"{i}" for i in range(len(names))]  # names as they are may be the same as options
-    number: Mapping[str, str] = dict(zip(names, places, strict=True))
-    kinds = dict.fromkeys(places, pa.string())
-    kinds |= {number[name]: pa.float64() for name in wanted.numbers}
-    table = arrow_csv.read_csv(
-        # At the start pyarrow would skip a mark of the byte order, which has no meaning here.
-        pa.BufferReader(b"\n" + block),
-        read_options=arrow_csv.ReadOptions(
-            column_names=places, use_threads=False, block_size=len(block) + 2
-        ),
-        parse_options=arrow_csv.ParseOptions(delimiter=separator),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=kinds,
-            null_values=gaps,
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=gaps != ["?"],
-            include_columns=[number[name] for name in wanted.columns],
-        ),
-    )
-    return table.rename_columns(list(wanted.columns))
-
-
-def _no_rows(columns: Sequence[str]) -> Any:
+def _no_rows(wanted: Wanted) -> Any:
     """A table of text without a row."""
     import pyarrow as pa
 
-    return pa.table({name: pa.array([], pa.string()) for name in columns})
+    return pa.table({name: pa.array([], pa.string()) for name in wanted.columns})
 
 
 def _is_plain(text: Any) -> bool:
@@ -811,23 +804,3 @@ def _is_finite(numbers: Any) -> bool:
     from pyarrow import compute
 
     return compute.all(compute.is_finite(numbers), min_count=0).as_py() is True
-
-
-def _is_too_long(line: bytes, names: Sequence[str], separator: str) -> bool:
-    """Whether a line has so many separators that it is not to be taken apart."""
-    return line.count(separator.encode()) > len(names) + limits.LONGEST_LABEL
-
-
-def _wide_table(block: bytes, names: Sequence[str], wanted: Sequence[str], separator: str) -> Any:
-    """The same where pyarrow's memory for each column is more than the text."""
-    import pyarrow as pa
-
-    if any(_is_too_long(line, names, separator) for line in block.split(b"\n")):
-        raise ValueError("a row of another length")
-    lines = block.decode("utf-8").split("\n")
-    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
-    if any(len(row) != len(names) for row in rows):
-        raise ValueError("a row of another length")
-    place = {name: i for i, name in enumerate(names)}
-    arrays = [pa.array([row[place[name]] for row in rows], pa.string()) for name in wanted]
-    return pa.Table.from_arrays(arrays, names=list(wanted))

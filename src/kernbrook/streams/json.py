@@ -21,6 +21,7 @@ from kernbrook.streams.records import (
     is_unicode,
     kinds_of,
     quoted,
+    raised,
     table_of,
 )
 
@@ -42,7 +43,7 @@ class JsonRecords(TextRecords):
     def __init__(self, file: DataFile, known: Collection[str] = (), skips: bool = False):
         super().__init__(file)
         for first, block in line_blocks(file):
-            rows = self._objects(first, block, (lambda error: None) if skips else None)[1]
+            rows = self._objects(first, block, (lambda error: None) if skips else raised)[1]
             if names := dict.fromkeys(name for row in rows for name in row):
                 break
         else:
@@ -91,7 +92,7 @@ class JsonRecords(TextRecords):
         return table_of(arrays, kinds)
 
     def _objects(
-        self, first: int, block: bytes, refused: Refused = None
+        self, first: int, block: bytes, refused: Refused
     ) -> tuple[list[int], list[dict[str, Any]]]:
         """The objects of a block, and the numbers of their lines."""
         lines, rows = [], []
@@ -102,8 +103,6 @@ class JsonRecords(TextRecords):
                 rows.append(self._object(number, line))
                 lines.append(number)
             except DataFileError as error:
-                if refused is None:
-                    raise
                 refused(error)
         return lines, rows
 

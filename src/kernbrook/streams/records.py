@@ -81,7 +81,12 @@ _SEVERAL = b"kernbrook: values of several kinds"
 BATCH_ROWS = 16_384  # of formats that let the reader choose
 
 
-Refused: TypeAlias = "Callable[[KernbrookError], None] | None"
+Refused: TypeAlias = "Callable[[KernbrookError], None]"
+
+
+def raised(error: KernbrookError) -> None:
+    """What is called with the error for a row where no row is left out."""
+    raise error from None
 
 
 class Wanted(NamedTuple):
@@ -93,8 +98,8 @@ class Wanted(NamedTuple):
     decimal : the mark before the fraction of numbers, where values of several kinds become text
     kept : text that is no gap, whatever it looks like: declared levels
     numbers : of the columns, those of numbers as programs write them: they need not come as text
-    refused : called with the error for each row that cannot be read, which is then left out; None
-        where the first such error is raised
+    refused : called with the error for each row that cannot be read; where that returns, the row
+        is left out
     ignores : whether names that come later, after those of `Records.columns`, are left out
     """
 
@@ -102,7 +107,7 @@ class Wanted(NamedTuple):
     decimal: str = "."
     kept: Collection[str] = ()
     numbers: Collection[str] = ()
-    refused: Refused = None
+    refused: Refused = raised
     ignores: bool = False
 
 
@@ -133,12 +138,8 @@ class Batch(NamedTuple):
             row += bad <= row
         return row
 
-    def bounded(self, refused: Refused = None) -> Iterator[Batch]:
-        """The same rows in batches without much text each.
-
-        refused : called with the error for a cell of long text, whose row is then refused, too;
-            None where the error is raised
-        """
+    def bounded(self, refused: Refused = raised) -> Iterator[Batch]:
+        """The same rows in batches without much text each, and without cells of long text."""
         sizes, long = np.zeros(self.table.num_rows, dtype=np.int64), dict[int, str]()
         for name in self.table.column_names:
             own = text_sizes(self.table.column(name))
@@ -156,14 +157,12 @@ class Batch(NamedTuple):
             yield batch._part(start, stop)
 
     def without(self, wrong: Mapping[int, str], refused: Refused) -> Batch:
-        """The same but for rows with a problem, of which `refused` is told; None to raise it."""
+        """The same but for rows with a problem, of which `refused` is told."""
         import pyarrow as pa
 
         if not wrong:
             return self
         for row in sorted(wrong):
-            if refused is None:
-                raise self.refusal(row, wrong[row])
             refused(self.refusal(row, wrong[row]))
         n = self.table.num_rows
         left = [row for row in range(n) if row not in wrong]

@@ -16,7 +16,7 @@ import numpy as np
 
 from kernbrook.errors import DataFileWarning, KernbrookError, UndeclaredColumnsError
 from kernbrook.streams import limits
-from kernbrook.streams.records import Records, Refused, Wanted, quoted, without_gaps
+from kernbrook.streams.records import Records, Refused, Wanted, quoted, raised, without_gaps
 from kernbrook.streams.tables.columns import ISO, Column, Date, Number, read_dates
 from kernbrook.streams.tables.declared import (
     AUTO,
@@ -156,7 +156,7 @@ def found_format(
         text = without_gaps(as_text(batch.table.column(column)))
         there = text.is_valid().to_numpy(zero_copy_only=False)
         bad = there & np.array([read_dates(text, one)[1] for one in known])
-        bad = bad if refused is None else bad & ~bad.all(axis=0)
+        bad = bad if refused is raised else bad & ~bad.all(axis=0)
         gone = np.maximum.accumulate(np.hstack([gone[:, -1:], bad]), axis=1)
         if gone[:, -1].all():
             row = int(gone.all(axis=0).argmax()) - 1
@@ -359,7 +359,7 @@ class _Looked:
 
 
 def survey(
-    records: Records, columns: Sequence[str], said: Declared, fills: bool, refused: Refused = None
+    records: Records, columns: Sequence[str], said: Declared, fills: bool, refused: Refused
 ) -> list[Finding]:
     """What each column seems to be of which nothing is said, and which is no column of numbers.
 
@@ -543,7 +543,7 @@ def _kinds(one: _Looked) -> str:
 
 
 def taken_of(
-    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = None
+    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = raised
 ) -> dict[str, dict[str, Any]]:
     """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
     auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.records import Batch, Records, Wanted, quoted, several_of
+from kernbrook.streams.records import Batch, Records, Wanted, quoted, raised, several_of
 from kernbrook.streams.stream import Labels, Piece, Stream
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
 from kernbrook.streams.tables.hints import (
@@ -285,7 +285,7 @@ class TableStream(Stream):
         self._trained, self._ignores = trained, ignore_extra
         self._learns = self._new or learns
         self.labelled, self.aside = labelled, list(aside)
-        self._refused = (lambda error: None) if skips else None
+        self._refused = (lambda error: None) if skips else raised
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
@@ -492,7 +492,7 @@ class TableStream(Stream):
                 except ColumnProblem as error:
                     problem = self._raised(batch, start + error.cause.row, error)
                     mended = isinstance(problem, MendableError) and error.cause.may_be_found
-                    if mended or self._refused is None:
+                    if mended or self._refused is raised:
                         raise problem from None
                     if (step := error.cause.row) == 0:  # else the rows before it come first
                         found = f"column {quoted(error.column)}: {error.cause.found}"
@@ -513,12 +513,13 @@ class TableStream(Stream):
 
     def _wanted(self, bad: BadRows | None = None) -> Wanted:
         encoder = self.encoder
-        there = [name for name in encoder.columns_ if name not in self.matched.missing]
+        gone = set(self.matched.missing)
+        there = [name for name in encoder.columns_ if name not in gone]
         label = [] if self.label_name is None else [self.label_name]
         refused = self._refused
-        if refused is not None and bad is not None:
+        if refused is not raised and bad is not None:
             refused = lambda error: bad.tell(str(error))  # noqa: E731
-        numbers = [name for name in encoder.plain_numbers() if name in there]
+        numbers = [name for name in encoder.plain_numbers() if name not in gone]
         return Wanted(
             [*there, *label], encoder.decimal, encoder.levels(), numbers, refused, self._ignores
         )
