@@ -425,7 +425,7 @@ def _one_column(rows: list[Line], text: list[str], by: str) -> str:
 
 
 def data_blocks(
-    file: DataFile, headless: bool, separator: str, refused: Refused = None
+    file: DataFile, headless: bool, separator: str, refused: Refused = raised
 ) -> Iterator[tuple[int, bytes]]:
     """The blocks of `whole_rows` that have rows; without the header, unless there is none.
 

@@ -67,6 +67,7 @@ _RARE = [
 ]  # fmt: skip
 _CLOCKS = ["%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p"]
 _QUARTER = re.compile(r"[0-9]{4}[\W_]?Q[1-4]|Q[1-4][\W_]?[0-9]{4}", re.IGNORECASE)
+_FIRST_DAY = "write its first day, such as 2024-01-01, or "
 _COUNTED = {10: ["%s"], 13: ["%Q"]}  # digits of a moment after 2001 and before 2286
 
 
@@ -75,52 +76,48 @@ def helped(column: Column, problem: ValueProblem) -> None:
     text, name = problem.text, column.column
     if text is None or problem.declared:
         return
-    formats, clocks = formats_of(text), []
-    if not formats:
-        clocks = [one for one in _CLOCKS if any(map(str.isdigit, text)) and _moment(text, one)][:1]
+    formats = formats_of(text)
+    clocks = [] if formats else formats_of(text, _CLOCKS)[:1]
+    is_common = bool({ISO, *COMMON} & {*formats})
     if isinstance(column, Date):
-        parts = column.parts if formats else ("hour",)
         if formats or clocks:
+            parts = column.parts if formats else ("hour",)
             problem.written.append(date_option(name, parts, formats or clocks))
         problem.declared.append(f"{option('drop', name)} in place of dates")
-        problem.may_be_found = column.written is None and bool({ISO, *COMMON} & {*formats})
+        problem.may_be_found = column.written is None and is_common
         return
     assert isinstance(column, Number)
-    others, ways = column.others(), column.written.others(text)
+    now, ways = column.written, column.written.others(text)
     problem.may_be_label = False
     if formats:
         problem.question, problem.declared = "a date? ", date_ways(name)
-        if not {ISO, *COMMON} & {*formats}:
+        if not is_common:
             problem.declared[0] = date_option(name, _parts_of(formats[0]), formats)
     elif clocks:
         problem.question = "a time? "
-        problem.declared = [date_option(name, ("hour",), clocks), *others]
+        problem.declared = [date_option(name, ("hour",), clocks), *column.others()]
     elif _QUARTER.fullmatch(text):
-        problem.question, drop = "a quarter? ", option("drop", name)
-        problem.declared = [f"write its first day, such as 2024-01-01, or {drop}"]
-    elif [way for way, _ in ways] == [column.written._replace(decimal=",")]:
-        problem.written = [f"with a decimal comma? {ways[0][0].told_from(column.written)}"]
+        problem.question = "a quarter? "
+        problem.declared = [_FIRST_DAY + option("drop", name)]
+    elif [way for way, _ in ways] == [now._replace(decimal=",")]:
+        problem.written = [f"with a decimal comma? {ways[0][0].told_from(now)}"]
     elif ways:
-        told = [(f"{number:.15g}", way.told_from(column.written)) for way, number in ways]
-        problem.written = [f"{number}? {way}" for number, way in told]
+        problem.written = [f"{number:.15g}? {way.told_from(now)}" for way, number in ways]
     else:
-        problem.declared, problem.may_be_label = others, True
+        problem.declared, problem.may_be_label = column.others(), True
 
 
-def _moment(text: str, written: str) -> int | None:
-    """A date in a format, in microseconds since 1970, never 0; None where it is none."""
+def formats_of(text: str, known: Sequence[str] | None = None) -> list[str]:
+    """Those of some formats, or of all, in which a text is a date: another moment in each."""
     import pyarrow as pa
 
-    found, bad = read_dates(pa.array([text], pa.string()), written)
-    return None if bad[0] else int(found[0]) or 1
-
-
-def formats_of(text: str) -> list[str]:
-    """The formats, common or not, in which a text is a date: another moment in each."""
-    found: dict[int, str] = {}
-    for written in (ISO, *COMMON, *_RARE, *_COUNTED.get(len(text), ())):
-        if any(map(str.isdigit, text)) and (moment := _moment(text, written)) is not None:
-            found.setdefault(moment, written)
+    if not any(map(str.isdigit, text)):
+        return []
+    array, found = pa.array([text], pa.string()), dict[int, str]()
+    for written in known or (ISO, *COMMON, *_RARE, *_COUNTED.get(len(text), ())):
+        moment, bad = read_dates(array, written)
+        if not bad[0]:
+            found.setdefault(int(moment[0]), written)
     return list(found.values())
 
 
@@ -150,34 +147,31 @@ def found_format(
     refusal : what is raised where the first text is in none
     refused : as `Wanted` has it
     """
-    known, instead = [ISO, *COMMON], f"{option('drop', column)} in place of dates"
-    gone = np.zeros((len(known), 1), dtype=bool)
+    known, instead = np.array([ISO, *COMMON]), f"{option('drop', column)} in place of dates"
+    fits = np.ones((len(known), 1), dtype=bool)  # all rows so far, the last of them behind
     for batch in records.batches(Wanted([column], refused=refused)):
         text = without_gaps(as_text(batch.table.column(column)))
-        there = text.is_valid().to_numpy(zero_copy_only=False)
-        bad = there & np.array([read_dates(text, one)[1] for one in known])
-        bad = bad if refused is raised else bad & ~bad.all(axis=0)
-        gone = np.maximum.accumulate(np.hstack([gone[:, -1:], bad]), axis=1)
-        if gone[:, -1].all():
-            row = int(gone.all(axis=0).argmax()) - 1
-            left = [one for one, is_gone in zip(known, gone[:, row], strict=True) if not is_gone]
-            if len(left) == len(known):
+        gap = text.is_null().to_numpy(zero_copy_only=False)
+        here = gap | ~np.array([read_dates(text, one)[1] for one in known])
+        if refused is not raised:
+            here |= ~here.any(axis=0)
+        fits = np.logical_and.accumulate(np.hstack([fits[:, -1:], here]), axis=1)
+        if not fits[:, -1].any():
+            row = int(fits.any(axis=0).argmin()) - 1
+            if fits[:, row].all():
                 raise refusal
-            wanted = f"a date as {' or '.join(left)}, as in the rows before"
+            wanted = f"a date as {' or '.join(known[fits[:, row]])}, as in the rows before"
             found = f"expected {wanted}, found {quoted(text[row].as_py())}"
             raise batch.refusal(row, f"column {quoted(column)}: {found}; {instead}")
-    left = [one for one, is_gone in zip(known, gone[:, -1], strict=True) if not is_gone]
+    left = known[fits[:, -1]].tolist()
     declared = date_option(column, parts, left)
     if len(left) > 1:
         ways = " and as ".join(left)
         problem = f"all dates can be read as {ways}; which is it? {declared}"
         raise records.refusal(f"column {quoted(column)}: {problem}")
-    told = (
-        f"column {quoted(column)}: its dates are read as {left[0]}, the only common format for "
-        f"all of them; {declared} says it"
-    )
-    tell(DataFileWarning(records.where, told))
-    return left[0]
+    told = f"its dates are read as {left[0]}, the only common format for all of them"
+    tell(DataFileWarning(records.where, f"column {quoted(column)}: {told}; {declared} says it"))
+    return str(left[0])
 
 
 # -- columns of numbers that seem to be codes ------------------------------------------------------
@@ -188,53 +182,46 @@ _LEAST_ROWS, _LEAST_DIGITS = 20, 5
 _HASHED = 32  # columns for levels that are many
 
 
-class Code(NamedTuple):
-    """What makes a column of numbers one of codes, in words: a postal code, an account.
+def codes_of(
+    records: Records, columns: Sequence[str], decimal: str, zeros: bool = False
+) -> dict[str, str]:
+    """What makes some of the columns of numbers codes, by the first rows of a table.
 
-    has_zeros : whether digits come after a 0, which no program writes before a number
+    zeros : whether only those are wanted that have digits after a 0
     """
-
-    column: str
-    told: str
-    has_zeros: bool = False
-
-
-def codes_of(records: Records, columns: Sequence[str], decimal: str) -> list[Code]:
-    """Those of some columns of numbers that seem to be codes, by the first rows of a table."""
     wanted = Wanted(columns, decimal, refused=lambda error: None, ignores=True)
     batch = next(iter(records.batches(wanted)), None) if columns else None
-    found = [] if batch is None else [_code(name, batch.table.column(name)) for name in columns]
-    return [code for code in found if code is not None]
+    found = {} if batch is None else {n: _code(n, batch.table.column(n), zeros) for n in columns}
+    return {name: told for name, told in found.items() if told}
 
 
-def _code(name: str, array: Any) -> Code | None:
+def _code(name: str, array: Any, zeros: bool) -> str:
+    """What makes a column of numbers one of codes, in words; empty where nothing does."""
     import pyarrow as pa
     from pyarrow import compute
 
     array, kind = plain(array)
     if not (pa.types.is_integer(kind) or pa.types.is_string(kind)):
-        return None
+        return ""
     text = without_gaps(array.cast(pa.string())).drop_null()
     way = option("categorical", name, f"=hash:{_HASHED}")
-    for pattern in (CODE, _POWER):
+    for pattern in (CODE,) if zeros else (CODE, _POWER):
         place = compute.index(compute.match_substring_regex(text, pattern), True).as_py()
         if place >= 0:
             value = text[place].as_py()
-            told = f"{quoted(value)} is read as the number {float(value):g}; a code? {way}"
-            return Code(name, told, pattern == CODE)
+            return f"{quoted(value)} is read as the number {float(value):g}; a code? {way}"
     digits = np.unique(compute.utf8_length(text).to_numpy(zero_copy_only=False))
-    if len(text) < _LEAST_ROWS or len(digits) > 1 or digits[0] < _LEAST_DIGITS:
-        return None
+    if zeros or len(text) < _LEAST_ROWS or len(digits) > 1 or digits[0] < _LEAST_DIGITS:
+        return ""
     values = text.unique()
     whole = compute.all(compute.match_substring_regex(values, "^[0-9]+$")).as_py()
     if not whole or len(values) < 2 or compute.all(compute.ends_with(values, "0")).as_py():
-        return None
+        return ""
     first = values[0].as_py()
     formats = formats_left(values, formats_of(first))
     ways = " or ".join([*[date_option(name, CYCLES, formats)] * bool(formats), way])
     kinds = "dates, or codes" if formats else "codes"
-    told = f"whole numbers of {digits[0]} digits each, as {quoted(first)}; {kinds}? {ways}"
-    return Code(name, told)
+    return f"whole numbers of {digits[0]} digits each, as {quoted(first)}; {kinds}? {ways}"
 
 
 # -- columns that are neither numbers nor declared -------------------------------------------------
@@ -261,9 +248,9 @@ class Finding(NamedTuple):
     """
 
     column: str
-    parameter: str
-    value: Any
     told: str
+    parameter: str = ""
+    value: Any = None
     marks: Mapping[str, str] = {}
     taken: int | None = None
 
@@ -276,12 +263,11 @@ class Finding(NamedTuple):
             return marks
         name, value = in_commas(self.column), self.value
         values = [value] if isinstance(value, str) else value
-        if isinstance(value, int):
-            name += f"=hash:{value}"
-        elif value is not None and not "".join(values).isprintable():  # in no line of a terminal
-            name += f"=hash:{_HASHED}"
-        elif value is not None:
+        is_text = value is not None and not isinstance(value, int)
+        if is_text and "".join(values).isprintable():
             name += "=" + ",".join(map(in_commas, values))
+        elif value is not None:  # what is not printable is in no line of a terminal
+            name += f"=hash:{_HASHED if is_text else value}"
         told = f"--{self.parameter}"
         return [*marks, (f"{told}={name}",) if name.startswith("-") else (told, name)]
 
@@ -289,15 +275,15 @@ class Finding(NamedTuple):
 class _Looked:
     """What was seen of a column; `numbers` is how its numbers would be read."""
 
-    def __init__(self, numbers: Number):
+    def __init__(self, numbers: Number, code: str):
         self.name, self.numbers = numbers.column, numbers
-        self.is_number, self.has_mark = True, False  # whether of decimals
+        self.code = code  # what makes its numbers codes
+        self.is_number, self.has_mark = not code, False  # whether of decimals
         self.rows = self.gaps = self.words = 0
         self.moments = self.odd = ""  # types of Arrow
         self.values: dict[str, int] = {}
         self.size = 0  # characters of these
         self.formats = [ISO, *COMMON]
-        self.code = ""  # what makes its numbers codes
         self.ways: list[Written] = []  # others, in which all of its values are numbers
 
     @property
@@ -311,6 +297,11 @@ class _Looked:
         return len(self.values) <= _MOST_VALUES and self.size <= _MOST_TEXT
 
     @property
+    def is_few(self) -> bool:
+        """Whether the values come again, and are few."""
+        return len(self.values) <= _MOST_LEVELS and 2 * len(self.values) <= self.there
+
+    @property
     def is_text(self) -> bool:
         """Whether it is no column of numbers, and of text."""
         return not (self.is_number or self.moments or self.odd)
@@ -319,6 +310,12 @@ class _Looked:
     def such(self) -> str:
         """Its first values, in words."""
         return "such as " + ", ".join(map(quoted, list(self.values)[:_SHOWN]))
+
+    @property
+    def kinds(self) -> str:
+        """How many values it has, in words."""
+        several = len(self.values)
+        return f"{several:,} different values" if self.has_all else f"over {several - 1:,} values"
 
     def look(self, array: Any) -> None:
         """See whether more values are numbers, and how many are missing."""
@@ -357,6 +354,96 @@ class _Looked:
             self.size += len(value) * (value not in self.values)
             self.values[value] = self.values.get(value, 0) + one["counts"]
 
+    def found(self) -> Finding:
+        """What it seems to be, where it is no column of numbers: the first that fits."""
+        if self.odd or "interval" in self.moments:
+            return Finding(self.name, f"{self.odd or self.moments}, which is not read", "drop")
+        if self.moments:
+            is_time = self.moments.startswith("time") and "stamp" not in self.moments
+            told = f"moments ({self.moments})"
+            return Finding(self.name, told, "dates", ["hour"] if is_time else None)
+        return (
+            (None if self.code else self._dates() or self._numbers() or self._but_for_a_few())
+            or (self._levels() if self.is_few else self._text())
+            or Finding(self.name, f"{self.kinds}, {self.such}", "categorical", _HASHED)
+        )
+
+    def _dates(self) -> Finding | None:
+        import pyarrow as pa
+
+        formats = self.formats
+        parts: tuple[str, ...] = CYCLES
+        if formats == _POINTS:  # nobody writes the month first with points
+            formats = _POINTS[:1]
+        if not formats:
+            sample = pa.array(list(self.values)[:_SAMPLED], pa.string())
+            first = sample[0].as_py()
+            formats = formats_left(sample, formats_of(first)) or formats_left(sample, _CLOCKS)[:1]
+            if formats:
+                parts = _parts_of(formats[0])
+            elif _QUARTER.fullmatch(first):
+                told = f"quarters, {self.such}: write the first day of each, such as 2024-01-01, or"
+                return Finding(self.name, f"{told} {option('drop', self.name)}")
+            else:
+                return None
+        if len(formats) > 1:
+            which = date_option(self.name, parts, formats)
+            told = f"dates as {' or as '.join(formats)}, {self.such}; {WHICH} {which}"
+            return Finding(self.name, told)
+        only = formats[0]
+        if only == ISO:
+            return Finding(self.name, f"dates, {self.such}", "dates")
+        value = only if parts == CYCLES else [*parts, only]
+        return Finding(self.name, f"dates as {only}, {self.such}", "dates", value)
+
+    def _numbers(self) -> Finding | None:
+        if not self.ways:
+            return None
+        told, now = f"numbers in another writing, {self.such}", self.numbers.written._asdict()
+        if len(self.ways) > 1:
+            return Finding(self.name, f"{told}, which can be read in {len(self.ways)} ways")
+        marks = self.ways[0]._asdict()
+        others = {k: v for k, v in marks.items() if v is not None and v != now[k]}
+        return Finding(self.name, told, marks=others)
+
+    def _but_for_a_few(self) -> Finding | None:
+        """Nearly all values are numbers; where they could be levels words come in few rows."""
+        numbers = {value: self.numbers.written.read(value) for value in self.values}
+        odd = [value for value, found in numbers.items() if found is None or math.isinf(found)]
+        rows = sum(self.values[value] for value in odd)
+        words = sum(self.values[value] for value in odd if any(map(str.isalnum, value)))
+        if not self.has_all or not odd or rows > 0.1 * self.there:
+            return None
+        if self.is_few and words > max(0.01 * self.there, self.there >= _SAMPLED):
+            return None
+        some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
+        told = f"numbers, but for {some} in {rows:,} of {self.there:,} rows: mend them, or leave "
+        told += 'out their rows: on_bad_rows="skip" (--on-bad-rows skip); are they levels? '
+        return Finding(self.name, told + option("categorical", self.name))
+
+    def _levels(self) -> Finding | None:
+        levels = sorted(self.values)
+        text = ", ".join(map(quoted, levels))
+        if len(text) > _LONG or max(map(len, levels)) > limits.LONGEST_LABEL:
+            return None
+        return Finding(self.name, f"{len(levels)} levels: {text}", "categorical", levels)
+
+    def _text(self) -> Finding | None:
+        """Words of sentences, or what is different in nearly every row."""
+        several, there = len(self.values), self.there
+        if self.has_all and self.words >= 2 * there:
+            words = {word.lower() for value in self.values for word in re.findall(r"\w+", value)}
+            if 0 < 4 * len(words) <= several:
+                told = f"{self.kinds}, {self.such}, which share {len(words):,} words"
+                return Finding(self.name, told, "words", taken=_HASHED)
+        if self.words >= _MANY_WORDS * there and 2 * several > there:
+            told = f"text, {self.words / there:.0f} words on average, such as "
+            return Finding(self.name, told + quoted(next(iter(self.values))), "words")
+        if self.has_all and not self.code and several >= 0.9 * there:
+            told = f"{self.kinds} in {there:,} rows, {self.such}: a name or a number of the row?"
+            return Finding(self.name, told, "drop")
+        return None
+
 
 def survey(
     records: Records, columns: Sequence[str], said: Declared, fills: bool, refused: Refused
@@ -365,28 +452,31 @@ def survey(
 
     fills : whether gaps are filled; else where they are is said, too
     """
-    names = [name for name in columns if name not in said.names]
-    own, written = [_Looked(Number(name, said.written)) for name in names], said.written
-    numbers = names if written == Written() else []
-    codes = {
-        one.column: one.told for one in codes_of(records, numbers, written.decimal) if one.has_zeros
-    }
-    plainly = [name for name in numbers if name not in codes]
-    _read(records, Wanted(names, written.decimal, [], plainly, refused), own, _Looked.look)
-    for one in own:
-        one.code, one.is_number = codes.get(one.name, ""), one.is_number and one.name not in codes
+    names, written = [name for name in columns if name not in said.names], said.written
+    decimal, numbers = written.decimal, names if written == Written() else []
+    codes = codes_of(records, numbers, decimal, zeros=True)
+    own = [_Looked(Number(name, written), codes.get(name, "")) for name in names]
+    numbers = [name for name in numbers if name not in codes]
+    _read(records, Wanted(names, decimal, [], numbers, refused), own, _Looked.look)
     odd = [one for one in own if one.is_text]
-    wanted = Wanted([one.name for one in odd], written.decimal, refused=refused)
+    wanted = Wanted([one.name for one in odd], decimal, refused=refused)
     _read(records, wanted, odd, _Looked.count)
     marked = any(one.has_mark for one in own if one.is_number)
     _find_ways(odd, written, marked)
-    found = [_found(one) for one in own if not one.is_number]
+    found = [one.found() for one in own if not one.is_number]
     if marked:
-        found = [_with_one_mark(one, written.decimal) for one in found]
+        # What no option reads: another mark of decimals, where numbers of other columns have one.
+        also = f"other columns have {decimal!r}, and a table has one decimal mark: mend it, or"
+        found = [
+            Finding(one.column, f"{one.told}; {also} {option('drop', one.column)}")
+            if "decimal" in one.marks
+            else one
+            for one in found
+        ]
     having = [one for one in own if one.gaps and not fills]
     some = ", ".join(f"{quoted(one.name)} ({one.gaps:,} rows)" for one in having[:_SHOWN])
     more = ", ..." if len(having) > _SHOWN else ""
-    gaps = Finding("", "missing", "mean", f"values are missing in {some}{more}")
+    gaps = Finding("", f"values are missing in {some}{more}", "missing", "mean")
     return [*found, gaps] if having else found
 
 
@@ -396,16 +486,6 @@ def _read(
     for batch in records.batches(wanted) if own else ():
         for one in own if batch.table.num_rows else ():
             see(one, batch.table.column(one.name))
-
-
-def _with_one_mark(found: Finding, mark: str) -> Finding:
-    """What no option reads: another mark of decimals, where numbers of other columns have one."""
-    if "decimal" not in found.marks:
-        return found
-    told = (
-        f"{found.told}; other columns have {mark!r}, and a table has one decimal mark: mend it, or "
-    )
-    return Finding(found.column, "", None, told + option("drop", found.column))
 
 
 def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
@@ -426,138 +506,18 @@ def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
         one.ways = list(found.values())
 
 
-def _found(one: _Looked) -> Finding:
-    """What a column seems to be that is no column of numbers."""
-    if one.odd or "interval" in one.moments:
-        return Finding(one.name, "drop", None, f"{one.odd or one.moments}, which is not read")
-    if one.moments:
-        value = ["hour"] if one.moments.startswith("time") and "stamp" not in one.moments else None
-        return Finding(one.name, "dates", value, f"moments ({one.moments})")
-    for find in _KINDS[2 * bool(one.code) :]:
-        if (found := find(one)) is not None:
-            return found
-    return Finding(one.name, "categorical", _HASHED, f"{_kinds(one)}, {one.such}")
-
-
-def _dates(one: _Looked) -> Finding | None:
-    import pyarrow as pa
-
-    formats = one.formats
-    parts: tuple[str, ...] = CYCLES
-    if formats == _POINTS:  # nobody writes the month first with points
-        formats = _POINTS[:1]
-    if not formats:
-        sample = pa.array(list(one.values)[:_SAMPLED], pa.string())
-        first = sample[0].as_py()
-        formats = formats_left(sample, formats_of(first)) or formats_left(sample, _CLOCKS)[:1]
-        if formats:
-            parts = _parts_of(formats[0])
-        elif _QUARTER.fullmatch(first):
-            told = f"quarters, {one.such}: write the first day of each, such as 2024-01-01, or "
-            return Finding(one.name, "", None, told + option("drop", one.name))
-        else:
-            return None
-    if len(formats) > 1:
-        which = date_option(one.name, parts, formats)
-        told = f"dates as {' or as '.join(formats)}, {one.such}; {WHICH} {which}"
-        return Finding(one.name, "", None, told)
-    only = formats[0]
-    if only == ISO:
-        return Finding(one.name, "dates", None, f"dates, {one.such}")
-    value = only if parts == CYCLES else [*parts, only]
-    return Finding(one.name, "dates", value, f"dates as {only}, {one.such}")
-
-
-def _numbers(one: _Looked) -> Finding | None:
-    if not one.ways:
-        return None
-    told, now = f"numbers in another writing, {one.such}", one.numbers.written
-    if len(one.ways) > 1:
-        told += f", which can be read in {len(one.ways)} ways"
-        return Finding(one.name, "", None, told)
-    marks = {"decimal": one.ways[0].decimal, "thousands": one.ways[0].thousands}
-    others = {k: v for k, v in marks.items() if v is not None and v != getattr(now, k)}
-    return Finding(one.name, "", None, told, others)
-
-
-def _but_for_a_few(one: _Looked) -> Finding | None:
-    """Nearly all values are numbers; where they could be levels words come in few rows."""
-    numbers = {value: one.numbers.written.read(value) for value in one.values}
-    odd = [value for value, found in numbers.items() if found is None or math.isinf(found)]
-    rows = sum(one.values[value] for value in odd)
-    words = sum(one.values[value] for value in odd if any(map(str.isalnum, value)))
-    if one.code or not one.has_all or not odd or rows > 0.1 * one.there:
-        return None
-    if _is_few(one) and words > max(0.01 * one.there, one.there >= _SAMPLED):
-        return None
-    some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
-    how = 'mend them, or leave out their rows: on_bad_rows="skip" (--on-bad-rows skip)'
-    told = f"numbers, but for {some} in {rows:,} of {one.there:,} rows: {how}; are they levels? "
-    return Finding(one.name, "", None, told + option("categorical", one.name))
-
-
-def _levels(one: _Looked) -> Finding | None:
-    levels = sorted(one.values)
-    text = ", ".join(map(quoted, levels[: _MOST_LEVELS + 1]))
-    if not _is_few(one) or len(text) > _LONG or max(map(len, levels)) > limits.LONGEST_LABEL:
-        return None
-    return Finding(one.name, "categorical", levels, f"{len(levels)} levels: {text}")
-
-
-def _shared_words(one: _Looked) -> Finding | None:
-    words = {word.lower() for value in one.values for word in re.findall(r"\w+", value)}
-    shares = one.words >= 2 * one.there and 0 < 4 * len(words) <= len(one.values)
-    if _is_few(one) or not one.has_all or not shares:
-        return None
-    told = f"{_kinds(one)}, {one.such}, which share {len(words):,} words"
-    return Finding(one.name, "words", None, told, taken=_HASHED)
-
-
-def _words(one: _Looked) -> Finding | None:
-    much = one.words >= _MANY_WORDS * one.there and 2 * len(one.values) > one.there
-    if _is_few(one) or not much:
-        return None
-    told = f"text, {one.words / one.there:.0f} words on average, such as "
-    return Finding(one.name, "words", None, told + quoted(next(iter(one.values))))
-
-
-def _names(one: _Looked) -> Finding | None:
-    if _is_few(one) or one.code or not one.has_all or len(one.values) < 0.9 * one.there:
-        return None
-    told = f"{_kinds(one)} in {one.there:,} rows, {one.such}: a name or a number of the row?"
-    return Finding(one.name, "drop", None, told)
-
-
-# The first that fits; of codes not the first two.
-_KINDS = (_dates, _numbers, _but_for_a_few, _levels, _shared_words, _words, _names)
-
-
-def _is_few(one: _Looked) -> bool:
-    """Whether the values come again, and are few."""
-    return len(one.values) <= _MOST_LEVELS and 2 * len(one.values) <= one.there
-
-
-def _kinds(one: _Looked) -> str:
-    several = len(one.values)
-    return f"{several:,} different values" if one.has_all else f"over {several - 1:,} values"
-
-
 def taken_of(
     encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = raised
 ) -> dict[str, dict[str, Any]]:
     """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
     auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
     found = survey(records, columns, encoder.declarations(), True, refused) if auto else []
-    taken = {
-        name: {
-            one.column: list(CYCLES) if one.value is None else one.value
-            for one in found
-            if one.parameter == name
-        }
-        for name in auto
-    }
-    for one in found if "categorical" in auto else ():
-        if one.taken is not None:
+    taken: dict[str, dict[str, Any]] = {name: {} for name in auto}
+    for one in sorted(found, key=lambda one: one.taken is not None):
+        if one.parameter in auto:
+            value = list(CYCLES) if one.value is None else one.value
+            taken[one.parameter][one.column] = value
+        elif one.taken is not None and "categorical" in auto:
             taken["categorical"][one.column] = one.taken
             told = f"column {quoted(one.column)}: {one.told}; words of text?"
             told += f" {option('words', one.column)}"
@@ -614,14 +574,14 @@ def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
         "words": declared_words(encoder.words),
     }
     default, given = type(encoder)().get_params(), encoder.get_params()
-    said: dict[str, Any] = {name: dict(own) for name, own in by_column.items() if own}
-    said |= {k: v for k, v in given.items() if k not in by_column and v != default[k]}
+    said = {k: v for k, v in given.items() if k not in by_column and v != default[k]}
     for one in found:
         said.update(one.marks)
-        if one.parameter == "missing":
-            said["missing"] = one.value
+        if one.parameter in by_column:
+            by_column[one.parameter][one.column] = one.value
         elif one.parameter:
-            said.setdefault(one.parameter, {})[one.column] = one.value
+            said[one.parameter] = one.value
+    said |= {name: dict(own) for name, own in by_column.items() if own}
     for name in ("categorical", "dates"):
         if is_auto(given[name]):
             said[name] = {AUTO: AUTO, **own} if (own := said.get(name)) else AUTO

@@ -16,7 +16,6 @@ from kernbrook.streams.stream import Labels, Piece, Stream
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
 from kernbrook.streams.tables.hints import (
     WHICH,
-    Code,
     codes_of,
     found_format,
     survey,
@@ -349,7 +348,7 @@ class TableStream(Stream):
     def _begun(self, encoder: TableEncoder | None, columns: list[str]) -> TableEncoder:
         """The encoder before the first row."""
         self._declared: set[str] = set()  # not by the file itself
-        self._codes: list[Code] = []
+        self._codes: dict[str, str] = {}
         self.matched = Match()
         if encoder is not None and not self._new:
             self.matched = match_columns(
@@ -417,7 +416,7 @@ class TableStream(Stream):
             no_rows = self._records.refusal("; ".join(["no row of data", *self.bad_rows.told[:1]]))
             raise self.bad_rows.first or no_rows
         self.n_rows, self.level_counts = rows, list(met.values())
-        odd = {**self.encoder.told(), **{code.column: code.told for code in self._codes}}
+        odd = {**self.encoder.told(), **self._codes}
         told = [f"column {quoted(name)}: {problem}" for name, problem in odd.items()]
         if is_index:
             told.append(
