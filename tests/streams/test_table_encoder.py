@@ -381,8 +381,7 @@ def test_a_record_alone_is_a_table_of_one_row(seed):
         try:
             table = frame_of([{name: record.get(name) for name in one.columns_}])
             of_table = to_arrow(table, one.decimal)
-            encode = other.learn_arrow if learns else other.transform_arrow
-            expected = encode(of_table, labels=labels)
+            expected = other.encode(of_table, learns=learns, labels=labels)
         except (InputError, pa.ArrowException):
             refused = True
         found = alone.read_record(record, learns)

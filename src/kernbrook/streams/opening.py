@@ -119,7 +119,7 @@ def open_stream(
     """
     if n_features is not None:
         n_features = positive_integer(n_features, "n_features")
-    if encoder is not None and not hasattr(encoder, "learn_arrow"):
+    if encoder is not None and not hasattr(encoder, "read_record"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
     asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
     with at_once():

@@ -78,6 +78,10 @@ class Declared:
         """The columns of which something is said, as often as it is."""
         return [*self.levels, *self.dates, *self.words, *self.drop]
 
+    def has_lags_of(self, label: str | None) -> bool:
+        """Whether labels of rows before are columns, where the label's column has that name."""
+        return bool(self.lags) and self.lags_of in (None, label)
+
     def column(self, name: str, zones: Mapping[str, str] | None = None) -> Column:
         """What a column becomes; zones : by column of dates, where they are known."""
         if name in self.levels:

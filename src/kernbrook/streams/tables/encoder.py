@@ -170,6 +170,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         "every": Whole(),
     }
     label: str | None = None  # the name of the label's column, where there is one and it is known
+    given = False  # to a stream, which has a copy
     helps = True  # whether problems say what would help, which takes time
     keeps = False  # whether `values` is kept
     values: Floats | None = None  # (n, width) the last rows that were read, before gaps were filled
@@ -208,8 +209,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """Forget what was learned, and learn from a frame, and its labels where lags need them."""
         check(self)
         self._begun_with(eager(X))
-        self.learn(X, y)
-        return self
+        return self.partial_fit(X, y)
 
     @in_turn
     def partial_fit(self, X: Any, y: Any = None) -> TableEncoder:
@@ -223,13 +223,14 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         frame = eager(X)
         if not hasattr(self, "columns_"):
             self._begun_with(frame)
-        return self._said(self.learn_arrow(self._arrow(frame), labels=self._labels(y, len(frame))))
+        labels = self._labels(y, len(frame))
+        return self._said(self.encode(self._arrow(frame), learns=True, labels=labels))
 
     @in_turn
     def transform(self, X: Any) -> Any:
         """(n, d) each row as if it came next; nothing changes."""
         self._check_fitted()
-        return self._said(self.transform_arrow(self._arrow(eager(X))))
+        return self._said(self.encode(self._arrow(eager(X))))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(d,) the names of the encoded columns, such as "sex=male"."""
@@ -260,14 +261,13 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """NotFittedError where not even the columns are known."""
         if hasattr(self, "columns_"):
             return
-        told = "TableEncoder is not fitted: it has not seen a table"
-        if "_given" in vars(self):
+        told = "it has not seen a table"
+        if self.given:
             told = (
-                "TableEncoder is not fitted: the stream that it was given to has a copy, which "
-                "learns the rows as they are read: transform with stream.encoder once the stream "
-                "was read, or fit this one"
+                "the stream that it was given to has a copy, which learns the rows as they are "
+                "read: transform with stream.encoder once the stream was read, or fit this one"
             )
-        raise NotFittedError(told)
+        raise NotFittedError(f"TableEncoder is not fitted: {told}")
 
     def _said(self, rows: Any) -> Any:
         """The rows; how values in them were read is said once."""
@@ -301,8 +301,8 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
     def __dir__(self) -> list[str]:
         """What is for users; not what streams and files ask for."""
-        users = {"fit_transform", "get_metadata_routing", "parameter_ranges", *self.get_params()}
-        users |= {"fit", "partial_fit", "learn", "transform", "get_feature_names_out", "get_params"}
+        users = {"fit", "partial_fit", "learn", "transform", "fit_transform", *self.get_params()}
+        users |= {"get_feature_names_out", "get_params", "get_metadata_routing", "parameter_ranges"}
         names = super().__dir__()
         return [n for n in names if n[0] == "_" or n[-1] == "_" or n[:4] == "set_" or n in users]
 
@@ -374,13 +374,9 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         said: Declared | None = vars(self).get("_declared")
         return Declared.of(self, {}, self._rules) if said is None else said
 
-    def declared(self) -> set[str]:
-        """The columns of which it is said what they become."""
-        return set(self.declarations().names)
-
     def named_columns(self) -> list[str]:
         """The columns that are known already, or declared."""
-        return self.columns_ if hasattr(self, "columns_") else list(self.declared())
+        return self.columns_ if hasattr(self, "columns_") else self.declarations().names
 
     def levels(self) -> set[str]:
         """All levels that are declared, of any column."""
@@ -395,20 +391,11 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     @property
     def lags_of_label(self) -> bool:
         """Whether labels of rows before are columns."""
-        return self.has_lags_of(self.label)
-
-    def has_lags_of(self, label: str | None) -> bool:
-        """Whether labels of rows before are columns, where the label's column has that name."""
-        said = self.declarations()
-        return bool(said.lags) and said.lags_of in (None, label)
-
-    def was_given(self) -> None:
-        """A stream has a copy of this one; `transform` says so until it has learned something."""
-        self._given = True
+        return self.declarations().has_lags_of(self.label)
 
     def with_levels(self, levels: Mapping[str, Sequence[str]]) -> Self:
         """A new one that has these levels for columns of which nothing else is said."""
-        taken, before = self.declared(), declared_levels(self.categorical)
+        taken, before = self.declarations().names, declared_levels(self.categorical)
         more = {name: list(values) for name, values in levels.items() if name not in taken}
         auto = {AUTO: AUTO} if is_auto(self.categorical) else {}
         new: Self = clone(self)
@@ -443,29 +430,22 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     # -- rows, as streams have them ----------------------------------------------------------------
 
     @in_turn
-    def learn_arrow(
-        self, table: Any, met: Mapping[str, LevelCounts] | None = None, labels: Any = None
-    ) -> Any:
-        """`learn` of a pyarrow table that has the columns of `columns_`, at least.
-
-        met : of `no_levels`, to count the rows
-        labels : an Arrow array, for lags; None where they are not known
-        """
-        return self._whole(*self._read(table, met or {}, True), labels, True)
-
-    @in_turn
-    def transform_arrow(
+    def encode(
         self,
         table: Any,
         met: Mapping[str, LevelCounts] | None = None,
+        learns: bool = False,
         labels: Any = None,
         follows: bool = False,
     ) -> Any:
-        """`transform` of a pyarrow table; met, labels : as `learn_arrow` has them.
+        """(n, d) the rows of a pyarrow table that has the columns of `columns_`, at least.
 
-        follows : whether the rows are those before the next ones, for lags; else nothing changes
+        met : of `no_levels`, to count the rows
+        learns : whether they are known then, as `learn` has it; else as `transform`
+        labels : an Arrow array, for lags; None where they are not known
+        follows : whether the rows are those before the next ones, for lags, and nothing else
         """
-        return self._whole(*self._read(table, met or {}, False), labels, False, follows)
+        return self._whole(*self._read(table, met or {}, learns), labels, learns, follows)
 
     @in_turn
     def read_table(self, table: Any, learns: bool = False) -> Any:
@@ -486,13 +466,11 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         before, found = [(column.seen, column.told) for column in self._columns], None
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
             found = self._one(record, learns)
-        refused = found is None or (self.missing == "error" and np.isnan(found[0]).any())
-        told = (one.told != was for one, (_, was) in zip(self._columns, before, strict=True))
-        if refused or any(told):
+        told = any(one.told != was for one, (_, was) in zip(self._columns, before, strict=True))
+        if found is None or told or (self.missing == "error" and np.isnan(found[0]).any()):
             for column, was in zip(self._columns, before, strict=True):
                 column.seen, column.told = was
             return None
-        assert found is not None
         return with_words(*found)
 
     def _one(self, record: Mapping[str, Any], learns: bool) -> tuple[Floats, list[Any]] | None:
@@ -597,11 +575,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         )
 
     # -- what the columns are ----------------------------------------------------------------------
-
-    @property
-    def dense_width(self) -> int:
-        """Columns of a row but for words, at least 1."""
-        return max(1, self.width + len(self._lag.names))
 
     def told(self) -> dict[str, str]:
         """By column how its values are read, where they could be read in another way."""

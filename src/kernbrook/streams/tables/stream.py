@@ -362,12 +362,12 @@ class TableStream(Stream):
             raise self._records.refusal_of_names("no column is left to learn from")
         begun = TableEncoder() if encoder is None else clone(encoder)
         if encoder is not None:
-            encoder.was_given()
-        self._declared = begun.declared()
+            encoder.given = True
+        self._declared = set(begun.declarations().names)
         levels = {k: v for k, v in self._records.levels.items() if k in columns}
         if levels:
             begun = begun.with_levels(levels)
-        of_label = begun.has_lags_of(self.label_name)
+        of_label = begun.declarations().has_lags_of(self.label_name)
         if of_label and not self.labelled:
             raise self._records.refusal("lags: of the label, and there is none")
         label = [self.label_name] if of_label and self.label_name is not None else []
@@ -477,7 +477,7 @@ class TableStream(Stream):
         encoder = self.encoder = self._start.copy() if keeps else self._start
         encoder.keeps, encoder.helps = watched, True
         bad = BadRows() if bad is None else bad
-        most = max(1, _CELLS // encoder.dense_width)
+        most = max(1, _CELLS // max(1, self.n_features - encoder.words_width))
         rows, first, step = 0, 0, most
         for batch in self._batches(self._wanted(bad)):
             table, start = self._whole(batch), 0
@@ -566,10 +566,7 @@ class TableStream(Stream):
             cells = cells._replace(several=several_of(piece, label))
         known = piece.column(label) if label and encoder.lags_of_label else None
         counts = encoder.no_levels() if met else {}
-        if self._learns:
-            X = encoder.learn_arrow(piece, counts, known)
-        else:
-            X = encoder.transform_arrow(piece, counts, known, follows=encoder.lags is not None)
+        X = encoder.encode(piece, counts, self._learns, known, follows=encoder.lags is not None)
         for name, one in (met or {}).items():
             one.join(counts[name])
         moments = encoder.moments_of(piece) if watched else None
