@@ -147,7 +147,12 @@ class ArffRecords(CsvRecords):
             is_weight = cells[-1][1] and cells[-1][0].startswith("{")
             found = f"expected {n} values, found {len(cells)}"
             raise self.at(number, "a weight in braces, which is not read" if is_weight else found)
-        values = (cell if bare and '"' not in cell else _in_quotes(cell) for cell, bare in cells)
+        # In quotes as CSV has it; see `whole_rows`.
+        quotes = ('"' + cell.replace("\n", "\r").replace('"', '""') + '"' for cell, _ in cells)
+        values = (
+            cell if bare and '"' not in cell else within
+            for (cell, bare), within in zip(cells, quotes, strict=True)
+        )
         return ",".join(values).encode()
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
@@ -228,11 +233,6 @@ def _cells(text: str, end: str) -> tuple[list[tuple[str, bool]], str]:
     if ("", True) in cells:
         raise ValueError("no value between two commas; ? is a missing one")
     return cells, text[place:]
-
-
-def _in_quotes(text: str) -> str:
-    """A value as CSV has it in quotes; see `whole_rows`."""
-    return '"' + text.replace("\n", "\r").replace('"', '""') + '"'
 
 
 def _meant(text: str) -> str:

@@ -79,10 +79,7 @@ class ArrowFile(Records):
             raise
         except Exception as error:  # of a damaged file, pyarrow raises whatever comes
             said = " ".join(str(error).split())[:200]
-            raise self._unread(said) from None
-
-    def _unread(self, problem: str) -> KernbrookError:
-        return self.refusal(f"not read as {self.kind}: {problem}")
+            raise self.refusal(f"not read as {self.kind}: {said}") from None
 
     kind: str
 

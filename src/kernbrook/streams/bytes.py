@@ -18,7 +18,7 @@ import threading
 import weakref
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -139,17 +139,16 @@ class DataFile:
                     raise DataFileError(self.path, f"over {self._max_bytes:,} bytes; {_LIFT}")
                 return raw
             raw.close()
-        whole = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
-        try:
-            for block in self.blocks():
-                with _in_words(self.path):
-                    whole.write(block)
+        with ExitStack() as stack:  # closed where its bytes do not come
+            whole = stack.enter_context(cast(BinaryIO, tempfile.TemporaryFile()))  # noqa: SIM115
+            try:
+                for block in self.blocks():
+                    with _in_words(self.path):
+                        whole.write(block)
+            except EOFError:
+                raise DataFileError(self.path, "the compressed data is truncated") from None
             whole.seek(0)
-        except BaseException as error:
-            whole.close()
-            if not isinstance(error, EOFError):
-                raise
-            raise DataFileError(self.path, "the compressed data is truncated") from None
+            stack.pop_all()
         return whole
 
     def check_unpacked(self, size: int, opened: BinaryIO, part: str) -> None:
@@ -230,9 +229,10 @@ class DataFile:
         except (lzma.LZMAError, OSError) as error:
             if str(error).startswith("Truncated"):
                 raise EOFError from None
+            problem = f"the compressed data is corrupt ({error})"
             # What pyarrow says of packed data has no number that is one of the system's.
-            known = isinstance(error, OSError) and error.strerror is not None
-            problem = _reason(error) if known else f"the compressed data is corrupt ({error})"
+            if isinstance(error, OSError) and error.strerror is not None:
+                problem = _reason(error)
         raise DataFileError(self.path, problem)
 
 
@@ -316,12 +316,9 @@ class _Reading(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if hasattr(os, "pread"):
-            data = os.pread(self._file.fileno(), len(buffer), self._place)
-        else:
-            with _TURN:
-                self._file.seek(self._place)
-                data = self._file.read(len(buffer))
+        with _TURN:
+            self._file.seek(self._place)
+            data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         self._place += len(data)
         return len(data)
@@ -335,36 +332,26 @@ def _in_words(path: Path) -> Iterator[None]:
         raise DataFileError(path, _reason(error)) from None
 
 
-def _reason(error: Exception) -> str:
-    match error:
-        case FileNotFoundError():
-            return "no such file"
-        case IsADirectoryError():
-            return "a folder, where a file was expected"
-        case PermissionError():
-            return "permission denied"
-        case _:
-            return getattr(error, "strerror", None) or str(error)
+_REASONS: dict[type, str] = {
+    FileNotFoundError: "no such file",
+    IsADirectoryError: "a folder, where a file was expected",
+    PermissionError: "permission denied",
+}
+
+
+def _reason(error: OSError) -> str:
+    return _REASONS.get(type(error)) or error.strerror or str(error)
 
 
 # By their first bytes, whatever the name.
 _BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _FORMATS = {
-    ".libsvm": "svmlight",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".txt": "svmlight",
-    ".dat": "svmlight",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
+    **dict.fromkeys([".libsvm", ".svm", ".svmlight", ".txt", ".dat"], "svmlight"),
+    **dict.fromkeys([".csv", ".tsv"], "csv"),
+    **dict.fromkeys([".parquet", ".pq"], "parquet"),
+    **dict.fromkeys([".arrow", ".feather", ".ipc"], "arrow"),
+    **dict.fromkeys([".jsonl", ".ndjson"], "json"),
     ".arff": "arff",
-    ".jsonl": "json",
-    ".ndjson": "json",
 }
 _BY_CONTENT = (".txt", ".dat")  # svmlight where nothing else is certain
 SEPARATORS = (",", ";", "\t", "|")
@@ -461,14 +448,11 @@ def _ending(path: Path) -> str:
 def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
     """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
 
-    Parameters
-    ----------
-    file : the file
-    least : columns of a CSV file
-    is_csv : whether text of which the name says nothing is CSV
-
     By the first bytes where these are certain, then by the suffix, else by the first line with
     data.
+
+    least : columns of a CSV file
+    is_csv : whether text of which the name says nothing is CSV
     """
     path = file.path
     suffix = _ending(path)
@@ -529,18 +513,14 @@ def foreign(head: bytes, path: Path) -> str | None:
 
 def _format_of_line(line: bytes, least: int) -> str | None:
     """The format that a first line with data is of, where that is certain."""
-    if _SVMLIGHT_LINE.fullmatch(_begin(line)):
+    whole = line if len(line) <= _LOOKED_AT else line[:_LOOKED_AT].rpartition(b" ")[0]
+    if _SVMLIGHT_LINE.fullmatch(whole):
         return "svmlight"
     if line.lstrip().startswith(b"{"):
         return "json"
     if line.lstrip()[:9].lower() == b"@relation":
         return "arff"
     return "csv" if least == 1 or any(mark.encode() in line for mark in SEPARATORS) else None
-
-
-def _begin(line: bytes) -> bytes:
-    """A line that is not long, or what is whole of its first part."""
-    return line if len(line) <= _LOOKED_AT else line[:_LOOKED_AT].rpartition(b" ")[0]
 
 
 def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:

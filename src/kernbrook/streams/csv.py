@@ -117,7 +117,9 @@ def _stop(
         if stop == place + 1 and is_even and not marks:
             return stop
         if is_even or stop == place + 1:
-            states = _states(b"\r".join(lines[place:stop]), separator)
+            text = b"\r".join(lines[place:stop]).decode("latin-1")
+            ways = (False, True) if '\\"' in text else (False,)  # with and without backslashes
+            states = [cells_of(text, separator, escapes)[1] for escapes in ways]
             if {*states} == {BAD} and (quotes % 2 or stop > place + 1):
                 raise DataFileError(path, UNENDED, first + place)
             if OPEN not in states:
@@ -131,13 +133,6 @@ def _stop(
                     raise DataFileError(path, _TWO_WAYS, first + place)
                 return stop if ends == BAD or is_last else 0
     return 0
-
-
-def _states(row: bytes, separator: str) -> list[str]:
-    """Of a row as it is; and where backslashes before quotes are none of its own."""
-    text = row.decode("latin-1")
-    ways = (False, True) if '\\"' in text else (False,)
-    return [cells_of(text, separator, escapes)[1] for escapes in ways]
 
 
 def cells_of(text: str, separator: str, escapes: bool = False) -> tuple[list[str], str]:
@@ -375,17 +370,12 @@ def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> No
         kind = "a separator" if ends == 1 else f"{ends} separators"
         way = f"ends with {kind}: sed 's/{mark}\\r*$//' cuts it off"
         raise DataFileError(path, f"{problem} {way}", below[0][0])
-    if more > 1 or names[0].startswith("#") or _is_names(below, separator):
+    has_numbers = [any(_is_cell_number(cell, separator) for cell in row) for _, row in below[:2]]
+    if more > 1 or names[0].startswith("#") or has_numbers == [False, True]:
         if more and (problem := _title(rows)):
             raise DataFileError(path, problem, first)
     elif more:
         raise DataFileError(path, f"expected {n} values, found {n + 1}; {_OF_R}", below[0][0])
-
-
-def _is_names(below: list[Line], separator: str) -> bool:
-    """Whether the second row has no number, and the third has one."""
-    has = [any(_is_cell_number(cell, separator) for cell in row) for _, row in below[:2]]
-    return has == [False, True]
 
 
 def _empty_at_end(cells: list[str]) -> int:

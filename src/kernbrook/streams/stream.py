@@ -133,12 +133,14 @@ class Stream(ABC):
         DataFileError
             The file cannot be read to its end.
         """
-        pieces = list(self._pieces())
-        return _join(pieces)
+        return _join(list(self._pieces()))
 
     def __repr__(self) -> str:
         rows = "?" if self.n_rows is None else self.n_rows
         return f"<{type(self).__name__} {self.name!r}: {rows} rows, {self.n_features} features>"
+
+
+_SAID = {*Stream.__annotations__} - {"encoder", "aside", "watch"}
 
 
 class View(Stream):
@@ -146,13 +148,8 @@ class View(Stream):
 
     def __init__(self, stream: Stream):
         self._stream = stream
-        self.name, self.n_rows = stream.name, stream.n_rows
-        self.n_features, self.feature_names = stream.n_features, stream.feature_names
-        self.labelled, self.label_name = stream.labelled, stream.label_name
-        self.n_unlabelled, self.label_type = stream.n_unlabelled, stream.label_type
-        self.seem_counts = stream.seem_counts
-        self.level_counts, self.matched = stream.level_counts, stream.matched
-        self.in_turn, self.tells, self.bad_rows = stream.in_turn, stream.tells, stream.bad_rows
+        for name in _SAID:
+            setattr(self, name, getattr(stream, name))
 
     @property
     def encoder(self) -> Any:

@@ -189,7 +189,7 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     if code != parser.DONE:
         start = int(state[parser.STOPPED_AT])
         index, previous = int(state[parser.INDEX]), int(state[parser.PREVIOUS])
-        token = _token(block, start)
+        token = block[start : start + 200].split(None, 1)[0]
         if code == parser.BAD_LABEL:
             problem = _label_problem(token)
         elif code == parser.BAD_PAIR:
@@ -233,10 +233,6 @@ def _inexact_label(block: bytes) -> re.Match[bytes] | None:
 
 def _line(first: int, block: bytes, start: int) -> int:
     return first + block.count(b"\n", 0, start)
-
-
-def _token(block: bytes, start: int) -> bytes:
-    return block[start : start + 200].split(None, 1)[0]
 
 
 def _shown(token: bytes) -> str:

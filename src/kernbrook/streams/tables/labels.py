@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,10 +159,8 @@ class LabelType:
         self.missing += cells.text.null_count
         self.present += len(cells.text) - cells.text.null_count
         self._longest = max(self._longest, _longest(cells))
-        if cells.numbers is None:
-            self._numeric = False
-        else:
-            self._whole = self._whole and _whole_or_missing(cells.numbers)
+        self._numeric = self._numeric and cells.numbers is not None
+        self._whole = self._whole and _whole_or_missing(cells.numbers)
         there = cells.text.drop_null()
         if len(there):
             self._kinds.setdefault(cells.kind, there[0].as_py())
@@ -203,7 +202,9 @@ class LabelType:
                 told.append(f"labels {one} and {other} are two; write them alike if they are one")
         if self._distinct is None and self._marked:  # as programs write numbers with fractions
             self._whole = False
-        self.dtype = self._dtype()
+        self.dtype = np.dtype(np.int64 if self._whole else np.float64)
+        if not self._numeric:
+            self.dtype = np.dtype(np.bool_ if self._boolean else f"<U{self._longest}")
         if self._distinct is not None:
             found = self._numbers if self._numeric else self._distinct
             classes = np.array(sorted(found))
@@ -217,11 +218,6 @@ class LabelType:
             self.dtype = np.dtype(np.float64 if self._numeric else object)
         return told
 
-    def _dtype(self) -> np.dtype[Any]:
-        if self._numeric:
-            return np.dtype(np.int64 if self._whole else np.float64)
-        return np.dtype(np.bool_ if self._boolean else f"<U{self._longest}")
-
     def labels(self, cells: LabelCells) -> Labels | None:
         """(n,) the labels of rows; None where these are not of the type that was found."""
         if cells.text.null_count and not self.missing:
@@ -229,9 +225,8 @@ class LabelType:
         if self._numeric:
             if cells.numbers is None:
                 return None
-            if self.present_dtype == np.int64 and not _whole_or_missing(cells.numbers):
-                return None
-            return cells.numbers.astype(self.dtype)
+            fits = self.present_dtype != np.int64 or _whole_or_missing(cells.numbers)
+            return cells.numbers.astype(self.dtype) if fits else None
         labels = cells.text.to_numpy(zero_copy_only=False)
         there = labels != None  # noqa: E711
         if self._boolean:
@@ -276,8 +271,8 @@ def _may_count(classes: Labels, times: Mapping[str, int], marked: bool) -> bool:
     return marked or rare or (once > 0 and whole_range)
 
 
-def _whole_or_missing(numbers: NDArray[np.float64]) -> bool:
-    return all_whole(numbers[~np.isnan(numbers)])
+def _whole_or_missing(numbers: NDArray[np.float64] | None) -> bool:
+    return numbers is None or all_whole(numbers[~np.isnan(numbers)])
 
 
 def all_whole(numbers: NDArray[np.float64]) -> bool:
@@ -329,13 +324,15 @@ def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArr
         return found
     y = spelled_as(y, classes)
     if classes.dtype.kind == "b" and y.dtype.kind == "O":
-        _refuse(y, np.array([not isinstance(label, bool) for label in y]), classes, before)
+        _refuse(y, [not isinstance(label, bool) for label in y], classes, before)
     if classes.dtype.kind not in "UO":
-        numbers = y if y.dtype.kind in "biuf" else _as_numbers(y, classes, before)
+        numbers = y
+        if y.dtype.kind not in "biuf":
+            own = [number_of(label) for label in y.tolist()]
+            _refuse(y, [number is None for number in own], classes, before)
+            numbers = np.array(own, dtype=np.float64)
         kept = numbers.astype(classes.dtype)
-        wrong = numbers != kept
-        if wrong.any():
-            _refuse(y, wrong, classes, before)
+        _refuse(y, numbers != kept, classes, before)
         return kept
     if y.dtype.kind in "UO":
         return y
@@ -364,15 +361,11 @@ def _runs(there: NDArray[np.bool_]) -> list[list[int]]:
     return ends
 
 
-def _as_numbers(y: NDArray[Any], classes: NDArray[Any], before: int) -> NDArray[np.float64]:
-    found = [number_of(label) for label in y.tolist()]
-    if None in found:
-        _refuse(y, np.array([number is None for number in found]), classes, before)
-    return np.array(found, dtype=np.float64)
-
-
-def _refuse(y: NDArray[Any], wrong: NDArray[np.bool_], classes: NDArray[Any], before: int) -> None:
-    row = int(wrong.argmax())
+def _refuse(y: NDArray[Any], wrong: Any, classes: NDArray[Any], before: int) -> None:
+    """InputError for the first label that is wrong, if there are any."""
+    if not np.any(wrong):
+        return
+    row = int(np.argmax(wrong))
     kind = "true and false" if classes.dtype.kind == "b" else "numbers"
     raise InputError(
         f"row {before + row + 1}: expected a label such as {listed(classes)}, which are {kind}, "
@@ -446,11 +439,10 @@ def _one_letter(text: str, other: str) -> bool:
     short, long = sorted((text, other), key=len)
     if text == other or len(short) < _LONG or len(long) - len(short) > 1:
         return False
-    same = next((i for i, pair in enumerate(zip(short, long, strict=False)) if len({*pair}) > 1),
-                len(short))  # fmt: skip
-    rest = short[same + (len(short) == len(long)) :]
-    changed = long[same] + (short[same : same + 1] if len(short) == len(long) else "")
-    return changed.isalpha() and long[same + 1 :] == rest
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False))
+    same, swapped = len(list(alike)), len(short) == len(long)
+    changed = long[same] + short[same : same + swapped]
+    return changed.isalpha() and long[same + 1 :] == short[same + swapped :]
 
 
 def listed(labels: NDArray[Any]) -> str:

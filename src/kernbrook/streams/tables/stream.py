@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,17 +196,11 @@ _SLAB_BYTES = 1 << 24  # of labels as NumPy has them: each as long as the longes
 _INDEX = "", "Unnamed: 0"
 
 
-class EncodedPiece(NamedTuple):
-    """Rows that follow each other, encoded, and the cells of their labels, if there are any.
-
-    Where they are wanted, columns of numbers as they are before gaps are filled, and (n,)
-    microseconds since 1970 by the first column of dates.
-    """
-
-    X: Any
-    cells: LabelCells | None
-    values: NDArray[np.float64] | None = None
-    moments: NDArray[np.int64] | None = None
+# Rows that follow each other, encoded, and the cells of their labels, if there are any; and where
+# they are wanted, the rows before gaps are filled, and moments by the first column of dates.
+EncodedPiece: TypeAlias = (
+    "tuple[Any, LabelCells | None, NDArray[np.float64] | None, NDArray[np.int64] | None]"
+)
 
 
 class MendableError(Exception):
@@ -404,14 +398,14 @@ class TableStream(Stream):
         first = self._records.columns[0]
         place = start.place_of(first) if first in _INDEX else None
         is_index = place is not None
-        for piece in self._read(met, self.bad_rows):
-            rows += piece.X.shape[0]
+        for X, cells, _, _ in self._read(met, self.bad_rows):
+            rows += X.shape[0]
             if is_index:
-                own = piece.X[:, [place]]
+                own = X[:, [place]]
                 numbers = own if isinstance(own, np.ndarray) else own.toarray()
                 is_index = bool((numbers >= 0).all()) and all_whole(numbers)
-            if piece.cells is not None:
-                self._labels.meet(piece.cells)
+            if cells is not None:
+                self._labels.meet(cells)
         if rows == 0:
             no_rows = self._records.refusal("; ".join(["no row of data", *self.bad_rows.told[:1]]))
             raise self.bad_rows.first or no_rows
@@ -570,7 +564,7 @@ class TableStream(Stream):
         for name, one in (met or {}).items():
             one.join(counts[name])
         moments = encoder.moments_of(piece) if watched else None
-        return EncodedPiece(X, cells, encoder.values, moments)
+        return X, cells, encoder.values, moments
 
     def _raised(self, batch: Batch, row: int, error: ColumnProblem) -> Exception:
         """What is raised for a value in a row of a batch: the refusal, or what may mend it."""
