@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -22,13 +22,21 @@ from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.measures import COVERAGE, LAST, LEARNED, RULES, shortfall
+from kernbrook.evaluation.measures import COVERAGE, DEFAULT, LAST, LEARNED, RULES, shortfall
 from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.kernels import Kernel
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import Parameter, describe
 from kernbrook.recipes.making import make
-from kernbrook.reports.table import LEAST, Column, Table, by_weight, facts, rendered
+from kernbrook.reports.table import (
+    LEAST,
+    Column,
+    Table,
+    below_each_other,
+    by_weight,
+    facts,
+    rendered,
+)
 from kernbrook.reports.words import (
     IN_PERCENT,
     NAMES,
@@ -83,35 +91,37 @@ def in_lines(value: Any, width: int, lines: int) -> str:
     return next((text for text in texts if text.count("\n") < lines), texts[-1])
 
 
-def _node(value: Any, few: float, name: str = "") -> Node:
-    """A value, with the name of the parameter that it is given to, as rich lays it out."""
+def _node(value: Any, few: float, name: str = "", equals: str = "") -> Node:
+    """A value, with the name that it is given to, as rich lays it out."""
     from rich.pretty import Node
 
-    named: dict[str, Any] = {"key_repr": name, "key_separator": "=" if name else ""}
     if isinstance(value, Kernel) or hasattr(value, "get_params"):
-        given = [_node(own, few, parameter) for parameter, own in _given(value)]
-        return _together(f"{_called(type(value))}(", given, ")", **named)
-    if isinstance(value, dict):
-        items = [_node(own, few) for own in value.values()]
-        for item, key in zip(items, value, strict=True):
-            item.key_repr, item.key_separator = repr(key), ": "
-        return _together("{", items, "}", **named)
-    if isinstance(value, (list, tuple)):
-        items = [_node(own, few) for own in value]
-        if len(items) > few:
-            more = Node(value_repr="...")
-            items = [items[0], more] if few == 1 else [*items[:2], more, items[-1]]
+        kind = type(value)
+        public = getattr(kernbrook, kind.__name__, None) is kind  # whoever imports it as kb
+        left, right = f"{'kb.' * public}{kind.__name__}(", ")"
+        children = [_node(own, few, parameter, "=") for parameter, own in _given(value)]
+    elif isinstance(value, dict):
+        left, right = "{", "}"
+        children = [_node(own, few, repr(key), ": ") for key, own in value.items()]
+    elif isinstance(value, (list, tuple)):
         left, right = "[]" if isinstance(value, list) else "()"
-        return _together(left, items, right, is_tuple=left == "(", **named)
-    return Node(value_repr=_text(value, few), **named)
-
-
-def _together(left: str, children: list[Node], right: str, **more: Any) -> Node:
-    from rich.pretty import Node
-
+        children = [_node(own, few) for own in value]
+        if len(children) > few:
+            more = Node(value_repr="...")
+            children = [children[0], more] if few == 1 else [*children[:2], more, children[-1]]
+    else:
+        return Node(value_repr=_text(value, few), key_repr=name, key_separator=equals)
     for child in children:
         child.last = child is children[-1]
-    return Node(open_brace=left, close_brace=right, empty=left + right, children=children, **more)
+    return Node(
+        key_repr=name,
+        key_separator=equals,
+        open_brace=left,
+        close_brace=right,
+        empty=left + right,
+        children=children,
+        is_tuple=left == "(",
+    )
 
 
 def _text(value: Any, few: float) -> str:
@@ -123,25 +133,14 @@ def _text(value: Any, few: float) -> str:
 
 
 def _given(value: Any) -> Iterator[tuple[str, Any]]:
-    """The arguments of an object that are not those by default, in their order."""
+    """The arguments of an object that are not those by default, in the signature's order."""
     defaults = signature(type(value)).parameters
     held = value.parameters() if isinstance(value, Kernel) else value.get_params(deep=False)
-    for name in _ordered(held, defaults):
+    order = {name: place for place, name in enumerate(defaults)}
+    for name in sorted(held, key=lambda name: order.get(name, len(order))):
         default = defaults[name].default if name in defaults else None
         if repr(held[name]) != repr(default):
             yield name, held[name]
-
-
-def _ordered(held: Iterable[str], first: Iterable[str]) -> list[str]:
-    """Names in the order of the signature."""
-    order = list(first)
-    return sorted(held, key=lambda name: order.index(name) if name in order else len(order))
-
-
-def _called(kind: type) -> str:
-    """The name of a class, as whoever has imported kernbrook as kb writes it."""
-    public = getattr(kernbrook, kind.__name__, None) is kind
-    return f"kb.{kind.__name__}" if public else kind.__name__
 
 
 RECIPE_LINES = 14  # of the machine
@@ -150,40 +149,28 @@ NUMBERS = 4  # of a list of defaults that is shown whole
 
 
 def recipe_page(name: str, width: int = 80) -> Group:
-    """What a recipe is, its paper, its machine, when to take it, and its parameters.
-
-    Parameters
-    ----------
-    name : one of `kernbrook.recipes.names()`
-    width : columns of the terminal
-    """
+    """What a recipe is, its paper, its machine, when to take it, and its parameters."""
     from rich.console import Group
 
-    entry, model = RECIPES[name], make(name)
+    entry = RECIPES[name]
     kind = f"{entry.task}, from all data at once" if entry.batch else entry.task
     lines = [
         ("what", entry.what),
         ("paper", entry.paper),
         ("take it", entry.take),
         ("not", entry.leave),
-        ("machine", in_lines(model, width - RECIPE_LABELS, RECIPE_LINES)),
+        ("machine", in_lines(make(name), width - RECIPE_LABELS, RECIPE_LINES)),
     ]
-    shown: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
-    if parameters := describe(name):
-        shown += ["", rendered(_table(parameters, entry.batch), width)]
-    return Group(*shown)
-
-
-def _table(parameters: list[Parameter], batch: bool) -> Table:
-    return Table(
-        (
-            Column(
-                "parameter" if batch else "--set", tuple(p.name for p in parameters), kind="code"
-            ),
-            Column("default", tuple(_default(p) for p in parameters), kind="code"),
-            Column("may be", tuple(p.words for p in parameters), kind="text"),
+    told: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
+    if known := describe(name):
+        header = "parameter" if entry.batch else "--set"
+        columns = (
+            Column(header, tuple(one.name for one in known), kind="code"),
+            Column("default", tuple(map(_default, known)), kind="code"),
+            Column("may be", tuple(one.words for one in known), kind="text"),
         )
-    )
+        told += ["", rendered(Table(columns), width)]
+    return Group(*told)
 
 
 def _default(parameter: Parameter) -> str:
@@ -203,33 +190,27 @@ TOLD = ("error", "rmse", "mae", "log_loss", "auc")  # in words
 
 def measures_table(measures: Measures) -> Table:
     """A row for the model and for each trivial rule, a column for each measure that is known."""
-    found, task = measures.values(), measures.task
-    error = {"classification": "error", "regression": "mse"}[task]
-    title = ""
+    found, title = measures.values(), ""
+    error = DEFAULT[measures.task]
     if error in found["model"]:
         value = measure_value(error, found["model"][error])
         title = f"{NAMES[error]} {value} on {counted(measures.model.rows, 'labelled row')}"
-    names = [name for name in MEASURES if name in found["model"]]
-    who = [_row_of(measures, one) for one in found]
-    columns = [Column("", tuple(who), kind="text")]
-    for name in names:
-        of = tuple(own.get(name) for own in found.values())
+    columns = [Column("", tuple(_row_of(measures, one) for one in found), kind="text")]
+    for name in (name for name in MEASURES if name in found["model"]):
         header = f"{NAMES[name]} %" if name in IN_PERCENT else NAMES[name]
         if name == "coverage":
             header = f"covered, of {100 * (measures.coverage or 0):g} %"
+        of = tuple(own.get(name) for own in found.values())
         columns.append(Column(header, of, partial(measure_cell, name)))
     return Table(tuple(columns), strong=frozenset([0]), title=title)
 
 
 def _row_of(measures: Measures, who: str) -> str:
     """Who predicts, as the row of a table names it."""
-    if who == "model":
-        return "model"
     if who in (LEARNED, LAST):
-        return (
-            f"always {_says(measures, who)}, {'as learned' if who == LEARNED else 'the last label'}"
-        )
-    return book.title(who) + _where(measures)
+        how = "as learned" if who == LEARNED else "the last label"
+        return f"always {_says(measures, who)}, {how}"
+    return who if who == "model" else book.title(who) + _where(measures)
 
 
 def _says(measures: Measures, who: str) -> str:
@@ -301,46 +282,29 @@ def _rule(measures: Measures, name: str) -> str:
 
 
 def measures_json(measures: Measures) -> dict[str, Any]:
-    """The same as plain values that `json.dumps(..., allow_nan=False)` takes.
-
-    Errors are in per cent, coverage is a share. `rows` are those that are counted.
-
-    Returns
-    -------
-    dict with rows, unlabelled, unknown, coverage (that is wanted), model, rules and no_better
-    """
+    """The same as plain values; errors are in per cent, coverage is a share."""
     found = measures.values()
     for name, own in found.items():
         if "error" in own:
             own["error"] *= 100
         if name in (LEARNED, LAST):
             found[name] = {"says": measures.rules[name].says, **own}
-    return {
-        name: plain(value)
-        for name, value in {
-            "rows": measures.model.rows,
-            "unlabelled": measures.unlabelled,
-            "unknown": measures.unknown,
-            "coverage": measures.coverage,
-            "model": found.pop("model"),
-            "rules": found,
-            "no_better": no_better(measures),
-        }.items()
+    values = {
+        "rows": measures.model.rows,
+        "unlabelled": measures.unlabelled,
+        "unknown": measures.unknown,
+        "coverage": measures.coverage,
+        "model": found.pop("model"),
+        "rules": found,
+        "no_better": no_better(measures),
     }
+    return dict(plain(values))
 
 
 def predictions_json(tally: Tally, model: str, data: str, rows: int) -> dict[str, Any]:
     """Predictions as plain values: what they are of, and their measures.
 
-    Parameters
-    ----------
-    tally : of the predictions
     model, data : names of the model's file and of the data
-    rows : that were predicted
-
-    Returns
-    -------
-    dict with model, data, task, n_rows, level_counts and measures, None where there are no labels
     """
     judged = tally.judged
     return {
@@ -373,20 +337,13 @@ def since_json(
     windows : what rows cost over time; None where that was not recorded
     judge : whose windows these are; None of a model that was labelled
     task : what it predicts
-
-    Returns
-    -------
-    dict with the keys data, past, error, error_rows, window_rows, window_errors, windows,
-    n_changes, changes
     """
-    spans = [] if windows is None else windows.spans
-    first, entries = 1 if judge is None else 1 + judge.before, []
-    for span in spans:
+    entries, first = list[dict[str, Any]](), 1 if judge is None else 1 + judge.before
+    for span in [] if windows is None else windows.spans:
         entries.append({"first_row": first, "n_rows": span.rows, **_costs(span, task)})
         first += span.rows
-    known = [one for one in past if one.loss is not None]
-    rows, scale = sum(one.judged for one in known), _scale(task)
-    loss = sum(one.loss or 0 for one in known)
+    known, scale = [one for one in past if one.loss is not None], _scale(task)
+    rows = sum(one.judged for one in known)
     changes = None if judge is None else judge.changes
     return {
         "data": [one.name for one in past],
@@ -394,10 +351,10 @@ def since_json(
             {"name": one.name, "data": one.data, "n_rows": one.rows, **_costs(one, task)}
             for one in past
         ],
-        "error": scale * loss / rows if rows else None,
+        "error": scale * sum(one.loss or 0 for one in known) / rows if rows else None,
         "error_rows": rows or None,
-        "window_rows": windows.length if windows is not None and spans else None,
-        "window_errors": [one["error"] for one in entries] if spans else None,
+        "window_rows": windows.length if windows is not None and entries else None,
+        "window_errors": [one["error"] for one in entries] or None,
         "windows": entries,
         "n_changes": None if changes is None else changes.n_changes,
         "changes": [
@@ -439,36 +396,41 @@ def best_rule(spans: Sequence[dict[str, Any]]) -> str | None:
 
 def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Error, errors by window beside those of a trivial rule, and when they changed."""
-    task, windows = found["task"], found["windows"]
-    name = ONLINE[task]
-    what = "row" if found["error_rows"] == found["n_rows"] else "label"
-    rows = counted(found["error_rows"], what)
+    task = found["task"]
+    rows = counted(
+        found["error_rows"], "row" if found["error_rows"] == found["n_rows"] else "label"
+    )
     past = [one for one in found["past"] if one["judged"]]
     rule = best_rule(past) if all(one["rules"] for one in past) else None
     beside = f"; {_said(_of(past, rule), task)} of {TRIVIAL[rule]}" if rule else ""
-    yield name, f"{_said(found['error'], task)} of {rows}{beside}"
-    judged = [one for one in windows if one["judged"]]
+    yield ONLINE[task], f"{_said(found['error'], task)} of {rows}{beside}"
+    judged = [one for one in found["windows"] if one["judged"]]
     if len(judged) > 1:
-        errors = [one["error"] for one in judged]
-        rule = best_rule(judged)
+        said: Callable[[float], str] = partial(_said, task=task)
+        errors, rule = [one["error"] for one in judged], best_rule(judged)
         own = [one["rules"].get(rule, 0.0) for one in judged] if rule else []
         most = max([*errors, *own])
-        yield "", f"{spark(errors, most)}  {_ends(judged, [_said(e, task) for e in errors])}"
+        yield "", _by_window(judged, errors, said, most)
         if rule:
-            told = _ends(judged, [_said(e, task) for e in own])
-            yield "", f"{spark(own, most)}  {told}: {book.title(rule)}"
-        yield from _other_costs(judged)
+            yield "", f"{_by_window(judged, own, said, most)}: {book.title(rule)}"
+        for key, name, form, most in _SHOWN:
+            if all(key in one for one in judged):
+                yield name, _by_window(judged, [one[key] for one in judged], form, most)
     if told := no_better_of_late(found):
         yield "", told
     yield from _changes(found)
 
 
-def _other_costs(judged: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """The log loss, and what intervals cover, by window, where all windows have them."""
-    for key, name, form, most in _SHOWN:
-        if all(key in one for one in judged):
-            values = [one[key] for one in judged]
-            yield name, f"{spark(values, most)}  {_ends(judged, [form(one) for one in values])}"
+def _by_window(
+    spans: Sequence[dict[str, Any]],
+    values: Sequence[float],
+    form: Callable[[float], str],
+    most: float,
+) -> str:
+    """Bars, and the first and the last value."""
+    first, last = (f"{spans[i]['judged']:,}" for i in (0, -1))
+    bars, (begin, *_, end) = spark(values, most), map(form, values)
+    return f"{bars}  {begin} of the first {first}, {end} of the last {last}"
 
 
 def no_better_of_late(found: dict[str, Any]) -> str:
@@ -503,11 +465,6 @@ def _said(error: float, task: str) -> str:
     return error_value(error / _scale(task), task)
 
 
-def _ends(spans: Sequence[dict[str, Any]], values: Sequence[str]) -> str:
-    (first, last) = (f"{spans[i]['judged']:,}" for i in (0, -1))
-    return f"{values[0]} of the first {first}, {values[-1]} of the last {last}"
-
-
 def _changes(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The greatest changes of the error, the latest first, and of how many they are."""
     task, kept, total = found["task"], found["changes"], found["n_changes"]
@@ -538,38 +495,26 @@ def _size(change: dict[str, Any], task: str) -> float:
 
 def past_table(found: dict[str, Any]) -> Table | None:
     """The last data, one a row; None where there are no two."""
-    past = found["past"]
+    past, task = found["past"], found["task"]
     if len(past) < 2:
         return None
-    kept, task = past[-DATA:], found["task"]
-    names = [_name(one) for one in kept]
-    columns = [Column("data", tuple(names), kind="text"), _counts("rows", kept, "n_rows")]
+    kept, more = past[-DATA:], past[:-DATA]
+    names = (f"{one['data']:,} data" if one["data"] > 1 else one["name"] for one in kept)
+    form = "{:.2f}".format if task == "classification" else "{:.4g}".format
     error = "error %" if task == "classification" else NAMES["mse"]
-    columns.append(Column(error, tuple(one["error"] for one in kept), form := _form(task)))
+    columns = [
+        Column("data", tuple(name or NOT_RECORDED for name in names), kind="text"),
+        Column("rows", tuple(one["n_rows"] for one in kept), "{:,}".format),
+        Column(error, tuple(one["error"] for one in kept), form),
+    ]
     if rule := best_rule(kept):
         errors = tuple(one["rules"].get(rule) for one in kept)
         columns.append(Column(book.title(rule), errors, form, spare=1))
     if any(one["began"] for one in kept):
-        dates = ((one["began"] or "", one["ended"] or "") for one in kept)
-        shown = tuple(f"{a[:10]} to {b[:10]}" if a[:10] != b[:10] else a[:10] for a, b in dates)
-        columns.append(Column("dates", shown, kind="text", spare=2))
-    more = past[:-DATA]
-    note = f"... and {sum(one['data'] for one in more):,} data before" if more else ""
-    return Table(tuple(columns), notes=(note,) if note else ())
-
-
-def _name(one: dict[str, Any]) -> str:
-    if one["data"] > 1:
-        return f"{one['data']:,} data"
-    return one["name"] if one["name"] is not None else "not recorded"
-
-
-def _counts(header: str, entries: Sequence[dict[str, Any]], key: str) -> Column:
-    return Column(header, tuple(one[key] for one in entries), "{:,}".format)
-
-
-def _form(task: str) -> Any:
-    return "{:.2f}".format if task == "classification" else "{:.4g}".format
+        ends = (dict.fromkeys((one[at] or "")[:10] for at in ("began", "ended")) for one in kept)
+        columns.append(Column("dates", tuple(map(" to ".join, ends)), kind="text", spare=2))
+    note = f"... and {sum(one['data'] for one in more):,} data before"
+    return Table(tuple(columns), notes=(note,) if more else ())
 
 
 BEST_KERNELS = 5
@@ -579,35 +524,28 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     """Rows, online error, support vectors, seconds, and the kernels of the greatest weights.
 
     Rows and error are those of the data; after a comma of all that the model has learned from,
-    where there were others before. Labels are shown where they are fewer than the rows.
+    where there were others before. Labels are shown where they are fewer than the rows. Below
+    stand the measures of the data beside those of trivial rules.
 
-    Parameters
-    ----------
-    training : at least one row
     recipe : the algorithm's title, or the name of the model's file
-    width : columns of the terminal
-
-    Returns
-    -------
-    what `rich.console.Console.print` takes; below stand the measures of the data beside those of
-    trivial rules
     """
     from rich.console import Group
 
-    model, task = training.estimator, task_of(training.estimator)
+    model, task, in_all = training.estimator, task_of(training.estimator), training.in_all
     rows, error = f"{training.rows:,}", error_value(training.error, task)
-    in_all = training.in_all
     if training.past:
         rows += f", in all {in_all.rows:,}"
         if in_all.loss is not None and all(one.loss is not None for one in training.past):
             error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
-    lines = [("rows", rows)]
+    lines, tables = [("rows", rows)], list[Table]()
     if training.ahead is not None and training.ahead.model.rows:
-        before = training.ahead.values()["model"]["error" if task == "classification" else "mse"]
+        before = training.ahead.values()["model"][DEFAULT[task]]
         lines.append(("error before", f"{error_value(before, task)}, no label of these rows known"))
         if lost := no_better(training.ahead):
             lines.append(("", lost))
         error += ", each label known before the next row"
+        title = "before, no label of these rows known"
+        tables.append(replace(measures_table(training.ahead), title=title))
     lines.append((ONLINE[task], error))
     trivial = hasattr(model, "strategy")
     if training.judge is not None and not trivial and (worse := no_better(training.judge.measures)):
@@ -628,18 +566,12 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     told = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(told)
-    measures, tables = training.judge.measures, list[Any]()
-    if training.ahead is not None and training.ahead.model.rows:
-        whole = replace(
-            measures_table(training.ahead), title="before, no label of these rows known"
-        )
-        tables += ["", rendered(whole, width)]
-    table = measures_table(measures)
+    own = measures_table(training.judge.measures)
     if tables:
-        table = replace(table, title="each label known before the next row")
-    elif measures.model.rows == training.judged:  # as said above
-        table = replace(table, title="")
-    return Group(told, *tables, "", rendered(table, width))
+        own = replace(own, title="each label known before the next row")
+    elif training.judge.measures.model.rows == training.judged:  # as said above
+        own = replace(own, title="")
+    return Group(told, "", below_each_other([*tables, own], width))
 
 
 def _kernels_told(model: Any) -> list[str]:
@@ -657,21 +589,12 @@ def _kernels_told(model: Any) -> list[str]:
 
 
 def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
-    """A training as plain values that `json.dumps(..., allow_nan=False)` takes.
+    """A training as plain values; recipe : its name, None where the model came with its file.
 
     The error is in per cent, or the mean squared error of numbers, which have neither `classes`
     nor `mistakes`. `seconds` is None where all was learned before. `level_counts` has the columns
     of declared levels, `first_left_out` what was wrong with rows that were left out, and `taken`
     what "auto" took columns for.
-
-    Parameters
-    ----------
-    training : at least one row
-    recipe : its name; None where the model came with its file
-
-    Returns
-    -------
-    dict
     """
     model, task = training.estimator, task_of(training.estimator)
     values: dict[str, Any] = {
@@ -700,7 +623,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
     if training.ahead is not None:
         values["ahead"] = measures_json(training.ahead)
     values |= {
-        "error": 100.0 * training.error if task == "classification" else training.error,
+        "error": _scale(task) * training.error,
         "n_support_stored": model.n_support_stored_,
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,
@@ -713,7 +636,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
     }
-    return {name: plain(value) for name, value in values.items()}
+    return dict(plain(values))
 
 
 def _hindsight(training: Training) -> Hindsight | None:
@@ -753,56 +676,50 @@ def file_facts(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
-    """A model and its training as plain values that `json.dumps(..., allow_nan=False)` takes.
+    """A model and its training as plain values; docs/json_schema.md has the keys.
 
     Errors are in per cent, or mean squared errors of numbers. What is not known is None; what a
     model of its kind does not have is not there.
 
-    Parameters
-    ----------
-    estimator : what `kb.load` gives
     checkpoint : that is beside it in the file; None where `kb.save` wrote the file
-
-    Returns
-    -------
-    dict with the keys estimator, machine, task, learned, source, finished, seconds, measures of the
-    last data, and those of `since_json`; of what has learned n_rows, labels_asked, kernels, experts
-    and others
     """
     model, around = _around(estimator)
+    task, judge = task_of(model), None if checkpoint is None else checkpoint.judge
+    since = since_json(
+        [] if checkpoint is None else checkpoint.past,
+        None if checkpoint is None else checkpoint.windows,
+        judge,
+        task,
+    )
+    if checkpoint is None:
+        since["data"] = None
+    else:
+        since["measures"] = None if judge is None else measures_json(judge.measures)
     found: dict[str, Any] = {
         "estimator": type(_machine_of(estimator)).__name__,
         "machine": as_python(_machine_of(estimator), few=math.inf),
-        "task": task_of(model),
+        "task": task,
         "learned": _has_learned(model),
         "source": _source(estimator, model),
         "finished": None if checkpoint is None else checkpoint.finished,
         "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
-        **_since(checkpoint, task_of(model)),
+        **since,
         **around,
     }
     if found["learned"]:
         found |= _learned(model)
-    return {name: plain(value) for name, value in found.items()}
+    return dict(plain(found))
 
 
 def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
-    """The same on one screen.
-
-    Parameters
-    ----------
-    found : `model_json`, with `file_facts` and written_by
-    estimator : what `kb.load` gives
-    width : columns of the terminal
-    """
+    """The same on one screen; found : `model_json`, with `file_facts` and written_by."""
     from rich.console import Group
 
-    shown: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
-    tables = (past_table(found), _kernels(found), _learners(found))
-    for table in tables:
+    told: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
+    for table in (past_table(found), _kernels(found), _learners(found)):
         if table is not None:
-            shown += ["", rendered(table, width)]
-    return Group(*shown)
+            told += ["", rendered(table, width)]
+    return Group(*told)
 
 
 # -- what is known ----------------------------------------------------------------------------
@@ -837,15 +754,6 @@ def _has_learned(model: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def _since(checkpoint: Checkpoint | None, task: Task) -> dict[str, Any]:
-    """What is known of the model's past."""
-    if checkpoint is None:
-        return since_json([], None, None, task) | {"data": None}
-    found = since_json(checkpoint.past, checkpoint.windows, checkpoint.judge, task)
-    judge = checkpoint.judge
-    return found | {"measures": None if judge is None else measures_json(judge.measures)}
 
 
 def _around(estimator: Any) -> tuple[Any, dict[str, Any]]:
