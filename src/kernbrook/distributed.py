@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import chain, pairwise
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ from kernbrook.evaluation.training import Training, check_target
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
 from kernbrook.evaluation.windows import Past
 from kernbrook.gram.arrays import canonical, sound
-from kernbrook.streams import Stream, open_stream
+from kernbrook.streams import open_stream
 from kernbrook.streams.arrow import ParquetRecords, parquet_file
 from kernbrook.streams.booleans import of_one_kind, spelled_as
 from kernbrook.streams.bytes import DataFile
@@ -93,7 +92,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
     if isinstance(data, (str, PathLike)):
         return _of_files(data, label, encoder)
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
-        return _of_frames(data.to_delayed(), label, encoder)
+        return _of_tables(data.to_delayed(), label, encoder, "frame")
     if label is not None or encoder is not None:
         raise InputError("label, encoder: they are for tables, got arrays")
     if not (isinstance(data, tuple) and len(data) == 2):
@@ -120,25 +119,25 @@ def from_arrays(X: Any, y: NDArray[Any], met: Any = None) -> Iterator[Piece]:
         yield X[start : start + CHUNK], np.asarray(y)[start : start + CHUNK]
 
 
+def read(table: Any) -> Any:
+    """A frame as it is; of a path of a Parquet file and a number, that row group."""
+    return ParquetRecords(DataFile(table[0])).group(table[1]) if type(table) is tuple else table
+
+
 def from_table(
     like: TableModel, table: Any, met: list[Sequence[LevelCounts]] | None = None
 ) -> Iterator[Piece]:
-    """Pieces of a table, encoded as the first part was."""
-    if len(table):
-        stream = open_like(like, table)
-        if met is not None:
-            met.append(stream.level_counts)
-        yield from stream.chunks(CHUNK)
-
-
-def from_row_group(
-    like: TableModel, path: Path, number: int, met: list[Sequence[LevelCounts]] | None = None
-) -> Iterator[Piece]:
-    """The same of a row group of a Parquet file."""
+    """Pieces of what `read` takes, encoded as the first part was."""
     try:
-        yield from from_table(like, ParquetRecords(DataFile(path)).group(number), met)
+        if len(found := read(table)):
+            stream = open_like(like, found)
+            if met is not None:
+                met.append(stream.level_counts)
+            yield from stream.chunks(CHUNK)
     except KernbrookError as error:
-        raise DataFileError(path, f"row group {number}: {error}") from error
+        if type(table) is not tuple:
+            raise
+        raise DataFileError(table[0], f"row group {table[1]}: {error}") from error
 
 
 def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> Parts:
@@ -149,31 +148,21 @@ def _of_files(folder: str | PathLike[str], label: str | None, encoder: Any) -> P
     for path in records.paths:
         with parquet_file(path) as file:
             found += [(path, number) for number in range(file.num_row_groups)]
-    for path, number in found:
-        if len(table := ParquetRecords(DataFile(path)).group(number)):
+    return _of_tables(found, label, encoder, records.name)
+
+
+def _of_tables(tables: Sequence[Any], label: str | None, encoder: Any, name: str) -> Parts:
+    """Of what `read` takes, or of frames that Dask has yet to make."""
+    for table in map(read, map(computed, tables)):
+        if len(table):
             stream = open_stream(table, label=label, encoder=encoder)
             like = TableModel._of_stream(None, stream)
-            parts = [(from_row_group, like, *one) for one in found]
-            return begun(parts, like, records.name, _none_yet(stream))
+            levels = [
+                replace(one, counts=np.zeros_like(one.counts), others=[])
+                for one in stream.level_counts
+            ]
+            return begun([(from_table, like, one) for one in tables], like, name, levels)
     raise InputError("data: there is no row")
-
-
-def _of_frames(frames: Sequence[Any], label: str | None, encoder: Any) -> Parts:
-    """Of frames that Dask has yet to make."""
-    for frame in frames:
-        if len(table := computed(frame)):
-            stream = open_stream(table, label=label, encoder=encoder)
-            like = TableModel._of_stream(None, stream)
-            parts = [(from_table, like, one) for one in frames]
-            return begun(parts, like, "frame", _none_yet(stream))
-    raise InputError("data: there is no row")
-
-
-def _none_yet(stream: Stream) -> list[LevelCounts]:
-    """The counts of levels of a stream, before any row."""
-    return [
-        replace(one, counts=np.zeros_like(one.counts), others=[]) for one in stream.level_counts
-    ]
 
 
 def _of_dask(X: Any, y: Any) -> Parts:
@@ -331,7 +320,9 @@ def fit_parts(
     with crew:
         X, y = parts.first
         told = _classes(model, parts.parts, crew, classes)
-        fitted = Fitted(_begun(model, X, told), level_counts=deepcopy(parts.levels))
+        fitted = Fitted(deepcopy(model), level_counts=deepcopy(parts.levels))
+        if not hasattr(model, "_model"):  # all shards begin with the same draws
+            begin(fitted.model, X[:1], told)
         if shards > 1:  # refused, if at all, before any work
             deepcopy(fitted.model).merge(deepcopy(fitted.model), since=fitted.model)
         which = few_rows(y[:1024])[:ROWS]
@@ -348,14 +339,6 @@ def fit_parts(
     model.__dict__.update(vars(fitted.model))
     fitted.model = model
     return fitted
-
-
-def _begun(model: Any, X: Any, classes: Any) -> Any:
-    """A copy that has met no row yet, or goes on: all shards begin with the same draws."""
-    copied = deepcopy(model)
-    if not hasattr(copied, "_model"):
-        begin(copied, X[:1], classes)
-    return copied
 
 
 def _classes(model: Any, parts: Sequence[Part], crew: Crew, classes: Any) -> NDArray[Any] | None:
@@ -385,30 +368,27 @@ def _round(fitted: Fitted, dealt: Sequence[Sequence[Part]], crew: Crew, classes:
     since = fitted.model
     held = crew.share(since)
     results = _all(crew, _go_on, [(held, classes, own) for own in dealt])
-    models = [model for model, *_ in results]
+    models = [one.model for one in results]
     if len(models) > 1:
         models[0].merge(*models[1:], since=since)
     fitted.model, fitted.rounds = models[0], fitted.rounds + 1
-    for _, rows, judged, loss, counts in results:
-        fitted.rows, fitted.judged = fitted.rows + rows, fitted.judged + judged
-        fitted.loss = added(fitted.loss, np.array([loss]))
-        fitted.level_counts = together(fitted.level_counts, counts)
+    for one in results:
+        fitted.rows, fitted.judged = fitted.rows + one.rows, fitted.judged + one.judged
+        fitted.loss = added(fitted.loss, np.array([one.loss]))
+        fitted.level_counts = together(fitted.level_counts, one.level_counts)
 
 
-def _go_on(
-    model: Any, classes: Any, parts: Sequence[Part]
-) -> tuple[Any, int, int, float, Sequence[LevelCounts]]:
-    """A copy of the model once it has learned some parts: with rows, labels, loss, and levels."""
-    model, rows, judged, loss = deepcopy(model), 0, 0, 0.0
-    met: list[Sequence[LevelCounts]] = []
+def _go_on(model: Any, classes: Any, parts: Sequence[Part]) -> Fitted:
+    """A copy of the model once it has learned some parts."""
+    one, met = Fitted(deepcopy(model)), list[Sequence[LevelCounts]]()
     named = {} if classes is None else {"classes": classes}
     for X, y in chain.from_iterable(pieces(part, met) for part in parts):
-        y = spelled_as(y, getattr(model, "classes_", ()) if classes is None else classes)
-        predicted, _ = model.learn(X, y, **named)
+        y = spelled_as(y, getattr(one.model, "classes_", ()) if classes is None else classes)
+        predicted, _ = one.model.learn(X, y, **named)
         known = present(y)
-        rows, judged = rows + len(y), judged + int(known.sum())
-        loss = added(loss, losses(predicted[known], y[known], task_of(model)))
-    return model, rows, judged, loss, reduce(together, met, ())
+        one.rows, one.judged = one.rows + len(y), one.judged + int(known.sum())
+        one.loss = added(one.loss, losses(predicted[known], y[known], task_of(one.model)))
+    return replace(one, level_counts=reduce(together, met, ()))
 
 
 def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
