@@ -35,7 +35,20 @@ class NonFiniteError(InputError):
     """NaN or infinity, in the data or from an overflowing kernel."""
 
 
-class DataFileError(KernbrookError, ValueError):
+class _Located(Exception):
+    """What is said of a file, or of a line of it."""
+
+    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
+        self.path, self.problem, self.line = path, problem, line
+        between = ":" if problem.startswith("\n") else ": "
+        place = between if line is None else f", line {line}{between}"
+        super().__init__(f"{printable(f'{path}')}{place}{problem}")
+
+    def __reduce__(self) -> tuple[type[_Located], tuple[object, ...]]:
+        return type(self), (self.path, self.problem, self.line)
+
+
+class DataFileError(_Located, KernbrookError, ValueError):
     """A data file that cannot be read.
 
     Parameters
@@ -44,15 +57,6 @@ class DataFileError(KernbrookError, ValueError):
     problem : what was expected and what was found
     line : number of the line, from 1; None where no line can be named
     """
-
-    def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
-        self.path = path
-        self.problem = problem
-        self.line = line
-        super().__init__(_located(path, problem, line))
-
-    def __reduce__(self) -> tuple[type[DataFileError], tuple[object, ...]]:
-        return type(self), (self.path, self.problem, self.line)
 
 
 class UndeclaredColumnsError(DataFileError, InputError):
@@ -83,7 +87,7 @@ class UndeclaredColumnsError(DataFileError, InputError):
         return type(self), (self.path, self.listing, self.options, self.call, self.unread)
 
 
-class ModelFileError(KernbrookError, ValueError):
+class ModelFileError(_Located, KernbrookError, ValueError):
     """A file that cannot be read as a saved model.
 
     Parameters
@@ -91,14 +95,6 @@ class ModelFileError(KernbrookError, ValueError):
     path : path of the file
     problem : what was expected and what was found
     """
-
-    def __init__(self, path: str | PathLike[str], problem: str):
-        self.path = path
-        self.problem = problem
-        super().__init__(_located(path, problem, None))
-
-    def __reduce__(self) -> tuple[type[ModelFileError], tuple[object, ...]]:
-        return type(self), (self.path, self.problem)
 
 
 class UnknownNameError(KernbrookError, ValueError):
@@ -130,7 +126,7 @@ class KernbrookWarning(UserWarning):
     """Every warning that kernbrook gives."""
 
 
-class DataFileWarning(KernbrookWarning):
+class DataFileWarning(_Located, KernbrookWarning):
     """A data file was read, but perhaps not as it was meant.
 
     Parameters
@@ -145,11 +141,8 @@ class DataFileWarning(KernbrookWarning):
     """
 
     def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
-        self.path = path
-        self.problem = problem
-        self.line = line
+        super().__init__(path, problem, line)
         self.parts = [self]
-        super().__init__(_located(path, problem, line))
 
     @classmethod
     def together(cls, parts: list[DataFileWarning]) -> list[DataFileWarning]:
@@ -160,9 +153,6 @@ class DataFileWarning(KernbrookWarning):
         both = cls(parts[0].path, "\n".join(["", *lines]).replace("\n", "\n  "))
         both.parts = parts
         return [both]
-
-    def __reduce__(self) -> tuple[type[DataFileWarning], tuple[object, ...]]:
-        return type(self), (self.path, self.problem, self.line)
 
 
 def printable(text: str) -> str:
@@ -181,9 +171,3 @@ def printable(text: str) -> str:
 def _whole(name: str) -> str:
     """A name; in quotes where it has quotes or blanks of its own at an end."""
     return name if name == name.strip("'\" ") else repr(name)
-
-
-def _located(path: str | PathLike[str], problem: str, line: int | None) -> str:
-    where = printable(f"{path}")
-    between = ":" if problem.startswith("\n") else ": "
-    return f"{where}{between if line is None else f', line {line}{between}'}{problem}"

@@ -382,7 +382,7 @@ def put(name, value):
 
 DISHONEST = [
     (put("keys", [1, 1, 2, 3]), "keys: 1 comes 2 times"),
-    (put("keys", [1, 2, 3]), "scores_lengths: expected int64 of shape .3,."),
+    (put("keys", [1, 2, 3]), "predictions: expected 3 of them"),
     (put("names", ["a"]), "expected names where the model has named columns"),
     (put("waiting.X", np.zeros((3, 4))), "waiting.X: expected float64 of shape .4, 4."),
     (put("waiting.X", np.zeros((4, 3))), "rows of 3 features, which the model does not have"),
@@ -390,12 +390,6 @@ DISHONEST = [
     (put("waiting.scores_lengths", np.array([5, -1, -1, 1])), "expected numbers from 0 to 4"),
     (put("waiting.scores", np.zeros(3)), "scores: expected float64 of shape .4,."),
     (put("waiting.scores", np.full(4, np.nan)), "waiting.scores: NaN or infinity"),
-    (
-        lambda model, *_: model["waiting"].update(
-            predictions={"labels": {"dtype": "object", "values": [[1], 1, 1, 1]}}
-        ),
-        "waiting.predictions: expected labels, got .1.",
-    ),
     (lambda model, *_: model["waiting"].update(keys=[]), "keys: expected one or more"),
     (lambda model, *_: model["fitted"].update(n_dropped_=2**63 - 1), "n_dropped_: expected an int"),
     (lambda model, *_: model.pop("inner"), "inner"),
