@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import hard_streams
 import numpy as np
@@ -11,8 +12,6 @@ import scipy.sparse as sp
 from driving import learn, seed_of, waves
 from expected_failures import checks_of
 from inside import extra_of, pool_of, theta_of
-from naive import boosted_trees as naive_trees
-from naive import cells as naive_cells
 from naive import features as naive_features
 from naive import policies, regression, rounds, scaling, stack
 from safetensors import safe_open
@@ -23,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.features.grown_partitions import most_slots
 from kernbrook.features.pools import draw
 
 WAVES = kb.RandomFeatures(8)
@@ -270,119 +268,27 @@ def test_the_papers_recipes(name, horizon, stream):
     assert asked.mean() >= 0.5
 
 
-def our_pool(named):
-    """(learner, its parameters, the maps of its experts, scaling) of each learner."""
-    steps = regression.Descent, {"step": 0.5, "schedule": "normalized"}
-    steady, slow, quick = ((regression.Ridge, {"forgetting": f}) for f in (1.0, 0.998, 0.98))
-    auto = kb.RandomFeatures(50)
-    if named is not None:
-        maps = [(kernel, auto) for kernel in named]
-        return [(*steps, maps, scaling.moments), (*steady, maps, scaling.moments)]
-    line = (None, None)
-    narrow, wide = (
-        [(kb.Gaussian(sigma=math.sqrt(square)), auto) for square in squares]
-        for squares in ([0.1, 0.316, 1.0], [3.16, 10.0, 31.6, 100.0])
-    )
-    pool = [
-        (*steps, [line, *narrow, *wide], scaling.moments),
-        (*steady, [line, *wide], scaling.moments),
-        (*quick, [line, *narrow], scaling.moments),
-        (*slow, [line, *wide], scaling.ranks),
-    ]
-    on_100 = kb.RandomFeatures(100, "orthogonal")
-    pool.append((*steady, [(wide[0][0], on_100)], scaling.moments))
-    many = kb.RandomFeatures(500, "orthogonal")
-    pool.append((*steps, [(kernel, many) for kernel, _ in wide[:2]], scaling.moments))
-    for inputs in (1, 2, 4):
-        few = kb.RandomFeatures(100, "orthogonal", inputs=inputs)
-        kernel = kb.Gaussian(sigma=math.sqrt(inputs))
-        pool.append((*steady, [(kernel, few)], scaling.moments))
-    return pool
-
-
-class AsGiven:
-    """An expert of the default that takes rows as they are: its twin learns them one by one."""
-
-    def __init__(self, A, twin):
-        self.A, self.twin = A, twin
-
-    def see(self, t):
-        return self.twin.scores(self.A[t]), np.zeros(1)
-
-    def variance(self, t):
-        return 0.0
-
-    def learn(self, t, label, weight, number, seed):
-        if weight > 0:
-            self.twin.learn(self.A[t], label, weight)
-
-
-def on_cells(d, seed, number):
-    """number : of the expert in the pool"""
-    grids = kb.RandomBinning().draw(d, np.random.default_rng([seed, number]))
-    trees = kb.GrownPartitions()
-    sizes = trees.n, trees.nodes, trees.inputs, most_slots(min(trees.inputs, d), 1)
-    return naive_cells.Cells(d, None, seed, grids, 2**19, sizes)
-
-
-def on_trees(d, seed):
-    sizes = kb.BoostedTrees(window=min(16_384, max(4096, 2**19 // d))).get_params()
-    return naive_trees.BoostedTrees(d, None, seed, **sizes)
-
-
-def our_experts(pool, A, seed):
-    """Experts on features; all others, too, where there is more than one scaling."""
-    views = list(dict.fromkeys(scaled for *_, scaled in pool))
-    experts = []
-    numbers = {view: [] for view in views}  # the maps, in the order of their first experts
-    known = {}
-    for own, parameters, maps, scaled in pool:
-        rows = scaled(A)
-        for one in maps:
-            kernel, features = one
-            key = scaled.__name__, str(kernel), str(features)
-            if key not in known:
-                place = len(numbers[scaled]) + 1_000_000 * views.index(scaled)
-                numbers[scaled].append(key)
-                if kernel is None:
-                    known[key] = np.array([naive_features.monomials(1, 1.0, x) for x in rows])
-                else:
-                    V = draw(kernel, features, A.shape[1], seed, place).arrays()["frequencies"]
-                    known[key] = np.array([naive_features.random_features(V, x) for x in rows])
-            Z = known[key]
-            experts.append(regression.OnFeatures(Z, own(Z.shape[1], **parameters)))
-    if len(views) == 1:
-        return experts
-    d, number = A.shape[1], len(experts)
-    given = [AsGiven(A, twin) for twin in (on_cells(d, seed, number), on_trees(d, seed))]
-    return [*experts, *given, regression.LastLabel()]
-
-
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("name", "stream", "named"),
-    [
-        ("kernbrook-regression", "diabetes", None),
-        ("kernbrook-active", "energy", None),
-        ("kernbrook-active", "diabetes", kb.kernels.amkl17()[5:8]),
-    ],
-)
-def test_our_recipes(name, stream, named):
-    """The whole committee, from its definition: pool, features, views, vote and stacking."""
-    A, b = some(stream, 40)
-    given = {} if named is None else {"kernels": named}
-    model = kb.recipes.make(name, random_state=3, **given)
-    seed = seed_of(3)
-    experts = our_experts(our_pool(named), A, seed)
-    m = len(experts)
+@pytest.mark.parametrize("name", ["kernbrook-regression", "kernbrook-active"])
+def test_our_recipes(name):
+    """The committee on kernels that are named, from its definition: views, vote and stacking."""
+    A, b = some("diabetes", 40)
+    named = kb.kernels.amkl17()[5:8]
+    model = kb.recipes.make(name, random_state=3, kernels=named)
+    blocks, seed = features_of(named, scaling.moments(A), kb.RandomFeatures(50), 3)
+    experts = [
+        regression.OnFeatures(Z, learner)
+        for make in (partial(regression.Descent, step=0.5, schedule="normalized"), regression.Ridge)
+        for Z in blocks
+        for learner in [make(Z.shape[1])]
+    ]
     policy = policies.everything if name.endswith("regression") else policies.LabelBudget()
     with threadpool_limits(1):  # many small systems: threads only wait for each other
         expected = rounds.run(
-            b - b[0], experts, regression.MLPoly(m), "linearized", True, policy, seed=seed,
-            stacked=stack.Numbers(m),
+            b - b[0], experts, regression.MLPoly(6), "linearized", True, policy, seed=seed,
+            stacked=stack.Numbers(6),
         )  # fmt: skip
     predictions, asked = learn(model, A, b, None, 30)
-    assert len(model.expert_weights_) == m == (31 if named is None else 6)
     np.testing.assert_array_equal(asked, expected.asked)
     np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
     np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-7)
