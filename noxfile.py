@@ -25,7 +25,7 @@ def tests(session: nox.Session) -> None:
 QUICK = [
     "tests/kernels", "tests/labels", "tests/streams", "tests/reports", "tests/test_atomic.py",
     "tests/test_examples.py", "tests/test_package.py", "tests/engine/test_twins.py",
-    "tests/estimators/test_parameters.py", "tests/estimators/test_recipes.py",
+    "tests/estimators/test_parameters.py", "tests/test_settled.py",
     "tests/evaluation/test_choosing.py", "tests/evaluation/test_oracles.py",
     "tests/evaluation/test_predicting.py",
     "tests/voted/test_penalties.py", "tests/voted/test_saving.py",
@@ -43,7 +43,7 @@ def quick(session: nox.Session) -> None:
 # What says whether an installation works; pandas because the tests use frames.
 INSTALLED = [
     "tests/streams", "tests/reports", "tests/kernels/test_kernels.py", "tests/test_package.py",
-    "tests/engine/test_twins.py", "tests/estimators/test_recipes.py", "tests/cli/test_showing.py",
+    "tests/engine/test_twins.py", "tests/test_settled.py", "tests/cli/test_showing.py",
     "tests/estimators/test_model_files.py", "tests/voted/test_saving.py",
 ]  # fmt: skip
 TESTING = ["pytest>=8", "hypothesis>=6.100", "pandas>=2.2"]

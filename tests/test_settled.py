@@ -10,6 +10,8 @@ from pathlib import Path
 
 import kernbrook as kb
 from kernbrook.estimators.pool import default_pool
+from kernbrook.estimators.tasks import is_batch, task_of
+from kernbrook.recipes.catalogue import RECIPES
 
 SETTLED = Path(__file__).with_name("settled.txt")
 
@@ -42,6 +44,13 @@ def text(made):
 
 def test_recipes_are_what_was_measured():
     assert written() == SETTLED.read_text("utf-8")
+
+
+def test_the_catalogue_says_what_the_recipes_are():
+    assert set(RECIPES) == set(kb.recipes.names())
+    for name, recipe in RECIPES.items():
+        made = kb.recipes.make(name)
+        assert (recipe.task, recipe.batch) == (task_of(made), is_batch(made)), name
 
 
 if __name__ == "__main__":

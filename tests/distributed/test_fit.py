@@ -107,6 +107,25 @@ def test_gaps_and_levels_are_filled_as_in_the_first_part(frame, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "classes"),
+    [
+        (["true", "false"], ["maybe", "true"], ["false", "maybe", "true"]),
+        ([True, False], ["maybe", "no"], ["False", "True", "maybe", "no"]),
+        ([True, False], [False, True], [False, True]),
+    ],
+)
+def test_true_and_false_in_parts(tmp_path, first, second, classes):
+    """Parts of one table are read apart, and their labels are the same in all of them."""
+    for name, labels in (("a", first), ("b", second)):
+        table = pd.DataFrame({"x": X[:40, 0], "z": X[:40, 1], "label": labels * 20})
+        table.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), random_state=0)
+    kb.distributed.fit(model, tmp_path, rounds=2)
+    assert model.classes_.tolist() == classes
+    assert (model.n_rounds_, model.labels_asked_) == (80, 80)
+
+
+@pytest.mark.parametrize(
     ("data", "options", "message"),
     [
         ((X, Y), {"rounds": 0}, "rounds: expected 1 or more, got 0"),

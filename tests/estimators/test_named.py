@@ -245,28 +245,6 @@ def test_parameters_and_verbs():
     assert not hasattr(kb.NamedColumns(kb.recipes.make("majority")), "learn_one")
 
 
-def test_late_labels_around_it(tmp_path):
-    """Records wait as they came: the means are those of when the label comes."""
-    records = stream()
-    late = kb.LateLabels(kb.NamedColumns(classifier(), spare=2), classes=CLASSES)
-    twin = Naive(classifier(), "abc", 2)
-    late.predict(records[:1], [0])
-    late.learn([0], UP[:1])
-    twin.learn(records[0], UP[0])
-    late.predict(records[1:], range(1, 90))
-    kb.save(late, tmp_path / "late")
-    late = kb.load(tmp_path / "late")
-    order = np.random.default_rng(0).permutation(np.arange(1, 90))
-    for start in range(0, 89, 10):
-        late.learn(order[start : start + 10], UP[order[start : start + 10]])
-    for i in order:
-        twin.learn(records[i], UP[i])
-    assert late.model.names_ == list(twin.columns)
-    assert late.model.ignored_ == twin.ignored
-    rows = np.vstack([twin.row(record) for record in records])
-    np.testing.assert_array_equal(late.model.predict_proba(records), twin.model.predict_proba(rows))
-
-
 def test_more_values_than_can_be_counted(tmp_path):
     """Refused as a whole, so that the file of the last model is read again."""
     model = kb.NamedColumns(kb.OnlineMKRegressor([kb.Linear()], scaling=None))

@@ -7,40 +7,12 @@ import pytest
 from naive import kernels as naive_kernels
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.learners import PassiveAggressive, SparsePA
 
 X, Y = hard_streams.gaussian_clouds(120, 3)
 
 
 # -- the recipe -------------------------------------------------------------------------------
-
-
-def test_recipe():
-    """The settings of the paper, section 4; the library's default divides by k(x, x)."""
-    table, library = kb.recipes.make("spa"), kb.recipes.make("spa", mode="library")
-    assert kb.recipes.title("spa") == "SPA"
-    assert table.learner.get_params() == {
-        "step": 0.1, "cap": 1.0, "divisor": 3.0, "unit_diagonal": True, "budget": None,
-    }  # fmt: skip
-    assert table.combiner.get_params() == {"discount": 0.99, "loss": "hinge", "cap": None}
-    assert table.selection.get_params() == {
-        "update": "drawn", "vote": "all", "smoothing": 0.001, "spread": False, "weighted": True,
-    }  # fmt: skip
-    assert not library.learner.unit_diagonal
-    assert library.learner.set_params(unit_diagonal=True).get_params() == table.learner.get_params()
-    assert library.combiner.get_params() == table.combiner.get_params()
-    assert library.selection.get_params() == table.selection.get_params()
-    given = {"step": 0.3, "cap": 2.0, "divisor": 30.0, "discount": 0.9, "smoothing": 0.2}
-    other = kb.recipes.make("spa", **given)
-    found = {
-        **other.learner.get_params(),
-        "discount": other.combiner.discount,
-        "smoothing": other.selection.smoothing,
-    }
-    assert {name: found[name] for name in given} == given
-    with pytest.raises(InputError, match="recipe spa: no parameter 'tie'; it has"):
-        kb.recipes.make("spa", tie="label")
 
 
 # -- looking and voting -----------------------------------------------------------------------

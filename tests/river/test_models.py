@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from river import preprocessing
+from river import datasets, evaluate, metrics, preprocessing
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -291,6 +291,32 @@ def test_it_asks_behind_a_pipeline():
 def test_it_needs_a_machine_of_ours():
     with pytest.raises(InputError, match=r"pipeline that ends with one, got StandardScaler"):
         kb.river.PolicySampler(preprocessing.StandardScaler())
+
+
+# -- a worked pipeline: River's scaler, our machine, River's metrics ------------------------------
+
+FEW = {"kernels": [kb.Gaussian(sigma=s) for s in (1, 2, 4)], "learner": kb.BPAS(50)}
+
+
+def test_progressive_validation_is_prequential():
+    """The same mistakes as our own run makes on the rows that River's scaler gives."""
+    rows = [*datasets.Phishing()]
+    pipeline = preprocessing.StandardScaler() | kb.river.MKClassifier(**FEW, scaling=None, seed=0)
+    metric = evaluate.progressive_val_score(rows, pipeline, metrics.Accuracy())
+    scaler, scaled, seen = preprocessing.StandardScaler(), [], []
+    for x, _ in rows:
+        seen.append([*scaler.transform_one(x).values()])
+        scaler.learn_one(x)
+        scaled.append([*scaler.transform_one(x).values()])
+    order = np.argsort([*rows[0][0]])
+    model = kb.OnlineMKClassifier(**FEW, scaling=None, random_state=0)
+    right = 0
+    for i, (_, y) in enumerate(rows):
+        if i:
+            right += model.predict_one(np.array(seen[i])[order]) == y
+        model.learn_one(np.array(scaled[i])[order], y, classes=None if i else [False, True])
+    assert metric.get() == pytest.approx(right / (len(rows) - 1))
+    assert metric.get() > 0.85
 
 
 # -- the package ---------------------------------------------------------------------------------
