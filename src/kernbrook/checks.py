@@ -341,6 +341,16 @@ class Other(NamedTuple):
         return ""
 
 
+class Such(NamedTuple):
+    """What passes a test."""
+
+    words: str
+    passes: Callable[[Any], bool]
+
+    def wanted(self, value: Any) -> str:
+        return "" if self.passes(value) else self.words
+
+
 class Several(NamedTuple):
     """What another kind has, or a list of such; see `each_of`."""
 

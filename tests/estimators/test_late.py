@@ -342,7 +342,7 @@ def test_parameters():
     with pytest.raises(InputError, match="limit must be an integer from 1"):
         kb.LateLabels(classifier(), limit=0).predict(X, range(80))
     for model in (kb.VotedKernelClassifier(), kb.LateLabels(classifier())):
-        with pytest.raises(InputError, match="model must be one that learns from a stream"):
+        with pytest.raises(InputError, match="model must be one of ours that learns from a stream"):
             kb.LateLabels(model).predict(X, range(80))
     with pytest.raises(InputError, match="classes must be None where the model predicts numbers"):
         kb.LateLabels(kb.OnlineMKRegressor(), classes=[0, 1]).predict(X, range(80))

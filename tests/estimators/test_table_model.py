@@ -218,14 +218,14 @@ def test_what_else_is_refused(model, tmp_path):
         InputError, match=r"row 3: the label 'yes' is none of maybe, no, which were"
     ):
         kb.fit_table(trips(9), "late", model=small(), encoder=LEVELS, classes=["no", "maybe"])
-    with pytest.raises(InputError, match="encoder: expected None or a TableEncoder, got 3"):
+    with pytest.raises(InputError, match="encoder must be None or a TableEncoder, got 3"):
         kb.fit_table(trips(9), "late", encoder=3)
     with pytest.raises(kb.errors.UnknownNameError, match="unknown column 'lat'"):
         kb.fit_table(trips(9), "lat", encoder=LEVELS)
     from sklearn.linear_model import SGDClassifier
 
     for other in (kb.OnlineMKClassifier, SGDClassifier(), kb.VotedKernelClassifier(), "spa"):
-        with pytest.raises(InputError, match="model: expected one of ours that learns from a str"):
+        with pytest.raises(InputError, match="model must be one of ours that learns from a stream"):
             kb.fit_table(trips(9), "late", model=other, encoder=LEVELS)
     new = kb.TableModel(small(), LEVELS, "late")
     with pytest.raises(NotFittedError, match="nothing was learned yet"):

@@ -31,6 +31,7 @@ from kernbrook.checks import (
     Or,
     Other,
     Seed,
+    Such,
     Whole,
     ask_for,
     check,
@@ -339,6 +340,12 @@ class Kept:
         if not there and body["fitted"].keys() - {"n_rows_skipped_"}:
             raise InputError("it has learned something, but has no state")
         return there
+
+
+LEARNS = Such(
+    "one of ours that learns from a stream",
+    lambda model: hasattr(model, "learn") and not isinstance(model, type),
+)
 
 
 def if_model_has(verb: str) -> Any:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
-from kernbrook.checks import Other, Whole, check, counted, is_number, refusal, shown
+from kernbrook.checks import Other, Such, Whole, check, counted, is_number, refusal, shown
 from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
-from kernbrook.estimators.base import Kept, checked, if_model_has, rows_met
+from kernbrook.estimators.base import LEARNS, Kept, checked, if_model_has, rows_met
 from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
 from kernbrook.estimators.labels import as_labels, is_empty, number_of_rows
 from kernbrook.estimators.tasks import Learned, joined, read, task_of
@@ -65,7 +65,13 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
     """
 
     parameter_ranges: ClassVar = {
-        "model": Other("a model of ours that learns from a stream"),
+        "model": Such(
+            LEARNS.words,
+            lambda model: (
+                not isinstance(model, (LateLabels, type))
+                and (hasattr(model, "learn") or hasattr(model, "_learn_waiting"))
+            ),
+        ),
         "limit": Whole(),
         "classes": Other("None or a list of labels"),
     }
@@ -196,9 +202,6 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
 
     def _rows(self, X: Any) -> Any:
         """The rows, checked: records, an array or a CSR matrix."""
-        learns = hasattr(self.model, "learn") or hasattr(self.model, "_learn_waiting")
-        if isinstance(self.model, (LateLabels, type)) or not learns:
-            raise refusal(self, "model", "be one that learns from a stream")
         if isinstance(self.model, NamedColumns):
             return records_of(X)
         if is_empty(X):

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
-from kernbrook.checks import Other, check, shown
+from kernbrook.checks import Such, check, or_none, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
-from kernbrook.estimators.base import Kept, if_model_has, rows_met
+from kernbrook.estimators.base import LEARNS, Kept, if_model_has, rows_met
 from kernbrook.estimators.labels import number_of_rows
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
@@ -103,9 +103,9 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     """
 
     parameter_ranges: ClassVar = {
-        "model": Other("a model of ours", lambda value: _model(value)),
-        "encoder": Other("None or a TableEncoder", lambda value: _encoder(value)),
-        "label": Other("None or the name of a column", lambda value: _name(value)),
+        "model": LEARNS,
+        "encoder": or_none(Such("a TableEncoder", lambda value: isinstance(value, TableEncoder))),
+        "label": or_none(Such("the name of a column", lambda value: isinstance(value, str))),
     }
     encoder_: TableEncoder | None
     label_: str | None
@@ -723,23 +723,6 @@ def _tell(stream: Stream, labels: Sequence[str]) -> None:
     for one in told:
         tell(DataFileWarning(stream.name, one))
     warn_of(stream.level_counts, stream.name)
-
-
-def _model(value: Any) -> None:
-    if isinstance(value, type) or not hasattr(value, "learn"):
-        raise InputError(
-            f"model: expected one of ours that learns from a stream, got {shown(value)}"
-        )
-
-
-def _encoder(value: Any) -> None:
-    if not (value is None or isinstance(value, TableEncoder)):
-        raise InputError(f"encoder: expected None or a TableEncoder, got {shown(value)}")
-
-
-def _name(value: Any) -> None:
-    if not (value is None or isinstance(value, str)):
-        raise InputError(f"label: expected None or the name of a column, got {shown(value)}")
 
 
 def open_like(
