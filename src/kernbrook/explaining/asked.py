@@ -22,6 +22,7 @@ from kernbrook.checks import shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.by_name import NamedColumns
+from kernbrook.estimators.labels import number_of_rows
 from kernbrook.estimators.late import LateLabels, so_many_wait
 from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.checkpoint import load_learned
@@ -117,53 +118,44 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
     if isinstance(model, (str, PathLike)):
         model, known = load_learned(model)
         past = () if known is None else known.past
-    if isinstance(model, TableModel):
-        inner, own = model._unwrapped()
-        return _of_model(inner, own, names, model)._replace(past=past)
-    return _of_model(model, encoder, names, None)
-
-
-def _of_model(
-    model: Any, encoder: TableEncoder | None, names: Any, like: TableModel | None
-) -> Asked:
+    like = model if isinstance(model, TableModel) else None
     model, own = unwrapped(model)
     encoder = encoder if own is None else own
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise InputError(f"model: expected a fitted model with predict, got {shown(model)}")
     if isinstance(model, NamedColumns):
-        return _of_named(model)
-    check_is_fitted(model)
-    if encoder is not None:
-        return _of_encoder(model, encoder, like)
-    if hasattr(model, "feature_names_in_"):
-        names = model.feature_names_in_.tolist()
-    width = getattr(model, "n_features_in_", None if names is None else len(names))
-    if width is None:
-        kind = type(model).__name__
-        raise InputError(f"model: {kind} does not say how many columns its rows have")
-    columns = range(width) if names is None else names
-    _check_number(columns)
-    encode = _by_place(width) if names is None else _by_name(list(names), like)
-    return Asked(model, tuple(columns), np.arange(width), encode, names is not None, like)
+        asked = _of_named(model)
+    else:
+        check_is_fitted(model)
+        if encoder is not None:
+            asked = _of_encoder(model, encoder, like)
+        else:
+            asked = _of_names(model, names, like)
+    if len(asked.columns) > MOST_COLUMNS:
+        raise InputError(
+            f"model: {len(asked.columns):,} columns are too many to look at one by one, expected "
+            f"{MOST_COLUMNS:,} at most"
+        )
+    return asked._replace(like=like, past=past)
 
 
 def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
     """The model on rows that others are around, and the encoder that makes these, or None."""
-    while isinstance(model, LateLabels):
-        model = model.model
-    if isinstance(model, TableModel):
-        return model._unwrapped()
+    encoder = None
+    while isinstance(model, (LateLabels, TableModel)):
+        if isinstance(model, TableModel):
+            model, encoder = model._unwrapped()
+        else:
+            model = model.model
     if isinstance(model, Pipeline) and isinstance(model[0], TableEncoder):
         return model[1] if len(model) == 2 else model[1:], model[0]
-    return model, None
+    return model, encoder
 
 
 def _of_named(model: NamedColumns) -> Asked:
     if "names_" not in vars(model):
         raise NotFittedError("NamedColumns: nothing was learned yet, not even what columns are")
-    columns, width = model.names_, len(model.totals_)
-    _check_number(columns)
-    group_of = np.where(np.arange(width) < len(columns), np.arange(width), -1)
+    columns, places = model.names_, np.arange(len(model.totals_))
 
     def encode(X: Any) -> Any:
         X = [X] if isinstance(X, Mapping) else X
@@ -173,69 +165,71 @@ def _of_named(model: NamedColumns) -> Asked:
             _check_names((name for row in X for name in row), columns)
         return model.filled(X)
 
-    return Asked(model.model, tuple(columns), group_of, encode, True)
+    return Asked(
+        model.model, tuple(columns), np.where(places < len(columns), places, -1), encode, True
+    )
 
 
 def _of_encoder(model: Any, encoder: TableEncoder, like: TableModel | None) -> Asked:
     sources = encoder.sources()
     places = {name: i for i, name in enumerate(dict.fromkeys(sources))}
-    group_of, columns = np.array([places[name] for name in sources]), tuple(places)
-    _check_number(columns)
 
     def encode(X: Any) -> Any:
         if not (is_frame(X) or is_records(X)):
             raise InputError(f"expected a frame or records such as [{{'a': 1}}], got {shown(X)}")
-        frame = _without_label(frame_of(X), like)
-        _check_names(frame.columns, encoder.feature_names_in_)
+        frame = _frame(X, encoder.feature_names_in_, like)
         return encoder.transform(frame.to_native())
 
-    return Asked(model, columns, group_of, encode, like=like)
+    return Asked(model, tuple(places), np.array([places[name] for name in sources]), encode)
 
 
-def _by_place(width: int) -> Callable[[Any], Any]:
-    """Of a model that knows its columns by their places alone."""
+def _frame(X: Any, known: Collection[Name], like: TableModel | None) -> Any:
+    """A frame of known columns, without the one that a file's model knows as the label."""
+    frame, label = frame_of(X), None if like is None else like.label_
+    frame = frame.drop(label) if label in frame.columns else frame
+    _check_names(frame.columns, known)
+    return frame
+
+
+def _of_names(model: Any, names: Any, like: TableModel | None) -> Asked:
+    """Frames and records go by names, where these are known; arrays do not."""
+    if hasattr(model, "feature_names_in_"):
+        names = model.feature_names_in_.tolist()
+    width = getattr(model, "n_features_in_", None if names is None else len(names))
+    if width is None:
+        kind = type(model).__name__
+        raise InputError(f"model: {kind} does not say how many columns its rows have")
 
     def encode(X: Any) -> Any:
+        if names is not None and (is_records(X) or is_named(X)):
+            return _by_name(_frame(X, names, like), list(names))
         if is_records(X):
             raise InputError("expected numbers in the order of the columns: the model has no names")
         return _checked(X, width)
 
-    return encode
+    columns = range(width) if names is None else names
+    return Asked(model, tuple(columns), np.arange(width), encode, names is not None)
 
 
-def _by_name(columns: list[Name], like: TableModel | None) -> Callable[[Any], Any]:
-    """Of a model that knows names: frames and records go by these, arrays do not."""
-
-    def encode(X: Any) -> Any:
-        if not (is_records(X) or is_named(X)):
-            return _checked(X, len(columns))
-        frame = _without_label(frame_of(X), like)
-        _check_names(frame.columns, columns)
-        rows = np.empty((len(frame), len(columns)))
-        for j, name in enumerate(columns):
-            if name not in frame.columns:
-                raise InputError(f"expected a column {name!r}, found none")
-            try:
-                rows[:, j] = frame[name].to_numpy()
-            except (TypeError, ValueError):
-                raise InputError(
-                    f"column {name!r}: expected numbers, found other values; columns of text go "
-                    "with kb.TableEncoder as the first step of the pipeline, or with "
-                    "scikit-learn's permutation_importance"
-                ) from None
-        bad = ~np.isfinite(rows)
-        if bad.any():
-            row, j = divmod(int(bad.argmax()), len(columns))
-            raise InputError(f"column {columns[j]!r}, row {row}: expected a number, found a gap")
-        return rows
-
-    return encode
-
-
-def _without_label(frame: Any, like: TableModel | None) -> Any:
-    """A frame without the column that a file's model knows as the label."""
-    label = None if like is None else like.label_
-    return frame.drop(label) if label in frame.columns else frame
+def _by_name(frame: Any, columns: list[Name]) -> Floats:
+    """(n, d) the columns of a frame that have these names, which are numbers all of them."""
+    rows = np.empty((len(frame), len(columns)))
+    for j, name in enumerate(columns):
+        if name not in frame.columns:
+            raise InputError(f"expected a column {name!r}, found none")
+        try:
+            rows[:, j] = frame[name].to_numpy()
+        except (TypeError, ValueError):
+            raise InputError(
+                f"column {name!r}: expected numbers, found other values; columns of text go "
+                "with kb.TableEncoder as the first step of the pipeline, or with "
+                "scikit-learn's permutation_importance"
+            ) from None
+    bad = ~np.isfinite(rows)
+    if bad.any():
+        row, j = divmod(int(bad.argmax()), len(columns))
+        raise InputError(f"column {columns[j]!r}, row {row}: expected a number, found a gap")
+    return rows
 
 
 def is_named(X: Any) -> bool:
@@ -257,7 +251,7 @@ def _checked(X: Any, width: int) -> Any:
         if dimensions == 0:
             raise InputError(f"expected rows of numbers, got {shown(X)}")
         X = [X] if dimensions == 1 else X
-    rows = ArrayStream(X, np.zeros(X.shape[0] if hasattr(X, "shape") else len(X))).read()[0]
+    rows = ArrayStream(X, np.zeros(number_of_rows(X))).read()[0]
     if rows.shape[1] != width:
         raise InputError(f"expected {width} columns, found {rows.shape[1]}")
     return rows
@@ -267,14 +261,6 @@ def _check_names(names: Iterable[Any], known: Collection[Name]) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError("column", str(name), map(str, known))
-
-
-def _check_number(columns: Sequence[Any]) -> None:
-    if len(columns) > MOST_COLUMNS:
-        raise InputError(
-            f"model: {len(columns):,} columns are too many to look at one by one, expected "
-            f"{MOST_COLUMNS:,} at most"
-        )
 
 
 class Latest(NamedTuple):

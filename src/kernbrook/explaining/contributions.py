@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -100,12 +100,8 @@ class Explanation:
         return Shown(self.contributions, self.base, data, feature_names=names)
 
 
-class Question(NamedTuple):
-    """What is explained: the score's name, the class, and scores (n,) of rows (n, d)."""
-
-    what: str
-    of_class: Any
-    answer: Callable[[Any], Floats]
+Answer = Callable[[Any], Floats]  # scores (n,) of rows (n, d)
+Walk = tuple[int, int, Places]  # from which row of the background, of which pair, by which columns
 
 
 def explain(
@@ -211,7 +207,7 @@ def explanation_of(
 
     values : (c,) of the row, as they were given
     """
-    question = _question(asked, x, score, of_class)
+    what, of_class, answer = _question(asked, x, score, of_class)
     count = len(asked.columns)
     if orders is None:
         orders = int(np.clip(MOST_ASKED // max(count, 1), FEWEST, ORDERS))
@@ -221,21 +217,25 @@ def explanation_of(
     rows = others.rows[which]
     if sp.issparse(x) != sp.issparse(rows):
         rows = sp.csr_array(rows) if sp.issparse(x) else dense(rows)
-    found = shapley(
-        lambda rows: asked.ask(question.answer, rows), x, rows, asked.group_of, orders,
+    total, base, contributions, errors = shapley(
+        lambda rows: asked.ask(answer, rows),
+        x,
+        rows,
+        asked.group_of,
+        orders,
         check_random_state(random_state),
-    )  # fmt: skip
-    greatest = max(abs(found.score), abs(found.base), np.abs(found.contributions).max(initial=0.0))
+    )
+    greatest = max(abs(total), abs(base), np.abs(contributions).max(initial=0.0))
     return Explanation(
         columns=asked.columns,
         values=values,
-        contributions=found.contributions,
-        errors=found.errors,
-        exact=found.errors <= ROUNDING * greatest,
-        base=found.base,
-        score=found.score,
-        what=question.what,
-        of_class=question.of_class,
+        contributions=contributions,
+        errors=errors,
+        exact=errors <= ROUNDING * greatest,
+        base=base,
+        score=total,
+        what=what,
+        of_class=of_class,
         background=f"{m:,} of {others.told}" if m < n else others.told,
     )
 
@@ -253,13 +253,13 @@ def values_of(asked: Asked, row: Any, x: Any) -> tuple[Any, ...]:
     return tuple(numbers[i] for i in range(len(asked.columns)))
 
 
-def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> Question:
-    """What is asked of a model."""
+def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> tuple[str, Any, Answer]:
+    """What is explained: the score's name, the class, and what answers."""
     model, kind = asked.model, type(asked.model).__name__
     if task_of(model) == "regression":
         if score not in (None, "prediction") or of_class is not None:
             raise InputError(f"score, of_class: {kind} predicts numbers; leave both out")
-        return Question("prediction", None, model.predict)
+        return "prediction", None, model.predict
     ways = {"probability": "predict_proba", "decision": "decision_function"}
     known = [way for way, verb in ways.items() if hasattr(model, verb)]
     if not known:
@@ -277,13 +277,13 @@ def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> Questio
         raise InputError(f"of_class: expected one of {named(classes)}, got {shown(of_class)}")
     of_class = classes[number : number + 1].tolist()[0]
     if score == "probability":
-        return Question(score, of_class, lambda rows: model.predict_proba(rows)[:, number])
+        return score, of_class, lambda rows: model.predict_proba(rows)[:, number]
 
     def decide(rows: Any) -> Floats:
         said = model.decision_function(rows)
         return said[:, number] if said.ndim == 2 else said if number == 1 else -said
 
-    return Question(score, of_class, decide)
+    return score, of_class, decide
 
 
 # -- the rows to compare with -------------------------------------------------------------------
@@ -360,37 +360,6 @@ def _scale_of(model: OnlineMachine) -> tuple[Any, Any]:
 # -- Shapley values -----------------------------------------------------------------------------
 
 
-class Shares(NamedTuple):
-    """What a score is made of.
-
-    Attributes
-    ----------
-    score, base : of the row, and the mean of the others
-    contributions : (c,) what each column adds to the base
-    errors : (c,) their standard errors
-    """
-
-    score: float
-    base: float
-    contributions: Floats
-    errors: Floats
-
-
-class Walk(NamedTuple):
-    """From a row of the background to the row that is explained, column by column.
-
-    Attributes
-    ----------
-    other : number of the row of the background
-    pair : number of its pair of orders
-    order : (k,) columns in which the two rows differ
-    """
-
-    other: int
-    pair: int
-    order: Places
-
-
 def shapley(
     ask: Callable[[Any], Floats],
     x: Any,
@@ -398,7 +367,7 @@ def shapley(
     group_of: Places,
     orders: int,
     generator: Any,
-) -> Shares:
+) -> tuple[float, float, Floats, Floats]:
     """Share out what a score of a row is above its mean over a background.
 
     From each row of the background the columns of x are put in one after the other, and each is
@@ -413,83 +382,70 @@ def shapley(
     group_of : (d,) numbers of the columns that the d numbers belong to; -1: to none
     orders : how many are drawn in all, about; of each row of the background 4 at least
     generator : RandomState
+
+    Returns
+    -------
+    the score of the row, the mean of the others, what each column adds to that, (c,), and the
+    standard errors of this, (c,)
     """
-    rows = Between(x, background, group_of)
     ends = ask(stacked([x, background]))
     score, others = float(ends[0]), ends[1:]
-    m = len(others)
+    m, n_columns = len(others), int(group_of.max(initial=-1)) + 1
+    if sp.issparse(x):  # elsewhere all are 0
+        places = np.unique(np.concatenate([x.indices, background.indices]))
+    else:
+        places = np.flatnonzero((background != x).any(axis=0))
+    places = places[group_of[places] >= 0]
+    groups = group_of[places]
+    own, theirs = (dense(rows[:, places]) for rows in (x, background))
+    differ = [np.unique(groups[one != own[0]]) for one in theirs]
+
+    def between(other: int, order: Places) -> Any:
+        """(k - 1, d) the rows from one of the background to x, by k steps from column to column."""
+        step_of = np.full(n_columns, n_columns)
+        step_of[order] = np.arange(len(order))
+        taken = step_of[groups] <= np.arange(len(order) - 1)[:, None]
+        values = np.where(taken, own, theirs[other])
+        if not sp.issparse(x):
+            rows = np.repeat(x, len(values), axis=0)
+            rows[:, places] = values
+            return rows
+        found, shape = sp.csr_array(values), (len(values), x.shape[1])
+        return sp.csr_array((found.data, places[found.indices], found.indptr), shape=shape)
+
     pairs = max(PER_ROW, orders // m) // 2
-    parts = np.zeros((m, pairs, rows.n_columns))
-    for walks in _together(_walks(rows, pairs, generator), batch(x.shape[1])):
-        between = stacked([rows.on(walk) for walk in walks])
-        said = ask(between) if between.shape[0] else ()
-        at = 0
-        for walk in walks:
-            steps = len(walk.order) - 1
-            scores = [others[walk.other], *said[at : at + steps], score]
-            parts[walk.other, walk.pair, walk.order] += 0.5 * np.diff(scores)
+    parts = np.zeros((m, pairs, n_columns))
+    for walks in _together(_walks(differ, pairs, generator), batch(x.shape[1])):
+        rows = stacked([between(other, order) for other, _, order in walks])
+        said, at = ask(rows) if rows.shape[0] else (), 0
+        for other, pair, order in walks:
+            steps = len(order) - 1
+            scores = [others[other], *said[at : at + steps], score]
+            parts[other, pair, order] += 0.5 * np.diff(scores)
             at += steps
     spread = parts.var(axis=1, ddof=1).sum(axis=0) / pairs
     contributions = parts.mean(axis=1).sum(axis=0) / m
-    return Shares(score, float(others.mean()), contributions, np.sqrt(spread) / m)
+    return score, float(others.mean()), contributions, np.sqrt(spread) / m
 
 
-def _walks(rows: Between, pairs: int, generator: Any) -> Iterator[Walk]:
-    for other, differs in enumerate(rows.differs):
-        columns = np.flatnonzero(differs)
+def _walks(differ: Iterable[Places], pairs: int, generator: Any) -> Iterator[Walk]:
+    """From each row of the background, by the columns in which x differs; each way and back."""
+    for other, columns in enumerate(differ):
         for pair in range(pairs if len(columns) else 0):
             order = generator.permutation(columns)
-            yield Walk(other, pair, order)
-            yield Walk(other, pair, order[::-1])
+            yield other, pair, order
+            yield other, pair, order[::-1]
 
 
 def _together(walks: Iterator[Walk], most: int) -> Iterator[list[Walk]]:
     """Walks that are asked about together: of so many rows, or one."""
     held, rows = list[Walk](), 0
     for walk in walks:
-        if held and rows + len(walk.order) > most:
+        steps = len(walk[2])
+        if held and rows + steps > most:
             yield held
             held, rows = [], 0
         held.append(walk)
-        rows += len(walk.order)
+        rows += steps
     if held:
         yield held
-
-
-class Between:
-    """Rows that have some columns of one row and the others of another row.
-
-    Attributes
-    ----------
-    differs : (m, c) bool, the columns in which each row of the background differs from x
-    """
-
-    def __init__(self, x: Any, background: Any, group_of: Places):
-        self.sparse, self.width = sp.issparse(x), x.shape[1]
-        self.n_columns = int(group_of.max(initial=-1)) + 1
-        if self.sparse:  # elsewhere all are 0
-            self.places = np.unique(np.concatenate([x.indices, background.indices]))
-        else:
-            self.places = np.flatnonzero((background != x).any(axis=0))
-        self.places = self.places[group_of[self.places] >= 0]
-        self.group_of = group_of[self.places]
-        self.whole = None if self.sparse else x
-        self.x, self.background = (dense(rows[:, self.places]) for rows in (x, background))
-        place = np.arange(len(self.places))
-        shape = len(self.places), self.n_columns
-        ones = sp.csr_array((np.ones(len(place)), (place, self.group_of)), shape=shape)
-        self.differs = ((self.background != self.x) @ ones) > 0
-
-    def on(self, walk: Walk) -> Any:
-        """(k - 1, d) the rows between the ends of a walk of k steps."""
-        step_of = np.full(self.n_columns, self.n_columns)
-        step_of[walk.order] = np.arange(len(walk.order))
-        taken = step_of[self.group_of] <= np.arange(len(walk.order) - 1)[:, None]
-        values = np.where(taken, self.x, self.background[walk.other])
-        if self.whole is not None:
-            rows = np.repeat(self.whole, len(values), axis=0)
-            rows[:, self.places] = values
-            return rows
-        found = sp.csr_array(values)
-        shape = len(values), self.width
-        return sp.csr_array((found.data, self.places[found.indices], found.indptr), shape=shape)

@@ -17,6 +17,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.labels import (
     as_labels,
     as_numbers,
+    check_as_many,
     class_numbers,
     named,
     present,
@@ -183,8 +184,7 @@ def importance_of(
     if y is None:
         raise InputError(f"y: {NO_LABELS}")
     labels = without(as_labels(y), getattr(asked.model, "missing_label", None))
-    if X.shape[0] != len(labels):
-        raise InputError(f"X has {X.shape[0]} rows but y has {len(labels)} labels")
+    check_as_many(X.shape[0], labels)
     measure, task = _task(asked.model, measure)
     known, labels = _known(asked.model, labels)
     X, n, generator = X[known], len(labels), check_random_state(random_state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +21,11 @@ SHOWN = 20  # columns of a table, and bars of a figure
 NO_BREAK = "\N{NO-BREAK SPACE}"
 LONGEST = 40  # characters of a value
 DIGITS = 3  # significant ones, of the greatest number
-MEASURES = {
-    "log_loss": "log loss",
-    "error": "error",
-    "rmse": "root mean squared error",
-    "mae": "mean absolute error",
-}
-MEANS = {
-    "log_loss": ": how far the chance that it gives to the true label is from 1",
-    "error": ": the share of rows that it gets wrong",
-    "rmse": ", in the unit of the label; great errors count most",
-    "mae": ", in the unit of the label",
+MEASURES = {  # their names, and what they mean
+    "log_loss": ("log loss", ": how far the chance that it gives to the true label is from 1"),
+    "error": ("error", ": the share of rows that it gets wrong"),
+    "rmse": ("root mean squared error", ", in the unit of the label; great errors count most"),
+    "mae": ("mean absolute error", ", in the unit of the label"),
 }
 LONGER = "The longer a bar, the more the model errs once it cannot use the column"
 UNLABELLED = "The data have no labels, with which the importance of columns is measured."
@@ -53,20 +46,32 @@ def importance_table(importance: Importance, title: str = "") -> Table:
     importance : of `kb.importance`
     title : above the table
     """
-    shown = min(SHOWN, len(importance.columns))
-    scale, name = _unit(importance)
-    means, stds = scale * importance.mean[:shown], scale * importance.std[:shown]
-    digits = _digits([*means, *stds])
-    greatest = max(float(means.max(initial=0.0)), 1e-300)
+    bars = _importance_bars(importance)
+    digits = _digits([*bars.values, *bars.errors])
+    greatest = max(0.0, *bars.values) or 1.0
     columns = (
-        Column("column", tuple(map(str, importance.columns[:shown])), kind="code"),
-        Column(f"{name} more without it", tuple(_signed(means, digits, stds)), str),
-        Column("", tuple(max(mean, 0.0) / greatest for mean in means), kind="bar", spare=1),
+        Column("column", tuple(bars.names), kind="code"),
+        Column(bars.x_label, tuple(_signed(bars.values, digits, bars.errors))),
+        Column("", tuple(max(v, 0.0) / greatest for v in bars.values), kind="bar", spare=1),
     )
-    notes = list(_importance_notes(importance))
-    if rest := importance.mean[shown:].tolist():
+    scale, unit = _unit(importance)
+    base = scale * importance.base
+    name, repeats = MEASURES[importance.measure][0], importance.values.shape[1]
+    drawn, every = f"{importance.rows:,} rows", importance.rows == importance.n_rows
+    drawn = f"all {drawn}" if every else f"{drawn} of {importance.n_rows:,}"
+    notes = [
+        f"With all columns as they are: {name} {base:.{_digits([base])}f}{unit}.",
+        f"Without a column: its values are exchanged between rows, {repeats} times.",
+        f"Mean ± standard deviation, of {drawn}.",
+    ]
+    if rest := importance.mean[SHOWN:].tolist():
         most = _signed([scale * max(rest)], digits)[0]
         notes.insert(0, f"... and {counted(len(rest), 'column')} more, none above {most}")
+    if not importance.values.any():
+        notes.append("No column changes what the model says.")
+    if importance.left_out:
+        left = counted(importance.left_out, "row")
+        notes.append(f"Left out: {left} without a label, or with one that the model does not know.")
     return Table(columns, notes=tuple(notes), title=title)
 
 
@@ -82,44 +87,24 @@ def importance_json(importance: Importance) -> dict[str, Any]:
     dict with the keys measure, base, rows, repeats, n_rows, left_out and columns
     """
     names = ("measure", "base", "rows", "n_rows", "left_out")
-    rows = zip(importance.columns, importance.mean, importance.std, strict=True)
-    found = {name: plain(getattr(importance, name)) for name in names}
+    rows = zip(map(str, importance.columns), importance.mean, importance.std, strict=True)
+    found: dict[str, Any] = {name: getattr(importance, name) for name in names}
     found["repeats"] = importance.values.shape[1]
-    found["columns"] = [
-        {"column": str(column), "mean": plain(mean), "std": plain(std)}
-        for column, mean, std in rows
-    ]
-    return found
+    found["columns"] = [dict(zip(("column", "mean", "std"), one, strict=True)) for one in rows]
+    return dict(plain(found))
 
 
 def _unit(importance: Importance) -> tuple[float, str]:
-    """What the measure is multiplied by, and how it is called then."""
-    name = MEASURES[importance.measure]
-    return (100.0, f"{name} in %") if importance.measure == "error" else (1.0, name)
+    """What the measure is multiplied by, and what is behind it then."""
+    return (100.0, " %") if importance.measure == "error" else (1.0, "")
 
 
-def _importance_notes(importance: Importance) -> Sequence[str]:
-    scale = _unit(importance)[0]
-    digits = _digits([scale * importance.base])
-    sign = " %" if importance.measure == "error" else ""
-    base = f"{MEASURES[importance.measure]} {scale * importance.base:.{digits}f}{sign}"
-    repeats = importance.values.shape[1]
-    drawn = (
-        f"all {importance.rows:,} rows"
-        if importance.rows == importance.n_rows
-        else f"{importance.rows:,} rows of {importance.n_rows:,}"
-    )
-    notes = [
-        f"With all columns as they are: {base}.",
-        f"Without a column: its values are exchanged between rows, {repeats} times.",
-        f"Mean ± standard deviation, of {drawn}.",
-    ]
-    if not importance.values.any():
-        notes.append("No column changes what the model says.")
-    if importance.left_out:
-        left = counted(importance.left_out, "row")
-        notes.append(f"Left out: {left} without a label, or with one that the model does not know.")
-    return notes
+def _importance_bars(importance: Importance) -> Bars:
+    scale, unit = _unit(importance)
+    name = MEASURES[importance.measure][0] + (" in %" if unit else "")
+    means, stds = (scale * part[:SHOWN] for part in (importance.mean, importance.std))
+    names = list(map(str, importance.columns[:SHOWN]))
+    return Bars(names, means.tolist(), stds.tolist(), f"{name} more without it")
 
 
 # -- one row -----------------------------------------------------------------------------------
@@ -135,33 +120,27 @@ def explanation_table(explanation: Explanation, title: str = "") -> Table:
     """
     order = _by_size(explanation)
     first, rest = order[:SHOWN], order[SHOWN:]
-    scale, unit = (100.0, " %") if explanation.what == "probability" else (1.0, "")
+    scale, unit = _score_unit(explanation)
     parts = scale * explanation.contributions
     digits = 1 if unit else _digits(parts)
-    names = ["usually", *(str(explanation.columns[i]) for i in first)]
-    values = ["", *(written(explanation.values[i]) for i in first)]
-    adds = [
-        f"{scale * explanation.base:.{digits}f}",
-        *_signed(parts[first], digits),
+    rows = [
+        (str(explanation.columns[i]), written(explanation.values[i]), float(parts[i]))
+        for i in first
     ]
-    sizes = [0.0, *np.abs(parts[first]).tolist()]
     if len(rest):
-        names.append(f"{counted(len(rest), 'other column')}")
-        values.append("")
-        adds += _signed([parts[rest].sum()], digits)
-        sizes.append(abs(float(parts[rest].sum())))
-    names.append("this row")
-    values.append("")
-    adds.append(f"{scale * explanation.score:.{digits}f}")
-    greatest = max(*sizes, 1e-300)
+        rows.append((counted(len(rest), "other column"), "", float(parts[rest].sum())))
+    names, values, added = zip(*rows, strict=True) if rows else ((), (), ())
+    ends = (explanation.base, explanation.score)
+    begin, end = (f"{scale * value:.{digits}f}" for value in ends)
+    greatest = max(map(abs, added), default=0.0) or 1.0
     columns = (
-        Column("column", tuple(names), kind="code"),
-        Column("value", tuple(values), kind="code"),
-        Column(f"{score_name(explanation)}{unit}", tuple(adds), str),
-        Column("", tuple(size / greatest for size in [*sizes, 0.0]), kind="bar", spare=1),
+        Column("column", ("usually", *names, "this row"), kind="code"),
+        Column("value", ("", *values, ""), kind="code"),
+        Column(f"{score_name(explanation)}{unit}", (begin, *_signed(added, digits), end)),
+        Column("", (0.0, *(abs(one) / greatest for one in added), 0.0), kind="bar", spare=1),
     )
-    strong = frozenset((0, len(names) - 1))
-    return Table(columns, strong=strong, notes=tuple(_row_notes(explanation)), title=title)
+    notes = (f"usually: the mean over {explanation.background}.", _how_exact(explanation))
+    return Table(columns, strong=frozenset((0, len(rows) + 1)), notes=notes, title=title)
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
@@ -176,7 +155,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     dict with the keys what, of_class, score, base, background and columns
     """
     names = ("what", "score", "base", "background")
-    found = {name: plain(getattr(explanation, name)) for name in names}
+    found: dict[str, Any] = {name: getattr(explanation, name) for name in names}
     found["of_class"] = None if explanation.of_class is None else str(explanation.of_class)
     texts = [None if _is_gap(value) else str(value) for value in explanation.values]
     each = zip(
@@ -184,15 +163,12 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         explanation.exact, strict=True,
     )  # fmt: skip
     keys = ("column", "value", "contribution", "error", "exact")
-    found["columns"] = [dict(zip(keys, map(plain, one), strict=True)) for one in each]
-    return found
+    found["columns"] = [dict(zip(keys, one, strict=True)) for one in each]
+    return dict(plain(found))
 
 
 def score_name(explanation: Explanation) -> str:
-    """What is explained, in words.
-
-    "chance of late", "decision for late", "prediction"
-    """
+    """What is explained, in words: "chance of late", "decision for late", "prediction"."""
     words = {"probability": "chance of", "decision": "decision for"}
     if explanation.what not in words:
         return explanation.what
@@ -201,14 +177,10 @@ def score_name(explanation: Explanation) -> str:
 
 def said(explanation: Explanation) -> str:
     """What is said of the row, and usually, in words."""
-    score, base = (_score(explanation, value) for value in (explanation.score, explanation.base))
+    _, unit = _score_unit(explanation)
+    ends = (explanation.score, explanation.base)
+    score, base = (f"{100 * value:.1f} %" if unit else f"{value:.4g}" for value in ends)
     return f"{score_name(explanation)} {score}, usually {base}"
-
-
-def _score(explanation: Explanation, value: float) -> str:
-    """A score of that kind, in a text."""
-    chance = explanation.what == "probability"
-    return f"{100 * value:.1f} %" if chance else f"{value:.4g}"
 
 
 def written(value: Any) -> str:
@@ -233,20 +205,23 @@ def _by_size(explanation: Explanation) -> Any:
     return np.argsort(-np.abs(explanation.contributions), kind="stable")
 
 
-def _row_notes(explanation: Explanation) -> Sequence[str]:
+def _score_unit(explanation: Explanation) -> tuple[float, str]:
+    """What the score is multiplied by, and what is behind it then."""
+    return (100.0, " %") if explanation.what == "probability" else (1.0, "")
+
+
+def _how_exact(explanation: Explanation) -> str:
     exact, count = int(explanation.exact.sum()), len(explanation.exact)
-    most = explanation.errors.max(initial=0.0)
-    chance = explanation.what == "probability"
-    error = "standard errors up to " + (f"{100 * most:.2g} points" if chance else f"{most:.2g}")
+    scale, unit = _score_unit(explanation)
+    most = scale * explanation.errors.max(initial=0.0)
+    error = f"standard errors up to {most:.2g}{' points' if unit else ''}"
     if not explanation.contributions.any():
-        kind = "No column changes what the model says of this row."
-    elif exact == count:
-        kind = "What a column adds is exact."
-    elif exact == 0:
-        kind = f"What a column adds is a mean over drawn orders of the columns: {error}."
-    else:
-        kind = f"What a column adds is exact for {exact} of {count} columns: else {error}."
-    return [f"usually: the mean over {explanation.background}.", kind]
+        return "No column changes what the model says of this row."
+    if exact == count:
+        return "What a column adds is exact."
+    if exact == 0:
+        return f"What a column adds is a mean over drawn orders of the columns: {error}."
+    return f"What a column adds is exact for {exact} of {count} columns: else {error}."
 
 
 def why_json(
@@ -257,23 +232,16 @@ def why_json(
     explanation: Explanation | None,
     row: int | None,
 ) -> dict[str, Any]:
-    """What `kernbrook explain` has found, as plain values.
+    """What `kernbrook explain` has found, as plain values; None is what was not asked, or found.
 
-    Parameters
-    ----------
-    model, data : names
-    n_rows : of the data
-    importance, explanation : None for what was not asked, or not found
     row : number of the one that is explained, from 1
     """
     return {
         "model": model,
         "data": data,
         "n_rows": n_rows,
-        "importance": None if importance is None else importance_json(importance),
-        "explanation": None
-        if explanation is None
-        else {"row": row, **explanation_json(explanation)},
+        "importance": importance and importance_json(importance),
+        "explanation": explanation and {"row": row, **explanation_json(explanation)},
     }
 
 
@@ -301,11 +269,11 @@ def why_page(
         title = f"Row {row:,} of {data}: {said(explanation)}"
         own = _without_bars(explanation_table(explanation))
         sections.append(Section("What each column adds", "", _row_bars(explanation), own))
-    heading, text = "How much each column matters", UNLABELLED
+    heading = "How much each column matters"
     if importance is None:
-        sections.append(Section(heading, text))
+        sections.append(Section(heading, UNLABELLED))
     else:
-        text = f"{LONGER}, in {MEASURES[importance.measure]}{MEANS[importance.measure]}. {CAREFUL}"
+        text = f"{LONGER}, in {''.join(MEASURES[importance.measure])}. {CAREFUL}"
         own = _without_bars(importance_table(importance))
         sections.append(Section(heading, text, _importance_bars(importance), own))
     return Page(title.replace(" %", f"{NO_BREAK}%"), tuple(sections), f"{model} on {data}")
@@ -317,19 +285,12 @@ def _without_bars(table: Table) -> Table:
 
 
 def _row_bars(explanation: Explanation) -> Bars:
-    scale, unit = (100.0, ", points") if explanation.what == "probability" else (1.0, "")
+    scale, unit = _score_unit(explanation)
     order = _by_size(explanation)[:SHOWN]
     names = [f"{explanation.columns[i]} = {written(explanation.values[i])}" for i in order]
     errors = np.where(explanation.exact, 0.0, scale * explanation.errors)[order]
-    label = f"what it adds to the {score_name(explanation)}{unit}"
+    label = f"what it adds to the {score_name(explanation)}{', points' if unit else ''}"
     return Bars(names, (scale * explanation.contributions[order]).tolist(), errors.tolist(), label)
-
-
-def _importance_bars(importance: Importance) -> Bars:
-    scale, name = _unit(importance)
-    names = list(map(str, importance.columns[:SHOWN]))
-    means, stds = (scale * part[:SHOWN] for part in (importance.mean, importance.std))
-    return Bars(names, means.tolist(), stds.tolist(), f"{name} more without it")
 
 
 # -- numbers -----------------------------------------------------------------------------------
@@ -343,10 +304,9 @@ def _digits(values: Any) -> int:
     return int(np.clip(DIGITS - 1 - math.floor(math.log10(greatest)), 0, 9))
 
 
-def _signed(values: Any, digits: int, errors: Any = ()) -> list[str]:
+def _signed(values: Any, digits: int, errors: Any = None) -> list[str]:
     """Numbers with their signs, and errors behind them."""
-    own = np.zeros(len(values)) if len(errors) == 0 else errors
     return [
         f"{value:+.{digits}f}" + (f" ± {error:.{digits}f}" if error > 0 else "")
-        for value, error in zip(values, own, strict=True)
+        for value, error in zip(values, errors or [0.0] * len(values), strict=True)
     ]
