@@ -4,15 +4,16 @@ import bz2
 import csv
 import gzip
 import io
-import subprocess
 import sys
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernbrook.cli.main import run
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
 from kernbrook.evaluation import open_like
 from kernbrook.streams import TableEncoder, open_stream
@@ -62,24 +63,19 @@ def test_label_types(write, monkeypatch, labels, dtype, expected):
         assert (found.dtype, found.tolist()) == (np.dtype(dtype), sorted(expected))
 
 
-TRAINS = """
-import sys
-opened = []
-sys.addaudithook(lambda event, given: event == "open" and opened.append(str(given[0])))
-from kernbrook.cli.main import run
-try:
-    run()
-finally:
-    print(sum(name.endswith("rows.csv") for name in opened))
-"""
+def test_train_opens_a_small_file_twice_at_most(write, monkeypatch):
+    path, opened = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 50), []
 
+    def watch(event, given):  # no hook can be taken away
+        if event == "open" and given[0] == str(path):
+            opened.append(event)
 
-def test_train_opens_a_small_file_twice_at_most(write):
-    path = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 50)
+    sys.addaudithook(watch)
     given = ["train", path, "--model", path.parent / "m.kb", "--recipe", "majority"]
-    command = [sys.executable, "-c", TRAINS, *map(str, given)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(done.stdout.split()[-1]) in (1, 2)
+    monkeypatch.setattr(sys, "argv", ["kernbrook", *map(str, given)])
+    with suppress(SystemExit):
+        run()
+    assert len(opened) in (1, 2)
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.svm", "rows.csv.gz", "rows"])
@@ -146,7 +142,7 @@ def test_what_the_format_allows(write, assert_chunks_agree):
 
 
 @pytest.mark.filterwarnings("ignore:.*write them alike:kernbrook.errors.DataFileWarning")
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 4).flatmap(
         lambda d: st.lists(
@@ -278,13 +274,6 @@ def test_integers_that_a_float_does_not_hold(write, near):
     assert stream.read()[1].tolist() == [2, float(near), 2.0**53]
 
 
-def test_numbers_and_an_infinite_label(write):
-    with pytest.raises(DataFileError, match="line 3: column 'label': 'inf' is not finite"):
-        open_stream(write("inf.csv", "a,label\n1,2\n1,inf\n"))
-    with pytest.raises(DataFileError, match="line 3: column 'label': '1e999' is not finite"):
-        open_stream(write("inf.csv", "a,label\n1,2\n1,1e999\n"))
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -311,17 +300,16 @@ def test_wrong_width(write):
         open_stream(path, n_features=0)
 
 
-@pytest.mark.parametrize("now", ["1,7\n", "1,7\n2,8.5\n", "1,7\n2,x\n"])
-def test_a_file_changed_between_readings(write, nothing_kept, now):
-    stream = open_stream(write("moving.csv", "a,label\n1,7\n2,8\n"))
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        *(("1,7\n2,8\n", now) for now in ("1,7\n", "1,7\n2,8.5\n", "1,7\n2,x\n")),
+        ("1,x\n2,y\n", "1,x\n2,long\n"),
+    ],
+)
+def test_a_file_changed_between_readings(write, nothing_kept, before, now):
+    stream = open_stream(write("moving.csv", "a,label\n" + before))
     write("moving.csv", "a,label\n" + now)
-    with pytest.raises(DataFileError, match="changed after it was opened"):
-        stream.read()
-
-
-def test_a_longer_label_after_opening(write, nothing_kept):
-    stream = open_stream(write("moving.csv", "a,label\n1,x\n2,y\n"))
-    write("moving.csv", "a,label\n1,x\n2,long\n")
     with pytest.raises(DataFileError, match="changed after it was opened"):
         stream.read()
 

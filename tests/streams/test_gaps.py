@@ -68,18 +68,6 @@ def test_a_gap_is_one_in_every_format(write, gap):
         assert (stream.read()[1].tolist(), stream.n_unlabelled) == (["x", None], 1)
 
 
-@pytest.mark.parametrize("gap", GAPS)
-def test_a_gap_is_one_without_an_encoder(write, gap):
-    for name, mark in (("t.csv", ","), ("t.tsv", "\t")):
-        path = write(name, f"n{mark}label\n1{mark}x\n{gap.strip()}{mark}y\n")
-        with pytest.raises(DataFileError, match="line 3: column 'n': missing value"):
-            open_stream(path)
-        path = write(name, f"n{mark}label\n1{mark}5\n2{mark}{gap.strip()}\n")
-        y = open_stream(path).read()[1]
-        assert y[0] == 5
-        assert np.isnan(y[1])
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("text", NO_GAPS)
 def test_other_text_is_a_level_in_every_format(write, text):

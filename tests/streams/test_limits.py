@@ -109,42 +109,6 @@ def test_many_digits_in_csv(write):
         open_stream(write("c", f"{many}x\n"))
 
 
-# -- the same rows as pandas -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a,label\r1,0\r2,1\n3,0\n4,1\n5,0\n",  # rows were lost
-        "a,label\n1,9007199254740992\n2,9007199254740991\n",
-        "a,label\n1.5,-0\n2,+3\n",
-        'a,"label"\n1,2\n"2",3\n',
-        'a,label\n1,"x, y"\n2,z\n',
-    ],
-)
-def test_as_pandas_reads(write, text):
-    pandas = pytest.importorskip("pandas")
-    path = write("a.csv", text)
-    X, y = open_stream(path).read()
-    expected = pandas.read_csv(path)
-    np.testing.assert_array_equal(X[:, 0], expected["a"])
-    assert y.tolist() == expected["label"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("a.svm", "9007199254740993 1:1\n9007199254740992 1:2\n", "line 1: a 64-bit float does no"),
-        ("a.csv", "a,b\n1,9007199254740993\n2,1\n", "line 2: column 'b': a 64-bit float does not"),
-        ("a.csv", 'a,"b\n1,2\n', "line 1: a quoted value of the row that begins here"),
-        ("a.csv", "a,b\n1,1_0\n1_0,3\n", "line 3: column 'a': expected a number, found '1_0'"),
-    ],
-)
-def test_what_pandas_would_read_otherwise(write, name, text, said):
-    with pytest.raises(DataFileError, match=said):
-        open_stream(write(name, text))
-
-
 # -- small files that asked for a gigabyte --------------------------------------------------------
 
 

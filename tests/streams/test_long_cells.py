@@ -151,7 +151,6 @@ def test_a_group_of_rows_for_a_worker(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        *({"compression": kind} for kind in ("none", "snappy", "gzip", "brotli", "lz4")),
         {"data_page_version": "2.0", "data_page_size": 500, "write_page_checksum": True},
         {"write_page_index": True, "dictionary_pagesize_limit": 100, "max_rows_per_page": 7},
         {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}},
@@ -186,17 +185,6 @@ def test_text_within_lists_of_parquet(tmp_path, encoding):
     pq.write_table(table, tmp_path / "t.parquet", **(options if encoding else {}))
     batches = table_records(tmp_path / "t.parquet").batches(Wanted(["l", "s"]))
     assert [row for batch in batches for row in batch.table.to_pylist()] == table.to_pylist()
-
-
-@pytest.mark.parametrize("compression", ["zstd", "uncompressed"])
-def test_parquet_of_polars(tmp_path, compression):
-    polars = pytest.importorskip("polars")
-    text = [f"{i % 50} " * 30 for i in range(5000)]
-    polars.DataFrame({"a": text, "y": [1, 2] * 2500}).write_parquet(
-        tmp_path / "t.parquet", compression=compression, row_group_size=1000, data_page_size=9000
-    )
-    batches = table_records(tmp_path / "t.parquet").batches(Wanted(["a"]))
-    assert [cell for batch in batches for cell in batch.table["a"].to_pylist()] == text
 
 
 @pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")

@@ -37,13 +37,11 @@ def piped(monkeypatch):
     return put
 
 
-@pytest.fixture(params=["memory", "disk", "disk, one place"])
+@pytest.fixture(params=["memory", "disk"])
 def kept(request, monkeypatch):
-    """Where the copy lies; without pread, as on Windows, those who read it take turns."""
-    if request.param != "memory":
+    """Where the copy lies."""
+    if request.param == "disk":
         monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 1000)
-    if request.param == "disk, one place":
-        monkeypatch.delattr(os, "pread", raising=False)
 
 
 def written(path, data):

@@ -123,7 +123,7 @@ def test_a_value_that_ends_too_late(write, monkeypatch):
 CELLS = st.text('ab,;"\\ é\n', max_size=8).filter(lambda text: text.strip() == text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1), st.sampled_from(",;"))
 def test_what_pythons_writer_writes_is_left_as_it_is(rows, mark):
     out = io.StringIO()
@@ -140,7 +140,7 @@ def test_what_pythons_writer_writes_is_left_as_it_is(rows, mark):
     assert [[cell.replace("\r", "\n") for cell in row] for row in read if row] == rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1))
 def test_what_spark_writes_is_read_or_refused(rows):
     """It puts a backslash before quotes, and nothing before backslashes."""

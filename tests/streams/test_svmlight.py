@@ -154,24 +154,6 @@ def test_real_files_as_scikit_learn_reads_them(name, data_folder, dense):
     assert (y.dtype == np.int64) == bool((expected_y == np.rint(expected_y)).all())
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 20), st.floats(0, 1))
-def test_random_files_as_scikit_learn_reads_them(tmp_path_factory, seed, rows, width, density):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((rows, width)) * (rng.random((rows, width)) < density)
-    y = rng.standard_normal(rows)
-    buffer = io.BytesIO()
-    dump_svmlight_file(X, y, buffer, zero_based=False, comment="a comment")
-    path = tmp_path_factory.mktemp("random") / "random.svm"
-    path.write_bytes(buffer.getvalue())
-    buffer.seek(0)
-    expected_X, expected_y = load_svmlight_file(buffer, n_features=width, zero_based=False)
-    read_X, read_y = open_stream(path, n_features=width).read()
-    assert read_X.shape == (rows, width)
-    assert abs(read_X - expected_X).max() == 0
-    np.testing.assert_array_equal(read_y, expected_y)
-
-
 def test_what_the_format_allows(write):
     path = write(
         "all.libsvm",

@@ -97,30 +97,6 @@ def test_a_row_transformed_is_the_row_learned_next(missing):
     np.testing.assert_array_equal(fitted.fit(rows[:40]).transform(rows[40:]), each)  # afresh
 
 
-def test_kinds_of_tables():
-    pandas = pytest.importorskip("pandas")
-    rows = random_rows(4)
-    expected = encoder("mean").learn(table(rows))
-    frame = pandas.DataFrame(rows)
-    frame["sex"] = frame["sex"].astype("category")
-    frame["size"] = frame["size"].astype("Int64")
-    frame["when"] = pandas.to_datetime(frame["when"], format="ISO8601", utc=True)
-    frame.index = frame.index + 7
-    np.testing.assert_array_equal(encoder("mean").learn(frame), expected)
-    np.testing.assert_array_equal(
-        encoder("mean").learn(frame[list(frame)[::-1]][[*rows[0]]]), expected
-    )
-    batch = table(rows).to_batches()[0]
-    np.testing.assert_array_equal(encoder("mean").learn(batch), expected)
-
-
-def test_polars():
-    polars = pytest.importorskip("polars")
-    rows = random_rows(4)
-    expected = encoder("mean").learn(table(rows))
-    np.testing.assert_array_equal(encoder("mean").learn(polars.DataFrame(table(rows))), expected)
-
-
 def test_the_order_of_columns_and_dropped_ones():
     rows = pa.table({"a": [1, 2], "b": ["x", "y"], "c": [3.0, 4.0]})
     one = kb.TableEncoder(drop=["b"]).fit(rows)
@@ -154,14 +130,6 @@ def test_numbers_in_any_form():
     assert not nan(X).any()
     assert X[0, :7].tolist() == [1.5, 1, 1, 1.25, 1, 1, 0.5]
     assert X[2].tolist()[:5] == [2000, -0.5, 1, 3, 0.5]
-
-
-@pytest.mark.parametrize("values", [[1, 2], [1.0, 2.0], ["1", "2 "], [True, False]])
-def test_levels_of_numbers(values):
-    rows = pa.table({"a": values})
-    levels = [True, False] if values[0] is True else [1, 2]
-    X = kb.TableEncoder({"a": levels}).learn(rows)
-    assert X.tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
 def test_moments_of_any_type():

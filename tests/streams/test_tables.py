@@ -3,8 +3,6 @@
 import bz2
 import gzip
 import lzma
-import os
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.streams import open_stream
 from kernbrook.streams.csv import find_separator
 
@@ -100,19 +98,6 @@ def test_by_content(frame, expected, tmp_path, name):
         assert_rows(open_stream(tmp_path / f"packed{ending}", encoder=ENCODER), expected)
 
 
-@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
-def test_a_pipe(frame, expected, tmp_path, name):
-    import threading
-
-    WRITERS[name](frame, tmp_path / name)
-    os.mkfifo(tmp_path / "pipe")
-    data = (tmp_path / name).read_bytes()
-    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(data,))
-    writer.start()
-    assert_rows(open_stream(tmp_path / "pipe", encoder=ENCODER), expected)
-    writer.join()
-
-
 def test_a_folder(frame, expected, tmp_path):
     frame[:700].to_parquet(tmp_path / "part-00.parquet")
     late = frame[700:].assign(count=frame["count"][700:].astype(float))  # another type
@@ -125,28 +110,6 @@ def test_a_folder(frame, expected, tmp_path):
     frame.drop(columns="kind").to_parquet(tmp_path / "part-02.parquet")
     with pytest.raises(DataFileError, match=r"part-02.parquet: other columns .*, such as 'kind'"):
         open_stream(tmp_path, encoder=ENCODER)
-
-
-def test_tables_in_memory(frame, expected):
-    for table in (frame, pa.Table.from_pandas(frame), frame.set_index(frame.index + 5)):
-        stream = open_stream(table, encoder=ENCODER)
-        assert_rows(stream, expected)
-    assert open_stream(frame[["size", "count"]].dropna()).label_name == "count"
-    assert open_stream(pa.Table.from_pandas(frame), encoder=ENCODER).name == "table"
-    with pytest.raises(InputError, match="row 0, counted from 0: column 'kind': expected a number"):
-        open_stream(frame[["kind", "count"]].fillna("b"))
-
-
-def test_polars(frame, expected):
-    polars = pytest.importorskip("polars")
-    assert_rows(open_stream(polars.from_pandas(frame), encoder=ENCODER), expected)
-
-
-def test_an_arrow_stream(frame, expected, tmp_path):
-    table = pa.Table.from_pandas(frame)
-    with pa.OSFile(f"{tmp_path}/some", "wb") as file, pa.ipc.new_stream(file, table.schema) as out:
-        out.write_table(table, max_chunksize=400)
-    assert_rows(open_stream(tmp_path / "some", encoder=ENCODER), expected)
 
 
 def test_the_levels_of_an_arff_file(write):
@@ -209,11 +172,6 @@ def test_a_separator_that_is_given(write):
         ("t.csv", "a;b\n1;2\n,5;2\n", r"line 3: .* ',5'; categorical"),
         ("t.csv", "a;b\n1;\n2;?\n", "t.csv: column 'b': no row has a label"),
         ("t.csv", "a;b\n;1\n", r"line 2: column 'a': missing value; missing \(--missing mean"),
-        ("t.csv", "a;b\n1;9007199254740993\n", "column 'b': a 64-bit float does not hold"),
-        ("t.csv", "a;b\n1;inf\n", "column 'b': 'inf' is not finite"),
-        ("t.csv", 'a;b\n1;"x\n', "line 2: a quoted value of the row that begins here"),
-        ("t.csv", b"a;b\n1;\xff\n", "line 2: expected UTF-8 text"),
-        ("t.csv", "a;b\n", "no row of data"),
         ("t.jsonl", '{"a": 1, "b": 2}\n\n{"a": "x", "b": 2}\n', "line 3: column 'a': .* found 'x'"),
         ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1\n', "line 2: not an object of JSON"),
         ("t.jsonl", '{"a": 1, "b": 2}\n5\n', "line 2: expected an object of JSON, found '5'"),
@@ -286,36 +244,6 @@ def test_an_encoder_is_for_tables(write):
             open_stream(source, encoder=kb.TableEncoder())
     with pytest.raises(InputError, match="encoder: expected a TableEncoder, got 5"):
         open_stream("wdbc", encoder=5)
-
-
-def test_the_index_of_pandas(frame, tmp_path):
-    numbers = frame[["count", "label"]]
-    numbers.to_csv(tmp_path / "t.csv", sep=";")
-    with pytest.warns(DataFileWarning, match=r"index that pandas writes; .* drop \(--drop ''\)"):
-        assert open_stream(tmp_path / "t.csv").feature_names == ["", "count"]
-    numbers.set_index(numbers.index * 2 + 1).to_parquet(tmp_path / "t.parquet")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert open_stream(tmp_path / "t.parquet").feature_names == ["count"]
-        stream = open_stream(tmp_path / "t.csv", encoder=kb.TableEncoder(drop=[""]))
-        assert stream.feature_names == ["count"]
-
-
-def test_a_header_that_is_data(write):
-    with pytest.warns(DataFileWarning, match="taken as data, the columns as x1 to x3"):
-        stream = open_stream(
-            write("t.csv", "1,5;2,5;x\n3,0;4,0;x\n"), encoder=kb.TableEncoder(decimal=",")
-        )
-    assert stream.read()[0].tolist() == [[1.5, 2.5], [3, 4]]
-
-
-def test_labels_with_a_decimal_comma(write):
-    path = write("t.csv", "a;b\n1;2,5\n2;-1\n3;2,5\n")
-    stream = open_stream(path, encoder=kb.TableEncoder(decimal=","))
-    assert stream.read()[1].tolist() == [2.5, -1, 2.5]
-    assert stream.classes().tolist() == [-1, 2.5]
-    with pytest.warns(DataFileWarning, match=r"labels such as '2,5' are taken as text"):
-        assert open_stream(path).read()[1].tolist() == ["2,5", "-1", "2,5"]
 
 
 def test_an_encoder_that_has_learned_encodes_as_it_is(frame, expected):
