@@ -28,9 +28,7 @@ SECONDS = 120  # of a program
 RECIPES = ["perceptron", "bpas", "pegasos", "spa", "omkc-dd", "majority", "kernbrook-small"]
 WIDTHS = ["3", "8", "0", "-1", "2147483648", "9223372036854775808", "x"]
 SETTINGS = ["budget=5", "budget=0", "budget=1e308", "discount=none", "discount=[", "x=1", "=", ""]
-EVERYWHERE = {
-    "--label": ["label", "f0", "", "nothing"],
-}
+EVERYWHERE = {"--label": ["label", "f0", "", "nothing"]}
 TRAIN_OR_COMPARE = {
     **EVERYWHERE,
     "--table": [
@@ -109,15 +107,8 @@ def data_file(rng: np.random.Generator, folder: Path) -> Path:
     """A small data file, perhaps damaged, perhaps compressed."""
     kind, make, tokens = one_of(rng, [(".svm", svmlight_text, SVMLIGHT), (".csv", csv_text, CSV)])
     data = changed(rng, make(rng), tokens, one_of(rng, [0, 0, 0, 1, 2]))
-    suffix, pack = one_of(
-        rng,
-        [
-            ("", bytes),
-            ("", bytes),
-            (".gz", partial(gzip.compress, mtime=0)),
-            (".xz", lzma.compress),
-        ],
-    )
+    packers = [("", bytes)] * 2 + [(".gz", partial(gzip.compress, mtime=0)), (".xz", lzma.compress)]
+    suffix, pack = one_of(rng, packers)
     path = folder / f"data{kind}{suffix}"
     path.write_bytes(pack(data))
     return path
