@@ -17,7 +17,7 @@ from kernbrook.errors import InputError
 from kernbrook.papers import published, tables
 from kernbrook.reports import Column, Line, Page, Panel, Plot, Section, Table, write_page
 from kernbrook.reports.page import WIDTH, again
-from kernbrook.reports.plot import pens
+from kernbrook.reports.plot import pens_of
 
 HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
 # Of each table's page; every one has the numbers and how to run it again.
@@ -48,9 +48,7 @@ def written(page, target):
 
 
 def simple(name="x"):
-    plot = Plot(
-        [Panel([Line(name, (1, 2), (3, 4))])], dict(zip([name], pens([False]), strict=True))
-    )
+    plot = Plot([Panel([Line(name, (1, 2), (3, 4))])], pens_of([name]))
     columns = (
         Column("name", (name, "b"), kind="text"),
         Column("x", (9.5, None), group=name),

@@ -6,7 +6,7 @@ import chromium
 import pytest
 
 from kernbrook.reports.page import Page, Section, write_page
-from kernbrook.reports.plot import Line, Panel, Plot, pens
+from kernbrook.reports.plot import Line, Panel, Plot, pens_of
 from kernbrook.reports.table import Column, Table
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def shown(path):
     columns = [Column("what", names, kind="text")]
     columns += [Column(f"measure {i} {SCRIPT}", (0.5, 1.5, 2.5), "{:.9f}".format) for i in range(6)]
     lines = [Line(name, [0.0, 1.0, 2.0], [0.3 + i, 0.2, 0.1]) for i, name in enumerate(names)]
-    drawn = dict(zip(names, pens([False] * 3), strict=True))
+    drawn = pens_of(names)
     plot = Plot([Panel(lines, x_label="rounds", y_label=LINK)], drawn)
     sections = (
         Section(f"Results {LINK}", f"Text {SCRIPT}", table=Table(tuple(columns), notes=(SCRIPT,))),

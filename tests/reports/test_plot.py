@@ -11,10 +11,10 @@ from reports.showing import drawn, labels, painted
 
 from kernbrook.errors import InputError
 from kernbrook.reports import Line, Panel, Plot, draw
-from kernbrook.reports.plot import DASHES, GREY, HUES, Pen, dotted, limits, pens, svg
+from kernbrook.reports.plot import DASHES, GREY, HUES, Pen, dotted, limits, pens_of, svg
 from kernbrook.results import Curve
 
-PENS = dict(zip("abc", pens([False, False, True]), strict=True))
+PENS = pens_of("abc", "c")
 X, Y = (1.0, 10.0, 100.0), (3.0, 2.0, 1.0)
 
 
@@ -50,7 +50,12 @@ def test_panels_stand_under_a_legend(count, shape):
 def test_bands():
     curve, alone = Curve.of(X, [Y, (4.0, 4.0, 4.0)]), Curve.of(X, [Y])
     endless = Line("a", X, Y, (1.0, np.inf, np.nan))
-    panel = Panel([Line.of("a", curve), Line.of("b", alone), endless])
+    panel = Panel(
+        [
+            *(Line(name, one.x, one.mean, one.std) for name, one in (("a", curve), ("b", alone))),
+            endless,
+        ]
+    )
     (axes,) = painted(draw(Plot([panel], PENS))).axes
     (band,) = axes.collections
     low, high = np.array(curve.mean) - curve.std, np.array(curve.mean) + curve.std
@@ -119,7 +124,7 @@ def test_a_plot_without_lines_is_refused(panels):
 
 def test_hostile_names_are_drawn_as_they_are():
     names = [r"$\frac", "_x", "核\x00\n", r"_$\undefined$ <b> " + "x" * 300]
-    own = dict(zip(names, pens([False] * 4), strict=True))
+    own = pens_of(names)
     panel = Panel([Line(name, X, Y) for name in names], x_label="$", y_label="<b>")
     titled = Panel(panel.lines, r"$\x <b>")
     for panels in ([panel], [titled, titled]):
@@ -138,7 +143,7 @@ def test_the_readers_settings_are_neither_used_nor_changed():
 
 
 def test_pens_differ():
-    found = pens([False] * 8 + [True] * 2)
+    found = [*pens_of(range(10), (8, 9)).values()]
     assert len({(pen.color, pen.linestyle) for pen in found}) == 10
     assert [pen.color for pen in found[:6]] == list(HUES)
     assert found[6] == Pen(HUES[0], DASHES[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -73,17 +73,8 @@ class Importance:
         return f"<Importance by {self.measure}: {shown}{more}>"
 
 
-class Task(NamedTuple):
-    """What is measured.
-
-    answer : of the model, for rows
-    lost : what each row loses, of answers and labels
-    whole : what the mean of these becomes
-    """
-
-    answer: Callable[[Any], NDArray[Any]]
-    lost: Callable[[NDArray[Any], NDArray[Any]], Floats]
-    whole: Callable[[Floats], Floats] = np.asarray
+Answers = NDArray[Any]
+Lost = Callable[[Answers, NDArray[Any]], Floats]  # what each row loses, of answers and labels
 
 
 def importance(
@@ -185,7 +176,7 @@ def importance_of(
         raise InputError(f"y: {NO_LABELS}")
     labels = without(as_labels(y), getattr(asked.model, "missing_label", None))
     check_as_many(X.shape[0], labels)
-    measure, task = _task(asked.model, measure)
+    measure, answer, lost = _measured(asked.model, measure)
     known, labels = _known(asked.model, labels)
     X, n, generator = X[known], len(labels), check_random_state(random_state)
     size = n if rows is None else min(rows, n)
@@ -197,10 +188,11 @@ def importance_of(
 
     def score(_: Any, numbers: NDArray[Any], labels: NDArray[Any]) -> float:
         nonlocal said
-        lost = task.lost(asked.ask(task.answer, _exchanged(X, asked.group_of, numbers)), labels)
+        answers = asked.ask(answer, _exchanged(X, asked.group_of, numbers))
+        mean = lost(answers, labels).mean()
         said += 1
         progress(said / count)
-        return -float(task.whole(lost.mean()))
+        return -float(np.sqrt(mean) if measure == "rmse" else mean)
 
     numbers = np.tile(np.arange(size)[:, None], len(asked.columns))
     found = permutation_importance(
@@ -229,49 +221,44 @@ class _Asking(BaseEstimator):
 
 
 def _exchanged(X: Any, group_of: NDArray[np.intp], numbers: NDArray[Any]) -> Any:
-    """Rows, (n, d), whose source columns come from the rows with these numbers, (n, c) of X.
+    """Rows, (n, d), whose source columns come from the rows of these numbers, (n, c).
 
     So scikit-learn exchanges numbers of rows: of one column at a time.
     """
-    same = numbers.shape[1] > 2 and np.array_equal(numbers[:, 1], numbers[:, 2])
-    base = numbers[:, 1] if same else numbers[:, 0]
-    rows = X[base]
-    for column in np.flatnonzero((numbers != base[:, None]).any(axis=0)):
-        own = group_of == column
+    rows = X.copy()
+    for column in np.flatnonzero((numbers != np.arange(len(numbers))[:, None]).any(axis=0)):
+        own, others = group_of == column, X[numbers[:, column]]
         if sp.issparse(X):
             keep, take = (sp.diags_array(np.where(own, *ends)) for ends in ((0.0, 1.0), (1.0, 0.0)))
-            rows = sp.csr_array(rows @ keep + X[numbers[:, column]] @ take)
+            rows = sp.csr_array(rows @ keep + others @ take)
         else:
-            rows[:, own] = X[numbers[:, column]][:, own]
+            rows[:, own] = others[:, own]
     return rows
 
 
-def _task(model: Any, measure: str | None) -> tuple[str, Task]:
-    """The measure's name, and what it takes."""
-    if task_of(model) == "regression":
-        _check_measure(measure, OF_NUMBERS, "numbers")
-        if measure == "mae":
-            return measure, Task(model.predict, lambda said, y: np.abs(said - y))
-        return "rmse", Task(model.predict, lambda said, y: (said - y) ** 2, np.sqrt)
-    _check_measure(measure, OF_CLASSES, "classes")
+def _measured(model: Any, measure: str | None) -> tuple[str, Callable[[Any], Answers], Lost]:
+    """The measure's name, what the model is asked, and what a row loses."""
+    numbers = task_of(model) == "regression"
+    known = OF_NUMBERS if numbers else OF_CLASSES
+    if measure not in (None, *known):
+        raise InputError(
+            f"measure: the model predicts {'numbers' if numbers else 'classes'}, expected "
+            f"{' or '.join(map(repr, known))}, got {measure!r}"
+        )
+    if measure == "mae":
+        return measure, model.predict, lambda said, y: np.abs(said - y)
+    if numbers:
+        return "rmse", model.predict, lambda said, y: (said - y) ** 2
     probable = hasattr(model, "predict_proba")
     if measure == "error" or (measure is None and not probable):
-        return "error", Task(model.predict, lambda said, y: (said != model.classes_[y]) * 1.0)
+        return "error", model.predict, lambda said, y: (said != model.classes_[y]) * 1.0
     if not probable:
         raise InputError(f"measure: {type(model).__name__} has no probabilities; take 'error'")
 
-    def log_loss(said: NDArray[Any], y: NDArray[Any]) -> Floats:
+    def log_loss(said: Answers, y: NDArray[Any]) -> Floats:
         return -np.log(np.maximum(said[np.arange(len(y)), y], SMALLEST_CHANCE))
 
-    return "log_loss", Task(model.predict_proba, log_loss)
-
-
-def _check_measure(measure: str | None, known: tuple[str, ...], what: str) -> None:
-    if measure is not None and measure not in known:
-        raise InputError(
-            f"measure: the model predicts {what}, expected {' or '.join(map(repr, known))}, got "
-            f"{measure!r}"
-        )
+    return "log_loss", model.predict_proba, log_loss
 
 
 def _known(model: Any, labels: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:

@@ -8,17 +8,16 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import singledispatch
+from dataclasses import asdict, dataclass, field
 from html import escape
 from importlib.resources import as_file, files
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.results import Curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,32 +46,12 @@ class Pen:
     linestyle: Any
     linewidth: float = 1.4
 
-    def options(self) -> dict[str, Any]:
-        return {
-            "color": self.color,
-            "linestyle": self.linestyle,
-            "linewidth": self.linewidth,
-        }
-
-
-def pens(trivial: Sequence[bool]) -> list[Pen]:
-    """A pen a line: six hues, then the hues again in dashes; trivial baselines are grey."""
-    result, own, grey = [], 0, 0
-    for plain in trivial:
-        if plain:
-            result.append(Pen(GREY, TRIVIAL_DASHES[grey % len(TRIVIAL_DASHES)]))
-            grey += 1
-        else:
-            dashes = DASHES[own // len(HUES) % len(DASHES)]
-            result.append(Pen(HUES[own % len(HUES)], dashes))
-            own += 1
-    return result
-
 
 def pens_of(names: Iterable[str], trivial: Collection[str] = ()) -> dict[str, Pen]:
-    """A pen for each name."""
-    names = list(dict.fromkeys(names))
-    return dict(zip(names, pens([name in trivial for name in names]), strict=True))
+    """A pen a name: six hues, then the hues again in dashes; trivial baselines are grey."""
+    ours = (Pen(hue, dashes) for dashes in cycle(DASHES) for hue in HUES)
+    greys = (Pen(GREY, dashes) for dashes in cycle(TRIVIAL_DASHES))
+    return {name: next(greys if name in trivial else ours) for name in dict.fromkeys(names)}
 
 
 def dotted(color: str) -> Pen:
@@ -113,11 +92,6 @@ class Line:
     std: Any = None
     marker: str | None = None
     joined: bool = True
-
-    @classmethod
-    def of(cls, pen: str, curve: Curve, **looks: Any) -> Line:
-        """Of a curve, with a band where it has deviations."""
-        return cls(pen, curve.x, curve.mean, curve.std, **looks)
 
 
 @dataclass(frozen=True)
@@ -198,20 +172,18 @@ def house_style() -> Iterator[None]:
             yield
 
 
-@singledispatch
-def draw(plot: Any) -> Figure:
-    """The figure, 6.4 inches wide, of a `Plot`, or of another kind that is registered.
+def draw(plot: Plot | Bars) -> Figure:
+    """The figure, 6.4 inches wide.
 
     Raises
     ------
     InputError
         There is no panel, or a panel without lines, or nothing else to draw.
     """
-    raise InputError(f"expected a Plot, got {shown(plot)}")
-
-
-@draw.register(Plot)
-def _draw(plot: Plot) -> Figure:
+    if isinstance(plot, Bars):
+        return _draw_bars(plot)
+    if not isinstance(plot, Plot):
+        raise InputError(f"expected a Plot, got {shown(plot)}")
     if not plot.panels or not all(panel.lines for panel in plot.panels):
         raise InputError("expected panels with at least one line each, found none")
     pens = {**plot.pens, **plot.others}
@@ -235,7 +207,7 @@ def _draw(plot: Plot) -> Figure:
 def _draw_line(axes: Any, line: Line, pen: Pen) -> None:
     """One sample alone is a dot."""
     x, y = np.asarray(line.x, float), np.asarray(line.y, float)
-    looks = pen.options() | {"marker": line.marker, "markersize": 3.5}
+    looks = asdict(pen) | {"marker": line.marker, "markersize": 3.5}
     if not line.joined or len(x) == 1:
         looks |= {"marker": line.marker or "o", "clip_on": False, "zorder": 4}
     axes.plot(x, y, **looks | ({} if line.joined else {"linestyle": "none"}))
@@ -260,7 +232,7 @@ def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figur
     every = picture.subplots(down, across, sharey=sharey, squeeze=False).ravel().tolist()
     for axes in every[count:]:
         axes.remove()
-    handles = [Line2D([], [], **pen.options()) for pen in named.values()]
+    handles = [Line2D([], [], **asdict(pen)) for pen in named.values()]
     picture.legend(handles, names, loc="outside upper left", ncols=columns)
     return picture, every[:count]
 
@@ -304,7 +276,6 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-@draw.register(Bars)
 def _draw_bars(bars: Bars) -> Figure:
     if not bars.names:
         raise InputError("expected one bar at least, found none")

@@ -459,30 +459,26 @@ def results_of(values: Mapping[str, Any]) -> Results:
     >>> results_of(results_json(results)) == results
     True
     """
-    given = dict(values)
-    given["measures"] = tuple(Measure(**measure) for measure in given["measures"])
-    given["cells"] = tuple(map(_cell, given["cells"]))
-    for name in ("missing", "remarks"):
-        given[name] = tuple(given[name])
-    return Results(**given)
 
+    def estimates(found: Mapping[str, Any]) -> dict[str, Estimate]:
+        return {name: Estimate(**{**one, "mean": nan(one["mean"])}) for name, one in found.items()}
 
-def _cell(values: Mapping[str, Any]) -> Cell:
-    estimates = {
-        name: {
-            measure: Estimate(**{**one, "mean": _number(one["mean"])})
-            for measure, one in values[name].items()
-        }
-        for name in ("ours", "printed")
-    }
-    curves = {name: Curve(**_lists(one)) for name, one in values["curves"].items()}
-    return Cell(values["key"], **estimates, curves=curves, facts=values["facts"])
+    def curve(x: Any, mean: Any, std: Any) -> Curve:
+        return Curve(tuple(x), tuple(map(nan, mean)), None if std is None else tuple(map(nan, std)))
 
+    def nan(value: float | None) -> float:
+        return math.nan if value is None else value
 
-def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
-    numbers = {name: None if v is None else tuple(map(_number, v)) for name, v in values.items()}
-    return {**numbers, "x": tuple(values["x"])}
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+    cells = (
+        Cell(
+            one["key"],
+            estimates(one["ours"]),
+            estimates(one["printed"]),
+            {name: curve(**own) for name, own in one["curves"].items()},
+            one["facts"],
+        )
+        for one in values["cells"]
+    )
+    own = {"measures": tuple(Measure(**one) for one in values["measures"]), "cells": tuple(cells)}
+    lists = {name: tuple(values[name]) for name in ("missing", "remarks")}
+    return Results(**{**values, **own, **lists})
