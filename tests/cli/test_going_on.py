@@ -140,7 +140,7 @@ def test_columns_and_labels_that_are_new(trained):
     assert err.splitlines() == [
         "no column 'wind': filled as gaps, in 800 rows",
         "left out 1 column: 'new'",
-        "new labels, and the first row of each: maybe (row 1)",
+        "new labels, and the first row of each, from 1: maybe (row 1)",
         "wrote m",
     ]
     code, _, err = trained("predict", "m", "day1.csv", "--output", "said")

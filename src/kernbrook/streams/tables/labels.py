@@ -535,10 +535,10 @@ def told_of_new(labels: Mapping[Any, int]) -> list[str]:
     Examples
     --------
     >>> told_of_new({"maybe": 11})
-    ['new labels, and the first row of each: maybe (row 11)']
+    ['new labels, and the first row of each, from 1: maybe (row 11)']
     """
     if not labels:
         return []
     some = [f"{label} (row {row:,})" for label, row in list(labels.items())[:_TOLD]]
     more = ", ..." if len(labels) > _TOLD else ""
-    return [f"new labels, and the first row of each: {', '.join(some)}{more}"]
+    return [f"new labels, and the first row of each, from 1: {', '.join(some)}{more}"]
