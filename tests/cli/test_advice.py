@@ -225,18 +225,6 @@ def test_a_format_of_predict(kernbrook, tmp_path):
     assert (code, "dates: 'b' is no column of dates here" in err) == (1, True)
 
 
-def test_a_training_goes_on_with_a_format_that_was_found(kernbrook, tmp_path):
-    given = ["train", "t.csv", "--model", "m", *MAJORITY, "--dates", "a"]
-    csv(tmp_path / "t.csv", ["24.12.2025"] * 30)
-    assert kernbrook(*given)[0] == 0
-    csv(tmp_path / "t.csv", [*["24.12.2025"] * 30, "03.04.2025"])
-    assert kernbrook(*given, "--resume")[0] == 0
-    assert kernbrook(*given[:-1], "a=%d.%m.%Y", "--resume")[0] == 0
-    csv(tmp_path / "t.csv", [*["24.12.2025"] * 30, "12/24/2025"])
-    code, _, err = kernbrook(*given, "--resume")
-    assert (code, "line 32: column 'a': expected a date as %d.%m.%Y" in err) == (1, True)
-
-
 ENDS = "ends with a separator: "
 SHELL = {
     "ends.csv": ("a,b,y\r\n1,4,7,\r\n2,5,8,\r\n", "expected 3 values, found 4; each row " + ENDS),
@@ -278,18 +266,6 @@ def test_an_option_for_headers_that_come_again(kernbrook, tmp_path):
     assert (code, "19 rows left out:\n  all.csv, line 4: the names of" in err) == (0, True), err
     code, out, err = kernbrook("predict", "m", "all.csv", "--on-bad-rows", "skip")
     assert (code, out.count("\n"), out.count("\n\n")) == (0, 59, 19), err
-
-
-def test_rows_of_several_lines(kernbrook, tmp_path):
-    """A row that is bad has one empty line, however many lines it has in the file."""
-    text = '1,"table:\n9,9\n9,9\nend"'
-    (tmp_path / "t.csv").write_text(f"a,note,y\n{text},q\n{text},q,5\n2,x,p\n3,z,q\n")
-    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--table", "drop=note"]
-    code, _, err = kernbrook(*given)
-    assert (code, "line 6: expected 3 values, found 4" in err) == (1, True)
-    code, _, err = kernbrook(*given, "--table", "on_bad_rows=skip")
-    assert (code, "1 row left out:" in err) == (0, True)
-    assert kernbrook("predict", "m", "t.csv", "--on-bad-rows", "skip")[1] == "q\n\nq\nq\n"
 
 
 def test_levels_of_several_lines(kernbrook, tmp_path):

@@ -14,10 +14,9 @@ from pyarrow.parquet import read_table, write_table
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation import compare, parallel, predict_table, train
-from kernbrook.evaluation.parallel import Cluster, client_of
+from kernbrook.evaluation import compare, parallel, train
+from kernbrook.evaluation.parallel import client_of
 from kernbrook.evaluation.warming import in_order
-from kernbrook.papers import reproduce
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.usefixtures("few_samples")
@@ -55,22 +54,6 @@ def test_calls_come_in_order_from_workers():
     assert os.getpid() not in {process for _, process in found}
 
 
-def _sum(array, number, progress=None):
-    return float(array.sum()) + number
-
-
-def test_a_large_array_goes_to_the_cluster_once(monkeypatch):
-    shared = []
-    monkeypatch.setattr(Cluster, "share", lambda crew, value: shared.append(value) or value)
-    array = np.ones(200_000)
-    found = list(in_order(_sum, [(array, i) for i in range(5)], lambda _: 1, LOCAL, None))
-    assert found == [200_000.0 + i for i in range(5)]
-    assert len(shared) == 1
-    monkeypatch.undo()
-    found = list(in_order(_sum, [(array, i) for i in range(5)], lambda _: 1, LOCAL, None))
-    assert found == [200_000.0 + i for i in range(5)]
-
-
 @pytest.mark.long
 def test_a_worker_killed_in_mid_run_costs_no_result():
     X, y = kb.open_stream("checkerboard:1500").read()
@@ -89,17 +72,6 @@ def test_a_worker_killed_in_mid_run_costs_no_result():
     client.wait_for_workers(2, timeout=60)
     assert set(client.run(os.getpid).values()) != set(before.values())
     assert numbers(found) == numbers(compare(X, y, recipes, permutations=4, jobs=1))
-
-
-def test_a_published_table_is_the_same(monkeypatch):
-    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
-    alone, together = (
-        reproduce("bpegasos-table-1", ["checkerboard"], 1, rows=150, jobs=jobs)
-        for jobs in (1, LOCAL)
-    )
-    assert len(alone.cells) == len(together.cells) == 13
-    for cell, other in zip(alone.cells, together.cells, strict=True):
-        assert (cell["title"], cell.ours["accuracy"]) == (other["title"], other.ours["accuracy"])
 
 
 @pytest.fixture
@@ -182,21 +154,6 @@ def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
     assert code != 0
     assert "part-3.parquet: row group 0" in err
     assert len(err.splitlines()) == 1
-
-
-def test_the_function_for_other_engines(folder, tmp_path):
-    """Whatever batches they make, the answers are those of the whole."""
-    table = read_table(folder).drop_columns(["label"])
-    model = tmp_path / "model"
-    whole = predict_table(model, table, scores=True)
-    assert whole.column_names == ["prediction", "score of yes"]
-    parts = [
-        predict_table(model, pa.Table.from_batches([batch]), scores=True)
-        for batch in table.to_batches(max_chunksize=128)
-    ]
-    assert pa.concat_tables(parts).equals(whole)
-    assert predict_table(model, table).column_names == ["prediction"]
-    assert predict_table(model, table.slice(0, 0)).num_rows == 0
 
 
 @pytest.mark.parametrize(

@@ -126,45 +126,6 @@ def test_a_page_without_labels(kernbrook, trained, tmp_path):
     assert "The data have no labels" in (tmp_path / "why.html").read_text("utf-8")
 
 
-def test_numbers_and_data_that_are_numbers(kernbrook):
-    assert kernbrook("train", "friedman:300", "--model", "n.kb", "--recipe", "raker")[0] == 0
-    out = kernbrook("explain", "n.kb", "friedman:300")[1]
-    assert "root mean squared error more without it" in out
-    out = kernbrook("explain", "n.kb", "friedman:300", "--row", 5)[1]
-    assert out.startswith("friedman:300, row 5: prediction ")
-    assert "100 of the last 300 rows of friedman:300" in " ".join(out.split())
-    assert cells(out, "3")[1].startswith("0.")
-
-
-def test_the_index_of_a_column_counts_in_many(kernbrook):
-    assert kernbrook("train", "wdbc:200", "--model", "w.kb", "--recipe", "bpas")[0] == 0
-    out = kernbrook("explain", "w.kb", "wdbc:200", "--row", 5)[1]
-    assert "10 other columns" in out
-    assert "... and 10 columns more, none above" in kernbrook("explain", "w.kb", "wdbc:200")[1]
-
-
-def test_one_label_against_the_rest(kernbrook, tmp_path):
-    lines = [line.replace("<b>", "AA") for line in rows()]
-    (tmp_path / "old.csv").write_text("\n".join(lines))
-    options = "--categorical late=True,False --drop seats --label carrier --positive B6"
-    assert kernbrook("train", "old.csv", "--model", "p.kb", *options.split())[0] == 0
-    assert kernbrook("explain", "p.kb", "old.csv")[0] == 0
-    out = kernbrook("explain", "p.kb", "old.csv", "--row", 3, "--class", "1")[1]
-    assert out.startswith("old, row 3: chance of 1 ")
-    assert cells(out, "late")[1] == lines[3].split(",")[3]
-
-
-def test_rows_without_a_label_are_not_the_rest(kernbrook, tmp_path):
-    """Of a model of one label against the rest: half of these have none."""
-    lines = [f"{i % 7},{i % 5},{'' if i % 2 else 'AB'[i % 7 > 3]}" for i in range(60)]
-    (tmp_path / "half.csv").write_text("\n".join(["a,b,label", *lines, ""]))
-    call = "train", "half.csv", "--model", "h.kb", "--table", "positive=B", "--recipe", "bpas"
-    assert kernbrook(*call)[0] == 0
-    kernbrook("explain", "h.kb", "half.csv", "--json", "h.json")
-    found = json.loads((tmp_path / "h.json").read_text())
-    assert found["importance"]["rows"] == 30
-
-
 REFUSED = [
     (["new.csv", "--row", "121"], "--row: expected 1 to 120, the rows of new, got 121"),
     (["bare.csv"], "bare: there are no labels, with which importance compares what the model"),
@@ -205,46 +166,6 @@ def test_one_sentence(kernbrook, trained, tmp_path):
         code, out, err = kernbrook("explain", "m.kb", *arguments)
         assert (code, out, err.count("\n")) == (1, "", 1), err
         assert err.startswith(f"kernbrook: {told}"), err
-
-
-def test_a_column_that_is_not_there_is_one_of_gaps(kernbrook, trained, tmp_path):
-    less = [",".join(line.split(",")[i] for i in (0, 1, 3)) for line in rows(120, seed=1)]
-    (tmp_path / "less.csv").write_text("\n".join(less))
-    code, _, err = kernbrook("explain", "m.kb", "less.csv")
-    assert (code, "less: no column 'wind': filled as gaps, in 120 rows" in err) == (0, True)
-
-
-def test_a_model_that_looks_at_nothing(kernbrook, trained):
-    options = ["--label", "late", "--categorical", "carrier", "--table", "drop=seats"]
-    code = kernbrook("train", "old.csv", "--model", "t.kb", "--recipe", "last-label", *options)[0]
-    assert code == 0
-    out = kernbrook("explain", "t.kb", "new.csv")[1]
-    assert "No column changes what the model says." in " ".join(out.split())
-    err = kernbrook("explain", "t.kb", "new.csv", "--row", 1)[2]
-    assert "TrivialClassifier has neither probabilities nor decisions to explain" in err
-
-
-def test_columns_that_the_model_does_not_know(kernbrook, trained, tmp_path):
-    lines = rows(120, seed=1)
-    more = [f"{line},{'new' if i == 0 else i}" for i, line in enumerate(lines)]
-    (tmp_path / "more.csv").write_text("\n".join(more))
-    code, _, err = kernbrook("explain", "m.kb", "more.csv")
-    assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
-    for row in ([], ["--row", 3]):
-        code, out, err = kernbrook(
-            "explain", "m.kb", "more.csv", "--table", "ignore_extra=true", *row
-        )
-        known = kernbrook("explain", "m.kb", "new.csv", *row)[1]
-        assert (code, out.split()) == (0, known.replace("new", "more", 1).split())
-        assert "left out 1 column: 'new'" in err
-
-
-def test_no_rows(kernbrook, tmp_path):
-    assert kernbrook("train", "wdbc:90", "--model", "w.kb", "--recipe", "bpas")[0] == 0
-    (tmp_path / "empty.svm").write_text("# nothing\n")
-    code, _, err = kernbrook("explain", "w.kb", "empty.svm")
-    assert code == 1
-    assert err.count("\n") == 1
 
 
 def test_no_model(kernbrook, tmp_path):

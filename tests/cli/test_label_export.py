@@ -83,15 +83,6 @@ def test_without_a_table(kernbrook, tmp_path):
     assert exported() == [{"row": "1", "label": "yes", "predicted": "", "chance": ""}]
 
 
-def test_no_label_yet(kernbrook, rows):
-    """A stop before the first label; a table of names alone."""
-    sitting = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
-    code, _, err = kernbrook(*sitting, typed=["s", "q"])
-    assert (code, "wrote 0 labels to l.csv; 1 row skipped" in err) == (0, True)
-    assert exported() == []
-    assert Path("l.csv").read_text() == "row,width,note,height,label,predicted,chance\n"
-
-
 def test_answers_that_the_model_has_not_learned(kernbrook, rows):
     """After a kill the file of the model may be older than that of the answers, or have no data."""
     kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
@@ -151,18 +142,4 @@ def test_what_is_wrong_is_said(kernbrook, rows, arguments, said):
     assert (code, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
-    assert files() == before
-
-
-def test_what_was_exported_stays_where_the_disk_is_full(kernbrook, rows, monkeypatch):
-    command = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
-    kernbrook(*command, typed=["yes", "q"])
-    before = files()
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("kernbrook.atomic.os.fsync", full)
-    code, _, err = kernbrook("label", "m", "rows.csv", "--export", "l.csv")
-    assert (code, "cannot write 'l.csv': No space left on device" in err) == (1, True)
     assert files() == before

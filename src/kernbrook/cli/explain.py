@@ -68,7 +68,7 @@ def explain(
     from kernbrook.evaluation.training import told_of_learned
     from kernbrook.evaluation.warming import watched
     from kernbrook.explaining.asked import latest_of, opened
-    from kernbrook.reports import rendered, write_page
+    from kernbrook.reports import rendered
     from kernbrook.reports.why import explanation_table, importance_table, said, why_json, why_page
 
     check_outputs({"--json": json, "--report": report}, [data, str(model)])
@@ -99,16 +99,15 @@ def explain(
     else:
         assert importance is not None
         shown_table = importance_table(importance, f"{name}: what matters to {model.name}")
+    if learned:
+        say(f"{learned}, which {model} has learned: on new rows other columns may matter")
     show_result(
         json,
         lambda: why_json(str(model), name, known.n_rows, importance, explanation, row),
         lambda width: rendered(shown_table, width),
+        report,
+        lambda: why_page(model.name, name, importance, explanation, row),
     )
-    if learned:
-        say(f"{learned}, which {model} has learned: on new rows other columns may matter")
-    if report is not None:
-        write_page(why_page(model.name, name, importance, explanation, row), report)
-        say(f"wrote {report}")
 
 
 def _explained(

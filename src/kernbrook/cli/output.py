@@ -42,18 +42,27 @@ def say_of_rows(unlabelled: int, bad: BadRows | None) -> None:
 
 
 def show_result(
-    json: Path | None, as_json: Callable[[], Any], as_table: Callable[[int], Any]
+    json: Path | None,
+    as_json: Callable[[], Any],
+    as_table: Callable[[int], Any],
+    report: Path | None = None,
+    as_page: Callable[[], Any] | None = None,
 ) -> None:
     """The table on standard output, or the JSON object; or the table there and JSON in a file.
 
-    The table comes first: a file that cannot be written must not cost the result.
+    The table comes first: a file that cannot be written must not cost the result. A page comes
+    last, where it is wanted.
     """
-    to_stdout = json is not None and str(json) == "-"
-    if not to_stdout:
+    if json is None or str(json) != "-":
         console = terminal()
         console.print(as_table(console.width))
     if json is not None:
         write_json(json, as_json())
+    if report is not None and as_page is not None:
+        from kernbrook.reports import write_page
+
+        write_page(as_page(), report)
+        say(f"wrote {report}")
 
 
 def write_json(json: Path, value: Any) -> None:

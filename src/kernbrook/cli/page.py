@@ -44,15 +44,15 @@ class Response(NamedTuple):
     status: int
     kind: str
     body: bytes
-    policy: str = ""
-
-    @classmethod
-    def told(cls, status: int, sentence: str) -> Response:
-        return cls.of({"said": sentence}, status)
+    policy: str = "default-src 'none'; sandbox"
 
     @classmethod
     def of(cls, values: Any, status: int = 200) -> Response:
         return cls(status, "application/json", json.dumps(values).encode())
+
+
+class Refused(Exception):
+    """A request that is answered with a status and a sentence."""
 
 
 Route = Callable[[Mapping[str, Any]], Response]
@@ -113,60 +113,16 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "kernbrook", ""
 
     def do_GET(self) -> None:
-        self._send(self._response("GET", lambda query: query))
-
-    def do_POST(self) -> None:
-        self._send(self._response("POST", lambda _: self._sent()))
-
-    def _response(self, method: str, given: Callable[[dict[str, str]], Any]) -> Response:
         try:
-            address = urlsplit(self.path)
-        except ValueError:  # brackets that are no host
-            return Response.told(400, "expected the address of a page")
-        query = dict(parse_qsl(address.query))
-        if (method, address.path) == ("GET", "/hello") and not self._refusal(self.server.token):
-            proof = hmac.new(self.server.token.encode(), query.get("nonce", "").encode(), "sha256")
-            return Response.of({"proof": proof.hexdigest()})
-        if problem := self._refusal(query.pop("token", "")):
-            return Response.told(403, problem)
-        route = self.server.routes.get((method, address.path))
-        if route is None:
-            return Response.told(404, f"there is no {method} {address.path}")
-        values = given(query)
-        return values if isinstance(values, Response) else route(values)
-
-    def _refusal(self, token: str) -> str:
-        """Why a request is refused, in a sentence; "" where it is not."""
-        hosts, origin = self.server.hosts, self.headers.get("Origin")
-        if self.headers.get("Host", "").lower() not in hosts:
-            return f"this page is called {hosts[0]}, and by no other name"
-        if origin is not None and origin.lower() not in [f"http://{host}" for host in hosts]:
-            return "this page answers to itself, and to no page from elsewhere"
-        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            return "the token is missing or wrong: take the address that the terminal shows"
-        return ""
-
-    def _sent(self) -> Any:
-        """The JSON object that came with the request, or what is wrong with it."""
-        length = self.headers.get("Content-Length", "")
-        if self.headers.get_content_type() != "application/json":
-            return Response.told(415, "expected application/json")
-        if not (length.isascii() and length.isdecimal() and len(length) < 10) or (
-            int(length) > MOST_BYTES
-        ):
-            return Response.told(413, f"expected up to {MOST_BYTES} bytes and their number")
-        try:
-            values = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            values = None
-        return values if isinstance(values, dict) else Response.told(400, "expected a JSON object")
-
-    def _send(self, response: Response) -> None:
+            response = self._response()
+        except Refused as refused:
+            status, sentence = refused.args
+            response = Response.of({"said": sentence}, status)
         self.send_response(response.status)
         for name, value in (
             ("Content-Type", response.kind),
             ("Content-Length", str(len(response.body))),
-            ("Content-Security-Policy", response.policy or "default-src 'none'; sandbox"),
+            ("Content-Security-Policy", response.policy),
             ("Cache-Control", "no-store"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Referrer-Policy", "no-referrer"),
@@ -176,6 +132,50 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(response.body)
+
+    do_POST = do_GET
+
+    def _response(self) -> Response:
+        try:
+            address = urlsplit(self.path)
+        except ValueError:  # brackets that are no host
+            raise Refused(400, "expected the address of a page") from None
+        query = dict(parse_qsl(address.query))
+        place, token = (self.command, address.path), self.server.token
+        if place == ("GET", "/hello"):
+            self._check(token)
+            proof = hmac.new(token.encode(), query.get("nonce", "").encode(), "sha256")
+            return Response.of({"proof": proof.hexdigest()})
+        self._check(query.pop("token", ""))
+        if place not in self.server.routes:
+            raise Refused(404, f"there is no {self.command} {address.path}")
+        return self.server.routes[place](query if self.command == "GET" else self._sent())
+
+    def _check(self, token: str) -> None:
+        """Refuse what comes from elsewhere, or without the token."""
+        hosts, origin = self.server.hosts, self.headers.get("Origin")
+        if self.headers.get("Host", "").lower() not in hosts:
+            raise Refused(403, f"this page is called {hosts[0]}, and by no other name")
+        if origin is not None and origin.lower() not in [f"http://{host}" for host in hosts]:
+            raise Refused(403, "this page answers to itself, and to no page from elsewhere")
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            told = "the token is missing or wrong: take the address that the terminal shows"
+            raise Refused(403, told)
+
+    def _sent(self) -> dict[str, Any]:
+        """The JSON object that came with the request."""
+        length = self.headers.get("Content-Length", "")
+        if self.headers.get_content_type() != "application/json":
+            raise Refused(415, "expected application/json")
+        if not re.fullmatch(r"[0-9]{1,9}", length) or int(length) > MOST_BYTES:
+            raise Refused(413, f"expected up to {MOST_BYTES} bytes and their number")
+        try:
+            values = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            raise Refused(400, "expected a JSON object")
+        return values
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the terminal is for who labels."""
@@ -431,23 +431,24 @@ class Page:
         try:
             data = b"" if path is None else path.read_bytes()
         except OSError as error:
-            return Response.told(404, f"{path}: {error.strerror}")
-        kind = kind_of(data)
-        return Response(200, kind, data) if kind else Response.told(404, "there is no image")
+            raise Refused(404, f"{path}: {error.strerror}") from None
+        if not (kind := kind_of(data)):
+            raise Refused(404, "there is no image")
+        return Response(200, kind, data)
 
     def _answer(self, sent: Mapping[str, Any]) -> Response:
         from kernbrook.evaluation.classes import as_label
 
-        k = sent.get("class")
-        try:
-            if sent.get("skip") is True:
-                return self._take(sent, "label")
-            if self._numbers:
+        if sent.get("skip") is True:
+            return self._take(sent, "label")
+        if self._numbers:
+            try:
                 return self._take(sent, "label", as_label(sent.get("value"), None))
-            if type(k) is not int or not 0 <= k < len(self._labels):
-                raise InputError(f"class: expected 0 to {len(self._labels) - 1}")
-        except InputError as error:
-            return Response.told(400, str(error))
+            except InputError as error:
+                raise Refused(400, str(error)) from None
+        k = sent.get("class")
+        if type(k) is not int or not 0 <= k < len(self._labels):
+            raise Refused(400, f"class: expected 0 to {len(self._labels) - 1}")
         return self._take(sent, "label", self._labels[k])
 
     def _take(self, sent: Mapping[str, Any], word: str, label: Any = None) -> Response:
@@ -455,9 +456,9 @@ class Page:
         kinds = ["question"] if word == "label" else ["question", "end"]
         with self._turn:
             if word == "undo" and self._view.get("last", {}) is None:
-                return Response.told(400, "there is no answer to take back")
+                raise Refused(400, "there is no answer to take back")
             if sent.get("number") != self._number or self._view["kind"] not in kinds:
-                return Response.told(409, "this was answered already; the page shows what is next")
+                raise Refused(409, "this was answered already; the page shows what is next")
             self._reply = word, label
             self._show({"kind": "working", "text": "saving"})
         return Response.of({})
