@@ -128,25 +128,6 @@ def test_no_recipe_has_a_parameter_that_compare_takes():
         assert not own & set(kb.recipes.parameters(name))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"seed": -1}, "^seed: expected 0 or more, got -1$"),
-        ({"seed": None}, "^seed: expected 0 or more, got None$"),
-        ({"seed": 1.5}, "^seed: expected 0 or more, got 1.5$"),
-        ({"permutations": "3"}, "^permutations: expected 1 or more, got '3'$"),
-        ({"permutations": True}, "^permutations: expected 1 or more, got True$"),
-        ({"jobs": 2.0}, "^jobs: expected 1 or more, got 2.0$"),
-        ({"orders": np.arange(30) / 2}, "^orders: expected permutations of 0..29"),
-        ({"orders": np.zeros((1, 1, 30), int)}, "^orders: expected permutations of 0..29"),
-        ({"orders": "sorted"}, "^orders: expected permutations of 0..29"),
-    ],
-)
-def test_wrong_types(classification, arguments, message):
-    with pytest.raises(InputError, match=message):
-        compare(classification, "majority", **{"jobs": 1} | arguments)
-
-
 # -- settings --------------------------------------------------------------------------------------
 
 

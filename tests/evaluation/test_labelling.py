@@ -470,9 +470,7 @@ def effective(path):
     ("changes", "every"),
     [
         ({}, 1e9),
-        ({"labels": kb.Disagreement(0.1, window=3), "combiner": kb.Hedge(loss="hinge")}, 1e9),
         ({"learner": kb.RBP(budget=5), "labels": kb.LabelBudget(0.5)}, 0.01),
-        ({"learner": kb.Ridge(), "kernels": [kb.Gaussian(sigma=1.0)]}, 1e9),
     ],
     ids=str,
 )
@@ -555,7 +553,6 @@ def test_killed_while_an_answer_is_taken_back(tmp_path, monkeypatch, begun, mome
         known.pop()
         strike("undone")
 
-    monkeypatch.setattr(labelling, "save_checkpoint", saved)
     monkeypatch.setattr(sessions, "save_checkpoint", saved)
     monkeypatch.setattr(labelling.AnswerLog, "take_back", taken_back)
     truth = Person(skip=(9, 40))

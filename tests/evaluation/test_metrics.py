@@ -56,15 +56,6 @@ def test_a_subclass_with_a_learn_of_its_own():
     assert record.scores is None
 
 
-def test_scores_follow_an_order():
-    X, y = hard_streams.gaussian_clouds(150)
-    order = np.random.default_rng(0).permutation(150)
-    one = kb.prequential(kb.recipes.make("spa", random_state=0), X, y, order)
-    other = kb.prequential(kb.recipes.make("spa", random_state=0), X[order], y[order])
-    np.testing.assert_array_equal(one.scores, other.scores)
-    np.testing.assert_array_equal(one.labels, y[order])
-
-
 def test_a_metric_is_called_itself():
     record = run()
     for gone in (record.metric, record.metric_over_time):

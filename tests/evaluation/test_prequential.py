@@ -29,6 +29,7 @@ def assert_same_records(one, other):
     assert (one.mistakes is None) == (other.mistakes is None)
     if one.mistakes is not None:
         np.testing.assert_array_equal(one.mistakes, other.mistakes)
+    np.testing.assert_array_equal(one.scores, other.scores)
     for name in ("error", "labels_asked", "n_support_stored", "n_support_active"):
         assert getattr(one, name) == getattr(other, name), name
 

@@ -19,11 +19,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
 from kernbrook.evaluation import training
 from kernbrook.evaluation import training as sessions
-from kernbrook.evaluation.checkpoint import (
-    Checkpoint,
-    load_checkpoint,
-    save_checkpoint,
-)
+from kernbrook.evaluation.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.measures import Sums
@@ -31,7 +27,7 @@ from kernbrook.evaluation.training import train
 from kernbrook.evaluation.windows import Past, Windows
 
 RECIPES = ["omkc-ss", "om2", "perceptron-best", "spa", "bpas", "forgetron", "majority"]
-OF_NUMBERS = ["kernbrook-regression", "kernbrook-active", "omkl", "mean", "last-value"]
+OF_NUMBERS = ["kernbrook-active", "omkl", "mean", "last-value"]
 
 
 def sparse_text(n=700):
@@ -160,8 +156,8 @@ def test_an_account_that_is_not_the_models(tmp_path):
         ({"past": [Past(700.0)]}, "past: rows: expected an integer from 0, got 700.0"),
         ({"past": [Past(700, data=0)]}, "past: data: expected an integer from 1, got 0"),
         ({"begun": {"totals": []}}, "begun: expected null, because there is no encoder"),
-        ({"seconds": -1.0}, "seconds: expected a finite number from 0, got -1"),
-        ({"seconds": "x"}, "seconds: expected a finite number from 0, got 'x'"),
+        ({"seconds": -1.0}, "seconds: expected a number from 0, got -1"),
+        ({"seconds": "x"}, "seconds: expected a number from 0, got 'x'"),
         ({"windows": Windows(64, [Sums(64)] * 11), "judge": None}, "windows: of 704 rows, of 700"),
     ],
     ids=lambda value: str(value).partition(" object at ")[
@@ -174,7 +170,7 @@ def test_an_account_of_other_kinds_of_values(changes, message, tmp_path):
     train(dense(), kb.recipes.make("majority"), path)
     model, checkpoint = load_checkpoint(path)
     save_checkpoint(model, dataclasses.replace(checkpoint, **changes), path)
-    with pytest.raises(ModelFileError, match=f"not an account of a training: {message}"):
+    with pytest.raises(ModelFileError, match=f"not an account of a training: .*{message}"):
         load_checkpoint(path)
 
 

@@ -18,7 +18,7 @@ from kernbrook.errors import DataFileError, InputError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.classes import as_label
-from kernbrook.evaluation.content import RowDigest
+from kernbrook.evaluation.content import Content
 from kernbrook.evaluation.raw_rows import RawRows
 from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
@@ -63,22 +63,13 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was answered for a row.
+    """What was answered for a row."""
 
-    Attributes
-    ----------
-    row : its number in the data, from 1
-    label : None where the row was skipped
-    predicted : what the model expected; None before it had learned any label
-    digest : of all rows up to this one
-    chance : how probable `predicted` was to the model; None for numbers, and where `predicted` is
-    """
-
-    row: int
-    label: Any
-    predicted: Any
-    digest: str
-    chance: float | None = None
+    row: int  # its number in the data, from 1
+    label: Any  # None where the row was skipped
+    predicted: Any  # what the model expected; None before it had learned any label
+    digest: str  # of all rows up to this one
+    chance: float | None = None  # of `predicted` to the model; None for numbers, and where that is
 
     def checked(self, last: int, classes: NDArray[Any] | None) -> Answer:
         """The same, after that to a last row, with its label as one of the classes or a number."""
@@ -112,13 +103,7 @@ class Begun(NamedTuple):
 
 
 def answers_beside(path: str | PathLike[str]) -> Path:
-    """The file with the answers that the model in a file was given.
-
-    Examples
-    --------
-    >>> answers_beside("model").name
-    'model.labels.jsonl'
-    """
+    """The file with the answers that the model in a file was given: MODEL.labels.jsonl."""
     return Path(f"{os.fspath(path)}.labels.jsonl")
 
 
@@ -155,17 +140,9 @@ def read_answers(log: JSONLog) -> tuple[Begun | None, dict[int, Answer]]:
 
 
 class AnswerLog:
-    """The answers: a line of what the model was before the first, then a line each.
+    """The answers, by row: a line of what the model was before the first, then a line each.
 
-    Parameters
-    ----------
-    path : the file; a new one where there is none
-    begun : what the model is now
-
-    Attributes
-    ----------
-    begun : what the model was before the first answer
-    answers : by row
+    begun : what the model is now, if there is no file yet; then what it was before the first answer
     """
 
     def __init__(self, path: Path, begun: Begun):
@@ -294,23 +271,18 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
 
 def _check_rows(stream: Stream, answers: Mapping[int, Answer], log: Path) -> None:
     """InputError where the rows are not those that were answered."""
-    digest, met, left, problem = RowDigest(), 0, list(answers.values())[::-1], ""
-    for X, y in stream.chunks() if left else ():
-        start = 0
-        while left and left[-1].row <= met + len(y) and not problem:
-            answer = left.pop()
-            end = answer.row - met
-            digest.update(X[start:end], np.zeros(end - start))
-            start = end
-            if digest.hexdigest() != answer.digest:
-                problem = f"the rows up to row {answer.row:,} are not those there"
-        if problem or not left:
+    content, met, last = Content(answers), 0, max(answers, default=0)
+    for X, y in stream.chunks() if answers else ():
+        content.update(X, np.zeros(len(y)))
+        if (met := met + len(y)) >= last:
             break
-        digest.update(X[start:], np.zeros(len(y) - start))
-        met += len(y)
-    if left and not problem:
-        problem = f"row {left[-1].row:,} was answered, here are {met:,} rows"
-    if problem:
+    for row, answer in answers.items():
+        if row > met:
+            problem = f"row {row:,} was answered, here are {met:,} rows"
+        elif content.marked[row] != answer.digest:
+            problem = f"the rows up to row {row:,} are not those there"
+        else:
+            continue
         told = f"{log} has the answers to other data: {problem}"
         raise InputError(f"{told}. Give the data that were labelled")
 

@@ -40,10 +40,6 @@ class Scaled(BaseEstimator):
     """A model of scikit-learn behind a `StandardScaler`, both learned as rows come.
 
     A `Pipeline` has no `partial_fit`.
-
-    Parameters
-    ----------
-    model : with `partial_fit`
     """
 
     def __init__(self, model: Any):
@@ -78,20 +74,7 @@ class Scaled(BaseEstimator):
 
 
 def libraries_of(baselines: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The libraries whose models are to be compared, each there to be imported.
-
-    Raises
-    ------
-    UnknownNameError
-        There are no models of such a library.
-    InputError
-        River is not installed.
-
-    Examples
-    --------
-    >>> libraries_of("sklearn"), libraries_of(None)
-    (('sklearn',), ())
-    """
+    """The libraries whose models are to be compared, each there to be imported."""
     libraries = tuple(dict.fromkeys(each_name(() if baselines is None else baselines)))
     for library in libraries:
         if library not in LIBRARIES:
@@ -102,13 +85,7 @@ def libraries_of(baselines: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def baselines_of(libraries: Sequence[str], task: Task) -> dict[str, tuple[str, Any]]:
-    """Title and model by name.
-
-    Examples
-    --------
-    >>> [title for title, _ in baselines_of(["sklearn"], "regression").values()]
-    ['SGDRegressor', 'KNeighborsRegressor']
-    """
+    """Title and model by name."""
     found: dict[str, tuple[str, Any]] = {}
     for library in libraries:
         found |= _MAKERS[library](task == "regression")
@@ -132,14 +109,13 @@ def _of_river(numbers: bool) -> dict[str, tuple[str, Any]]:
     names = ("preprocessing", "linear_model", "multiclass", "tree", "forest")
     scaling, linear, several, tree, forest = (river(name, "baselines") for name in names)
     scaler, kind = scaling.StandardScaler(), "Regressor" if numbers else "Classifier"
-    if numbers:
-        first = "river-linear", ("LinearRegression", scaler | linear.LinearRegression())
-    else:
+    first, linear_model = "river-linear", ("LinearRegression", scaler | linear.LinearRegression())
+    if not numbers:
         one_of_many = several.OneVsRestClassifier(linear.LogisticRegression())
-        first = "river-logistic", ("LogisticRegression", scaler | one_of_many)
+        first, linear_model = "river-logistic", ("LogisticRegression", scaler | one_of_many)
     adaptive = getattr(tree, f"HoeffdingAdaptiveTree{kind}")()
     return {
-        first[0]: first[1],
+        first: linear_model,
         "river-hat": ("HoeffdingAdaptiveTree", adaptive),
         "river-arf": ("ARF", getattr(forest, f"ARF{kind}")()),
     }

@@ -48,22 +48,14 @@ class Change:
 
 @dataclass
 class Bucket:
-    """Rows that follow each other.
+    """Rows that follow each other."""
 
-    Attributes
-    ----------
-    first, date : number of the first row, from 1, and its date
-    rows : how many
-    loss : sum of their losses
-    total, squares : of numbers from 0 to 1, the sum, and that of their squares about their mean
-    """
-
-    first: Count
-    date: int | None
+    first: Count  # number of the first row, from 1
+    date: int | None  # of that
     rows: Annotated[int, 1, COUNTED] = 0  # some, once they are in a file
-    loss: Size = 0.0
-    total: _Sum = 0.0
-    squares: _Sum = 0.0
+    loss: Size = 0.0  # the sum
+    total: _Sum = 0.0  # of numbers from 0 to 1
+    squares: _Sum = 0.0  # of these about their mean
 
     def add(self, losses: NDArray[Any], bounded: NDArray[np.float64]) -> None:
         """Take in more rows, one after the other: the length of a chunk does not matter."""

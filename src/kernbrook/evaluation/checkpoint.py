@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -11,7 +10,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.checks import shown
 from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
@@ -20,7 +18,7 @@ from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.windows import Judge, Past, Windows
 from kernbrook.persistence.saving import load, save
-from kernbrook.plain_values import read_as
+from kernbrook.plain_values import Size, read_as
 from kernbrook.streams import Stream, TableEncoder
 
 
@@ -35,15 +33,16 @@ class Checkpoint:
     seconds : spent learning from the last data; 0 when finished, because the same training gives
         the same bytes
     windows : what rows cost over time; None where that was not recorded
-    judge : the same beside trivial rules, whose windows these are; None where nothing was recorded
+    judge : `Judge`, the same beside trivial rules, whose windows these are; None where nothing was
+        recorded
     begun : what the encoder had learned before the last data; None where it was new
     """
 
     past: list[Past]
     finished: bool
-    seconds: float = 0.0
+    seconds: Size = 0.0
     windows: Windows | None = None
-    judge: Judge | None = None
+    judge: Any = None
     begun: dict[str, Any] | None = None
 
     @property
@@ -76,13 +75,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint | None]:
-    """A model, whatever wrote its file, and what it has seen; None where that is not known.
-
-    Raises
-    ------
-    ModelFileError
-        As `kb.load`, or what the file says of its data is not of this model.
-    """
+    """A model, whatever wrote its file, and what it has seen; None where that is not known."""
     model = load(path)
     if isinstance(model, (LateLabels, NamedColumns)):
         raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
@@ -106,17 +99,11 @@ def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | 
     if found is None:
         return None
     try:
-        found = {"windows": None, "judge": None, "begun": None, **_of_before(found)}
-        past: list[Past] = read_as(list[Past], found["past"], "past")
-        of_classes = task_of(model) == "classification"
-        windows, judge = found["windows"], found["judge"]
-        if judge is not None:
-            judge = Judge.restored(judge, model.classes_ if of_classes else None)
-            windows = judge.windows
-        elif windows is not None:
-            windows = read_as(Windows, windows, "windows")
-        checkpoint = Checkpoint(**{**found, "past": past, "windows": windows, "judge": judge})
-        _check(checkpoint, table, of_classes)
+        checkpoint: Checkpoint = read_as(Checkpoint, _of_before(found), "history")
+        if checkpoint.judge is not None:
+            judge = Judge.restored(checkpoint.judge, getattr(model, "classes_", None))
+            checkpoint = replace(checkpoint, judge=judge, windows=judge.windows)
+        _check(checkpoint, table)
         more = model.n_rounds_ - checkpoint.rows
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
@@ -132,35 +119,27 @@ def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | 
 def _of_before(found: dict[str, Any]) -> dict[str, Any]:
     """What an older kernbrook wrote of a training, as it is written now: the loss of all rows."""
     if "past" in found:
-        return {name: value for name, value in found.items() if name != "rows"}
+        return found
     names, windows = found.get("data") or [None], found.get("windows")
     past = Past(found["rows"], digest=found["digest"], data=len(names))
     past.name = names[0] if len(names) == 1 else None
     if windows is not None:
-        length = windows["length"]
-        past.judged, past.sums = windows["rows"], {"loss": found["loss"]}
-        ends = [min(length * (i + 1), past.judged) for i in range(len(windows["sums"]))]
-        counts = [end - length * i for i, end in enumerate(ends)]
-        spans = [Sums(n, n, {"loss": s}) for n, s in zip(counts, windows["sums"], strict=True)]
+        length, sums, past.judged = windows["length"], windows["sums"], windows["rows"]
+        past.sums = {"loss": found["loss"]}
+        counts = [min(length, past.judged - length * i) for i in range(len(sums))]
+        spans = [Sums(n, n, {"loss": own}) for n, own in zip(counts, sums, strict=True)]
         windows = asdict(Windows(length, spans))
-    seconds = found.get("seconds", 0.0)
-    return {
-        "finished": found["finished"], "seconds": seconds, "past": [asdict(past)],
-        "windows": windows,
-    }  # fmt: skip
+    kept: dict[str, Any] = {name: found[name] for name in ("finished", "seconds") if name in found}
+    return {**kept, "past": [asdict(past)], "windows": windows}
 
 
-def _check(checkpoint: Checkpoint, table: TableModel, of_classes: bool) -> None:
-    """InputError where what is said of a training is of no kind that it can be."""
+def _check(checkpoint: Checkpoint, table: TableModel) -> None:
+    """InputError where what is said of a training is nothing that it can be."""
     if not checkpoint.past:
         raise InputError("past: expected data")
-    if of_classes and any((one.loss or 0) > one.judged for one in checkpoint.past):
+    more = any((one.loss or 0) > one.judged for one in checkpoint.past)
+    if more and task_of(table.model) == "classification":
         raise InputError("past: more mistakes than rows")
-    seconds = checkpoint.seconds
-    if not (type(seconds) in (int, float) and 0 <= seconds < math.inf):
-        raise InputError(f"seconds: expected a finite number from 0, got {shown(seconds)}")
-    if type(checkpoint.finished) is not bool:
-        raise InputError(f"finished: expected true or false, got {shown(checkpoint.finished)}")
     if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:
         raise InputError(f"windows: of {checkpoint.windows.rows} rows, of {checkpoint.rows}")
     if checkpoint.begun is not None:

@@ -22,17 +22,9 @@ def named_classes(
 ) -> NDArray[Any] | None:
     """All labels of a model: as named, else its own; None for numbers.
 
-    Parameters
-    ----------
-    model : a classifier or a regressor
-    named : all labels; text is read as numbers where all of it can be
+    named : text is read as numbers where all of it can be
     kind : of the labels in the data, where there are some: the named ones are read like these,
         and None is returned where nobody names them
-
-    Raises
-    ------
-    InputError
-        There are none, or they are not those of the model or not like the data's.
 
     Examples
     --------
@@ -62,13 +54,7 @@ def named_classes(
 
 
 def allowed_classes(model: Any, named: Sequence[Any] | None) -> NDArray[Any] | None:
-    """All labels that a model may learn, as named: those that it knows, and others; None for all.
-
-    Raises
-    ------
-    InputError
-        One that it knows is not named, or it predicts numbers.
-    """
+    """All labels that a model may learn: those that it knows, and others; None for all."""
     known: Any = getattr(model, "classes_", None)
     if named is None or known is None:
         if named is not None:
@@ -82,11 +68,6 @@ def allowed_classes(model: Any, named: Sequence[Any] | None) -> NDArray[Any] | N
 
 def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
     """An answer, text or a JSON value, as one of the classes; or as a number where there are none.
-
-    Raises
-    ------
-    InputError
-        It is neither.
 
     Examples
     --------

@@ -16,12 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import (
-    InputError,
-    KernbrookError,
-    KernbrookWarning,
-    NonFiniteError,
-)
+from kernbrook.errors import InputError, KernbrookError, KernbrookWarning, NonFiniteError
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.content import dates_of, digest_of
@@ -170,6 +165,7 @@ def compare(
     facts |= {} if measure is None else {"measure": measure}
     models = [name for name, given in (plan.rows or {}).items() if name != given]
     facts |= {"models": {name: choices[name].said for name in models}} if models else {}
+    sequence: NDArray[np.int64] | None = None
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
         facts |= {"permutations": 1, "orders": "as stored"}
@@ -202,14 +198,10 @@ def compare(
     how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
         compiled(trials, crew, compiling)
-        if in_order:
-            how |= {"classes": classes, "progress": advance}
-            done: Iterator[Result] = (
-                ((name, 0), _attempt(seeded(machine, state_of(seed, 0)), stream, **how))
-                for name, machine in machines.items()
-            )
-        else:
-            done = _runs(crew, machines, X, y, sequence, seed, how, advance)
+        if in_order:  # by this process, which reads the stream
+            how |= {"classes": classes}
+            crew, X, y = Crew(), stream, None
+        done = _runs(crew, machines, n_orders, (X, y, sequence, seed, how), advance)
         return _collected(titles, n_orders, done, made, so_far, measure)
 
 
@@ -281,14 +273,41 @@ def _rows(
     return tuple(rows), left_out
 
 
-def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
-    """A prequential run, or why it came to no end: one recipe must not cost the others' results."""
-    outside = isinstance(estimator, OutsideMachine)
+def _runs(
+    crew: Crew,
+    machines: Mapping[str, Any],
+    runs: int,
+    data: tuple[Any, ...],
+    advance: Progress,
+) -> Iterator[Result]:
+    """The results, in any order; data : what `_run` takes after the number of the run."""
+    names = [(name, run) for name in machines for run in range(runs)]
+    inside = advance if crew.here else None
+    calls = [(machines[name], run, *data, inside) for name, run in names]
+    for number, outcome in results(crew, _run, calls):
+        if not crew.here:
+            advance(len(data[1]))
+        yield names[number], outcome
+
+
+def _run(
+    machine: Any,
+    run: int,
+    X: Any,
+    y: NDArray[Any] | None,
+    orders: NDArray[np.int64] | None,
+    seed: int,
+    how: dict[str, Any],
+    advance: Progress | None,
+) -> Outcome:
+    """One run over one order, or why it came to no end: it must not cost the others' results."""
+    estimator, outside = seeded(machine, state_of(seed, run)), isinstance(machine, OutsideMachine)
+    order = None if orders is None else orders[run]
     with warnings.catch_warnings():
         # The table shows what has become large; others may warn at each row.
         warnings.simplefilter("ignore", Warning if outside else KernbrookWarning)
         try:
-            record = prequential(estimator, *arguments, **options)
+            record = prequential(estimator, X, y, order, progress=advance, **how)
         except NonFiniteError as error:
             return error
         except Exception as error:
@@ -297,41 +316,6 @@ def _attempt(estimator: Any, *arguments: Any, **options: Any) -> Outcome:
             return InputError(f"{type(error).__name__}: {error}")
     # Of many runs they are too much.
     return replace(record, scores=None, probabilities=None, places=None, intervals=None)
-
-
-def _runs(
-    crew: Crew,
-    machines: Mapping[str, Any],
-    X: Any,
-    y: NDArray[Any],
-    orders: NDArray[np.int64],
-    seed: int,
-    how: dict[str, Any],
-    advance: Progress,
-) -> Iterator[Result]:
-    """The results, in any order; several processes where there are several runs."""
-    names = [(name, run) for name in machines for run in range(len(orders))]
-    inside = advance if crew.here else None
-    calls = [(machines[name], run, X, y, orders, seed, how, inside) for name, run in names]
-    for number, outcome in results(crew, _run, calls):
-        if not crew.here:
-            advance(len(y))
-        yield names[number], outcome
-
-
-def _run(
-    machine: Any,
-    run: int,
-    X: Any,
-    y: NDArray[Any],
-    orders: NDArray[np.int64],
-    seed: int,
-    how: dict[str, Any],
-    advance: Progress | None,
-) -> Outcome:
-    """One run over one order."""
-    estimator = seeded(machine, state_of(seed, run))
-    return _attempt(estimator, X, y, orders[run], progress=advance, **how)
 
 
 def manifest(seed: int) -> dict[str, Any]:

@@ -75,14 +75,7 @@ def digest_of(X: Features, y: Labels) -> str:
 class Content:
     """What data are, whatever a model has learned before: rows with gaps that are not filled.
 
-    Parameters
-    ----------
-    marks : numbers of rows after which to remember the digest
-
-    Attributes
-    ----------
-    first : digest of the first row; "" before it
-    marked : the digest after each of these numbers of rows
+    marks : numbers of rows after which to remember the digest, in `marked`; after one, in `first`
     """
 
     def __init__(self, marks: Collection[int] = ()):
@@ -110,16 +103,8 @@ class Content:
 class Watched:
     """The rows of one pass over a stream, before gaps are filled.
 
-    A stream may read ahead of who learns: `reach` says how far that is.
-
-    Parameters
-    ----------
-    stream : about to be read
-
-    Attributes
-    ----------
-    content : of the rows that were reached
-    dates : of the rows that were reached last, (n,) or None
+    A stream may read ahead of who learns: `reach` says how far that is. Then `content` is of the
+    rows that were reached, and `dates` of those that were reached last, (n,) or None.
     """
 
     dates: Moments | None = None

@@ -27,23 +27,17 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Learned, task_of
-from kernbrook.evaluation.answers import (
-    Answer,
-    AnswerLog,
-    Begun,
-    Floats,
-    Question,
-    answers_beside,
-)
-from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of, save_checkpoint
+from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Floats, Question, answers_beside
+from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of
 from kernbrook.evaluation.classes import as_label, named_classes
+from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Measures
 from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.predicting import said_of
-from kernbrook.evaluation.training import Quit, Session, Stretch, Undo
+from kernbrook.evaluation.training import Place, Quit, Session, Stretch, Undo
 from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
-from kernbrook.evaluation.windows import Past
+from kernbrook.evaluation.windows import Past, shortened
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
 from kernbrook.persistence.saving import save
@@ -192,9 +186,13 @@ def label(
         checkpoint = checkpoint_of(table, path)
         log = _log(table, path, _begun(model, checkpoint, names))
         rows = _rounds(model) - log.begun.rounds
+        if checkpoint is not None:
+            past = checkpoint.past[:-1] if rows else checkpoint.past
+        else:
+            past = [Past(log.begun.rounds)] if log.begun.rounds else []
         session = _Session(
-            table, Labelling(model, log.path, rows=rows), path, checkpoint,
-            _past(log.begun, checkpoint, rows), False, names, log, ask, end, stream.n_features,
+            table, Labelling(model, log.path, rows=rows), path, Place(checkpoint, past),
+            RowDigest(), names, log, ask, end, stream.n_features,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -221,13 +219,6 @@ def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | No
         digest="" if checkpoint is None else checkpoint.last.digest,
         classes=None if classes is None else classes.tolist(),
     )
-
-
-def _past(begun: Begun, checkpoint: Checkpoint | None, rows: int) -> list[Past]:
-    """The data that a model learned from before those that it has met so many rows of."""
-    if checkpoint is not None:
-        return checkpoint.past[:-1] if rows else checkpoint.past
-    return [Past(begun.rounds)] if begun.rounds else []
 
 
 def _log(table: TableModel, path: str | PathLike[str], begun: Begun) -> AnswerLog:
@@ -286,11 +277,11 @@ class _Session(Session):
         super().__post_init__()
         self._usual = Moments(self.n_features)
         model = deepcopy(self.table.model)
-        self._copies = [_Copy(self.state.rows, model, self.known)]  # two at most
+        self._copies = [_Copy(self.state.rows, model, self.place.known)]  # two at most
 
     def check(self) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
-        now = _begun(self.table.model, self.known, self.classes)
+        now = _begun(self.table.model, self.place.known, self.classes)
         rows, begun = self.state.rows, self.log.begun
         same = now.digest == begun.digest or rows > 0
         if rows < 0 or now.classes != begun.classes or not same:
@@ -311,13 +302,20 @@ class _Session(Session):
         copy = next(one for one in reversed(self._copies) if one.rows < last.row)
         state = Labelling(copy.model, self.log.path, rows=copy.rows)
         self.table.model = copy.model
-        again = replace(self, state=state, known=copy.known, undoing=last.row)
+        place = self.place._replace(known=copy.known)
+        again = replace(self, state=state, place=place, digest=RowDigest(), undoing=last.row)
         again.check()
         return again
 
     def look_at(self, X: Features, y: Labels) -> None:
-        super().look_at(X, np.zeros(len(y)))
+        self.digest.update(X, np.zeros(len(y)))
         self._usual.add(X)
+
+    def reached(self) -> Checkpoint:
+        state, name = self.state, None if self._stream is None else self._stream.name
+        last = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
+        past = shortened([*self.place.past, last])
+        return Checkpoint(past, state.finished, windows=state.windows)
 
     def meet(self, X: Features, y: Labels) -> None:
         """Learn one row, with its label if the model wants it."""
@@ -356,11 +354,8 @@ class _Session(Session):
 
     def _take_back(self) -> None:
         """The model in the file first, then the line: it must not have learned what is undone."""
-        if self.state.rows > 0:
-            self._written = -1
-            self.save()
-        else:
-            self.write(save_checkpoint, self.table, self.known, self.path)
+        self.write(self.reached() if self.state.rows else self.place.known)
+        self._written, self._whole = self.state.rows, False
         self.log.take_back()
         self.undoing = 0
 
@@ -403,15 +398,7 @@ class _Session(Session):
 
 
 def reason(model: Any, classes: NDArray[Any] | None, chances: Floats | None, passed: int) -> str:
-    """Why a model wants the label of a row, in a few words.
-
-    Parameters
-    ----------
-    model : a machine with `learn`
-    classes : all labels; None for numbers
-    chances : (c,) the probability of each class, or None
-    passed : rows since the last label
-    """
+    """Why a model wants the label of a row, in a few words; passed : rows since the last label."""
     if model.labels_asked_ == 0:
         return "the first label is always asked for"
     policy = AllLabels() if model.labels == "all" else model.labels

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.tasks import Learned, joined, read
+from kernbrook.estimators.late import LateLabels
+from kernbrook.estimators.tasks import Learned, joined
 
 HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
 
@@ -46,23 +46,15 @@ class Lateness(NamedTuple):
 
 
 class LatePass:
-    """An estimator that is told labels late.
+    """An estimator that is told labels late, of `told` rows by now.
 
     Before the first label it is asked what it says of a first row, as `LateLabels` does.
 
-    Parameters
-    ----------
-    estimator : learns in place
     learn : what it learns with, called with rows and labels
-    classes : all labels of a classifier
-
-    Attributes
-    ----------
-    told : rows whose labels it was told
     """
 
     def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
-        self.estimator, self._learn, self.lateness = estimator, learn, lateness
+        self._learn, self.lateness = learn, lateness
         self._late = LateLabels(estimator, classes=classes)
         self._waiting: list[tuple[Any, NDArray[Any]]] = []
         self._seen = self.told = 0
@@ -75,21 +67,14 @@ class LatePass:
         said, places, at = [], [], 0
         while at < len(y):
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
-            part = X[at:end]
-            ahead = self._seen - self.told
-            said.append(self._said(part, ahead))
+            part, ahead = X[at:end], self._seen - self.told
+            said.append(self._late.say(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at
             self._learn_known()
             at = end
         return joined(said), np.concatenate(places)
-
-    def _said(self, X: Any, ahead: int) -> Learned:
-        if not self.told:
-            return self._late.say(X, ahead)
-        with so_many_wait(ahead):
-            return read(self.estimator, X)
 
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""

@@ -57,45 +57,23 @@ Floats = NDArray[np.float64]
 
 
 def measure_named(name: str, task: Task | None = None) -> str:
-    """The measure of that name: log_loss may be written logloss or log-loss.
-
-    Raises
-    ------
-    UnknownNameError
-        There is none.
-    InputError
-        It is one of the other task.
-
-    Examples
-    --------
-    >>> measure_named("LogLoss", "classification")
-    'log_loss'
-    """
-    every = {_plain(one): (of, one) for of, names in MEASURES.items() for one in names}
-    of, found = every.get(_plain(str(name)), (None, name))
-    if of is None:
-        raise UnknownNameError("measure", str(name), [one for _, one in every.values()])
-    if of != (task or of):
-        labels = "classes" if of == "classification" else "numbers"
+    """The measure of that name, for that task: log_loss may be written LogLoss or log-loss."""
+    known = {one: of for of, names in MEASURES.items() for one in names}
+    written = str(name).lower().replace("_", "").replace("-", "")
+    found = next((one for one in known if one.replace("_", "") == written), None)
+    if found is None:
+        raise UnknownNameError("measure", str(name), list(known))
+    if task not in (None, known[found]):
+        labels = "numbers" if task == "classification" else "classes"
         raise InputError(
             f"measure: {found} is for labels that are {labels}; for these there are "
-            f"{', '.join(MEASURES[task or of])}"
+            f"{', '.join(MEASURES[task])}"
         )
     return found
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")
-
-
 def shortfall(measure: str, values: Any) -> Any:
-    """Values of a measure so that the least is the best: those of AUC from 1, of coverage from 0.9.
-
-    Examples
-    --------
-    >>> shortfall("mae", 0.5), shortfall("auc", 0.75), round(float(shortfall("coverage", 1.0)), 2)
-    (0.5, 0.25, 0.1)
-    """
+    """Values of a measure so that the least is the best: AUC from 1, coverage from 0.9."""
     if measure == "auc":
         return 1.0 - values
     return np.abs(values - COVERAGE) if measure == "coverage" else values
@@ -105,13 +83,7 @@ def shortfall(measure: str, values: Any) -> Any:
 
 
 def losses(predicted: NDArray[Any], y: NDArray[Any], task: Task) -> NDArray[Any]:
-    """(n,) bool, whether each prediction is a mistake; or of numbers, the squared errors.
-
-    Examples
-    --------
-    >>> losses(np.array([1.0, 2.0]), np.array([1.0, 5.0]), "regression")
-    array([0., 9.])
-    """
+    """(n,) bool, whether each prediction is a mistake; or of numbers, the squared errors."""
     if task == "classification":
         return np.asarray(predicted != y)
     with np.errstate(over="ignore"):
@@ -129,13 +101,7 @@ def summed(total: float, more: NDArray[Any]) -> NDArray[Any]:
 
 
 def added(total: float, more: NDArray[Any]) -> float:
-    """The last of `summed`.
-
-    Examples
-    --------
-    >>> added(2, np.array([True, False]))
-    3
-    """
+    """The last of `summed`."""
     found: float = summed(total, more)[-1].item()
     return found
 
@@ -160,19 +126,11 @@ def judged_labels(classes: NDArray[Any] | None, y: Any) -> tuple[NDArray[Any], A
 
 
 def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], said: Learned) -> Costs:
-    """What rows cost.
+    """What rows cost whose labels are numbers, (n,); of classes (c,) those from 0.
 
-    Parameters
-    ----------
-    classes : (c,) labels; None of numbers
-    numbers : (n,) labels, of classes their numbers from 0
-    said : of the same rows
-
-    Returns
-    -------
     "error", bool, with probabilities "log_loss", of which none is below 2^-52. Of numbers "squared"
     and "absolute" errors, with intervals "covered", bool, "width" and "finite", bool: which have
-    one. The others count 0
+    one; the others count 0.
     """
     if classes is not None:
         costs: Costs = {"error": class_numbers(classes, said.predictions) != numbers}
@@ -237,11 +195,6 @@ def area(ranks: Ints) -> float:
 
     Pairs in one bin count half, which is exact where each bin has labels of one class. Of
     probabilities of real streams the area is off by 0.0001 or less. NaN without such pairs.
-
-    Examples
-    --------
-    >>> area(ranks_of(np.array([0, 0, 1, 1]), bins_of(np.array([-2.0, 0.5, 0.4, 3.0]))))
-    0.75
     """
     negative, positive = ranks.astype(np.float64)
     pairs = negative.sum() * positive.sum()
@@ -284,21 +237,13 @@ def measures_over(
 
 @dataclass
 class Sums:
-    """What rows cost that follow each other: sums that merge.
-
-    Attributes
-    ----------
-    rows : of it
-    judged : of these, rows whose label was predicted before it was seen
-    sums : of what judged rows cost, by name, as far as all of them have it
-    began, ended : the earliest and the latest date, microseconds since 1970; None without dates
-    """
+    """What rows cost that follow each other: sums that merge."""
 
     rows: Count = 0
-    judged: Count = 0
-    sums: dict[str, Size] = field(default_factory=dict)
-    began: int | None = None
-    ended: int | None = None
+    judged: Count = 0  # rows whose label was predicted before it was seen
+    sums: dict[str, Size] = field(default_factory=dict)  # of costs that all judged rows have
+    began: int | None = None  # the earliest date, microseconds since 1970; None without dates
+    ended: int | None = None  # the latest
 
     def add(self, rows: int, costs: Mapping[str, NDArray[Any]], dates: Any = None) -> None:
         """Take in more rows, what the judged ones of them cost, and the dates, (n,) or None."""
@@ -341,10 +286,6 @@ class Sums:
 class Rule:
     """A trivial rule, which looks at no features, and what it has cost.
 
-    Parameters
-    ----------
-    estimator : of the module `kernbrook.estimators.trivial`
-    classes : (c,) labels; None of numbers
     learns : whether it learns each label after its row; else it says what it knows by now
     """
 
@@ -424,16 +365,13 @@ class Measures:
         last: Any = None,
     ):
         self.classes, self.coverage = classes, coverage
+        known = {k: one for k, one in ((LEARNED, rule_of(model)), (LAST, last)) if one is not None}
+        self.rules = {name: Rule(one, classes, learns=False) for name, one in known.items()}
+        if classes is not None and len({rule.says for rule in self.rules.values()}) == 1:
+            self.rules.pop(LAST, None)  # both say one label
         make = TrivialRegressor if classes is None else TrivialClassifier
         names = RULES[self.task] if rules is None else rules
-        self.rules = {name: Rule(make(name), classes) for name in names}
-        frozen = {LEARNED: rule_of(model), LAST: last}
-        known = {
-            k: Rule(one, classes, learns=False) for k, one in frozen.items() if one is not None
-        }
-        if classes is not None and len({rule.says for rule in known.values()}) == 1:
-            known.pop(LAST, None)  # both say one label
-        self.rules = {**known, **self.rules}
+        self.rules |= {name: Rule(make(name), classes) for name in names}
         self.begin()
 
     def begin(self) -> None:
@@ -449,16 +387,9 @@ class Measures:
         return "regression" if self.classes is None else "classification"
 
     def add(self, y: Any, said: Learned) -> dict[str, Costs]:
-        """Count more rows.
+        """Count more rows: labels (n,), of which None and NaN are none, and what was said of them.
 
-        Parameters
-        ----------
-        y : (n,) labels; None or NaN is none
-        said : of the same rows, as `scored` or `read` of an estimator give it
-
-        Returns
-        -------
-        what each row with a label that the model can know costs, for "model" and each rule
+        Returns what each row with a label that the model can know costs, for "model" and each rule.
         """
         return self.judge(y, said)[1]
 
@@ -598,27 +529,19 @@ def _know(estimator: Any, known: Any, classes: NDArray[Any] | None) -> None:
 class Tally:
     """Predictions of a model that learns no more against the labels of some data.
 
-    Attributes
-    ----------
-    measures : the model's, beside those of the majority or the mean of what it has learned, and of
-        these rows, and of the last label before them
-    positive : the label that is +1, all others being -1; None to take labels as they are
-    level_counts : of each column of declared levels, how often each came
+    Beside its measures stand those of the majority or the mean of what it has learned, and of these
+    rows, and of the last label before them.
     """
 
     measures: Measures
-    positive: str | None = None
-    level_counts: Sequence[LevelCounts] = ()
+    positive: str | None = None  # the label that is +1, all others being -1
+    level_counts: Sequence[LevelCounts] = ()  # of each column of declared levels
     _placeholders: bool = field(default=True, repr=False)
     _first: Any = field(default=None, repr=False)
 
     @classmethod
     def of(
-        cls,
-        model: Any,
-        positive: str | None,
-        coverage: float | None,
-        judge: Judge | None = None,
+        cls, model: Any, positive: str | None, coverage: float | None, judge: Judge | None = None
     ) -> Tally:
         """An empty one for a model that has learned, and its intervals, if it gives some.
 

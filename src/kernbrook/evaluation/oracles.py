@@ -19,16 +19,10 @@ from kernbrook.selection import Selection
 
 
 class Oracle(NamedTuple):
-    """A choice of one expert for every round.
+    """A choice of one expert for every round."""
 
-    Attributes
-    ----------
-    loss : total loss of the chosen experts
-    experts : (T,) int, the expert chosen at each round
-    """
-
-    loss: float
-    experts: NDArray[np.int64]
+    loss: float  # in all, of the chosen experts
+    experts: NDArray[np.int64]  # (T,) the expert chosen at each round
 
     @property
     def shifts(self) -> int:
@@ -103,21 +97,12 @@ def best_shifting(losses: Any, shifts: int) -> Oracle:
 
 
 class Hindsight(NamedTuple):
-    """What is known of a classifier's run once it is over.
+    """What is known of a classifier's run once it is over."""
 
-    Attributes
-    ----------
-    expert : the one that would have erred least alone, of `expert_mistakes_`
-    mistakes : its own
-    regret : mistakes of the run beyond those; below 0 where the experts together err less
-    bound : the most mistakes that a run can make where its best expert makes so many; None where
-        none is known
-    """
-
-    expert: int
-    mistakes: float
-    regret: float
-    bound: float | None
+    expert: int  # the one that would have erred least alone, of `expert_mistakes_`
+    mistakes: float  # its own
+    regret: float  # mistakes of the run beyond those; below 0 where the experts together err less
+    bound: float | None  # the most mistakes of a run whose best expert makes so many, where known
 
 
 def hindsight(model: Any, mistakes: float) -> Hindsight | None:

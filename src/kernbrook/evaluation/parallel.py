@@ -60,30 +60,19 @@ def orders_of(
 
 
 def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
-    """The orders of one data set in an .npz file of (p, n) integer arrays by name.
-
-    Raises
-    ------
-    DataFileError
-        The file cannot be read, or has no orders of that name.
-    """
-    if Path(path).exists() and not Path(path).is_file():
-        raise DataFileError(path, "it is not an ordinary file")
-    if Path(path).is_file() and not zipfile.is_zipfile(path):
+    """The orders of one data set in an .npz file of (p, n) integer arrays by name."""
+    if not Path(path).is_file():
+        there = Path(path).exists()
+        raise DataFileError(path, "it is not an ordinary file" if there else "no such file")
+    if not zipfile.is_zipfile(path):
         raise DataFileError(path, "expected an .npz file of orders, found something else")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            if name not in archive.files:
-                raise DataFileError(
-                    path, f"no orders named {name!r}; it has {', '.join(archive.files)}"
-                )
-            orders = archive[name]
-    except DataFileError:
-        raise
-    except FileNotFoundError:
-        raise DataFileError(path, "no such file") from None
+            found = {one: archive[one] if one == name else None for one in archive.files}
     except Exception as error:
         raise DataFileError(path, f"not a readable .npz file: {error}") from None
+    if (orders := found.get(name)) is None:
+        raise DataFileError(path, f"no orders named {name!r}; it has {', '.join(found)}")
     if orders.ndim != 2 or orders.dtype.kind not in "iu":
         raise DataFileError(
             path, f"{name}: expected a (p, n) integer array, got {orders.shape} {orders.dtype}"
@@ -104,13 +93,7 @@ AHEAD = 2  # calls for each process that are handed over before they can begin
 
 
 class Crew:
-    """This process: whoever makes calls.
-
-    Attributes
-    ----------
-    size : calls at a time
-    here : whether they are made by this process, as they are asked for
-    """
+    """This process: whoever makes calls, `size` at a time, and as they are asked for if `here`."""
 
     size, here = 1, True
 
@@ -217,8 +200,6 @@ def _wait_until_begun(calls: Sequence[Future[Any]]) -> None:
 class Cluster(Crew):
     """The workers of a Dask cluster. What a killed worker was to do, others do.
 
-    Parameters
-    ----------
     address : such as tcp://10.0.0.1:8786, or local:4 for so many processes of this machine; or a
         client of Dask
     """
@@ -263,13 +244,7 @@ _clients: dict[str, Any] = {}
 
 
 def client_of(address: str) -> Any:
-    """A client of a Dask cluster, for as long as it is connected; see `Cluster`.
-
-    Raises
-    ------
-    InputError
-        Dask is not installed, the address is none, or nobody answers there.
-    """
+    """A client of a Dask cluster, for as long as it is connected; see `Cluster`."""
     known = _clients.get(address)
     if known is not None and known.status == "running":
         return known

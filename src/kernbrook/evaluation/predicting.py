@@ -21,7 +21,7 @@ from kernbrook.estimators.labels import check_threshold
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.table_model import open_like as open_like
-from kernbrook.estimators.tasks import Learned, Task, joined, read, task_of
+from kernbrook.estimators.tasks import Learned, joined, read, task_of
 from kernbrook.evaluation.checkpoint import load_learned
 from kernbrook.evaluation.recipes_wanted import OURS, make_online, task_of_labels, told_of_counts
 from kernbrook.streams import TableEncoder, open_stream
@@ -29,6 +29,12 @@ from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import Features
 from kernbrook.streams.tables.values import warn_of
 from kernbrook.telling import at_once, tell
+
+_METHODS = {
+    "scores": "decision_function",
+    "proba": "predict_proba",
+    "interval": "predict_interval",
+}
 
 
 class Wanted(NamedTuple):
@@ -45,14 +51,15 @@ class Wanted(NamedTuple):
 
     def check(self, model: Any) -> None:
         """InputError where a model has no such thing."""
-        name = type(model).__name__
-        for what, method in (("scores", "decision_function"), ("proba", "predict_proba")):
-            if getattr(self, what) and not hasattr(model, method):
-                raise InputError(f"{what}: {name} has none{_INSTEAD[what, task_of(model)]}")
         if self.interval is not None:
             check_coverage("interval", self.interval)
-            if not hasattr(model, "predict_interval"):
-                raise InputError(f"interval: {name} has none{_INSTEAD['interval', task_of(model)]}")
+        for what, method in _METHODS.items():
+            if getattr(self, what) and not hasattr(model, method):
+                of_numbers = task_of(model) == "regression"
+                other, instead = "interval" if of_numbers else "proba", ""
+                if of_numbers != (what == "interval"):
+                    instead = f"; {other} (--{other}) says how sure it is"
+                raise InputError(f"{what}: {type(model).__name__} has none{instead}")
 
     def more(self, said: Learned) -> NDArray[np.float64] | None:
         """The one thing that is wanted besides the labels; None where nothing is."""
@@ -81,16 +88,6 @@ class Wanted(NamedTuple):
         return found
 
 
-_INSTEAD: dict[tuple[str, Task], str] = {
-    ("scores", "classification"): "",
-    ("scores", "regression"): "; interval (--interval) says how sure it is",
-    ("proba", "classification"): "",
-    ("proba", "regression"): "; interval (--interval) says how sure it is",
-    ("interval", "classification"): "; proba (--proba) says how sure it is",
-    ("interval", "regression"): "",
-}
-
-
 def said_of(model: Any, X: Features, coverage: float | None = None) -> Learned:
     """All that a model says of rows (n, d), which are taken to be far from its last label.
 
@@ -105,13 +102,7 @@ def said_of(model: Any, X: Features, coverage: float | None = None) -> Learned:
 
 
 def with_threshold(model: Any, threshold: Any) -> Any:
-    """A classifier that predicts by another threshold; what it has learned is the same.
-
-    Raises
-    ------
-    InputError
-        The model takes none, or not this one: see `OnlineMKClassifier`.
-    """
+    """A classifier that predicts by another threshold; what it has learned is the same."""
     if not isinstance(model, OnlineMKClassifier):
         raise InputError(f"threshold: {type(model).__name__} takes none")
     check_threshold(threshold, len(model.classes_))

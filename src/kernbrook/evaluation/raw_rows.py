@@ -17,16 +17,8 @@ from kernbrook.streams.tables.stream import BadRows
 class KeptColumns:
     """Columns of a table as they are in it, for rows that are read in their order.
 
-    Parameters
-    ----------
-    records : the table; None where the data are none
-    names : of the columns
+    records : None where the data are no table
     bad : rows that are left out
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        There is no table, or no such column, or one is named twice.
     """
 
     def __init__(self, records: Records | None, names: Sequence[str], bad: BadRows):
@@ -68,14 +60,6 @@ class RawRows:
 
     Values are those of the file, also in columns that nothing is learned from: of text files text,
     though it may say that a value is missing.
-
-    Parameters
-    ----------
-    records : the table
-
-    Attributes
-    ----------
-    columns : all names
     """
 
     def __init__(self, records: Records):
@@ -84,25 +68,14 @@ class RawRows:
         self._start()
 
     def row(self, number: int) -> dict[str, Any]:
-        """A row, from 1, by the names of its columns.
-
-        Raises
-        ------
-        KernbrookError
-            The table has fewer rows, or cannot be read.
-        """
+        """A row, from 1, by the names of its columns."""
         found: list[dict[str, Any]] = self._found(number).to_pylist()
         return found[0]
 
     def rows(self, numbers: Sequence[int], columns: Sequence[str]) -> Any:
-        """A pyarrow table of some rows, whose numbers rise from 1 on.
+        """A pyarrow table of some rows, whose numbers rise from 1 on, and columns.
 
         A column of several types is one of text.
-
-        Parameters
-        ----------
-        numbers : (n,)
-        columns : names, in the order wanted
         """
         import pyarrow as pa
 

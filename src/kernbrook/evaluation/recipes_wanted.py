@@ -46,18 +46,12 @@ TRIVIAL = ("majority", "last-label", "mean", "last-value")  # they have no param
 
 
 class Choice(NamedTuple):
-    """One row of a comparison.
+    """One row of a comparison."""
 
-    title : how a table calls the algorithm
-    task : what it predicts
-    estimator : with `learn`, never learned; see `seeded`
-    said : a recipe's text, or a model as far as it prints itself
-    """
-
-    title: str
+    title: str  # how a table calls the algorithm
     task: Task
-    estimator: Any
-    said: str
+    estimator: Any  # with `learn`, never learned; see `seeded`
+    said: str  # a recipe's text, or a model as far as it prints itself
 
 
 class Plan:
@@ -73,26 +67,19 @@ class Plan:
     ----------
     rows : what is asked for, by the name of its row; None where the data decide
     overrides : of recipes
-
-    Raises
-    ------
-    KernbrookError
-        As `wanted`, `choices_of` and `libraries_of`.
     """
 
     def __init__(
         self, recipes: Any, baselines: str | Sequence[str] | None, overrides: Mapping[str, Any]
     ):
-        self.rows, self.overrides = wanted(recipes), overrides
-        self._lists = SHORT_LISTS if recipes is None else None
-        self._made: dict[Task, dict[str, Choice]] = {}
-        self._asked = None
-        if self.rows is None:
-            settings_of(book.names(), overrides)
-        else:
-            self._asked = choices_of(self.rows, overrides)
         from kernbrook.evaluation.baselines import libraries_of
 
+        self.rows, self.overrides = wanted(recipes), overrides
+        self._short = recipes is None
+        self._made: dict[Task, dict[str, Choice]] = {}
+        self._asked = None if self.rows is None else choices_of(self.rows, overrides)
+        if self.rows is None:
+            settings_of(book.names(), overrides)  # refuses what no recipe has
         self._libraries = libraries_of(baselines)
 
     def choices(self, stream: Stream) -> dict[str, Choice]:
@@ -106,12 +93,12 @@ class Plan:
         return self._made[task]
 
     def _choices(self, task: Task) -> dict[str, Choice]:
-        choices = self._asked
-        if choices is None:
-            names = recipes_for(task) if self._lists is None else self._lists[task]
-            choices = choices_of(dict(zip(names, names, strict=True)), self.overrides)
         from kernbrook.evaluation.baselines import baselines_of
 
+        choices = self._asked
+        if choices is None:
+            names = SHORT_LISTS[task] if self._short else recipes_for(task)
+            choices = choices_of({name: name for name in names}, self.overrides)
         for name, (title, model) in baselines_of(self._libraries, task).items():
             choices.setdefault(name, Choice(title, task, online(model), title))
         counts = Counter(choice.title for choice in choices.values())
@@ -122,39 +109,30 @@ class Plan:
 
 
 def wanted(recipes: Any) -> dict[str, Any] | None:
-    """What `compare` is given, by the name of its row; None where the data decide.
-
-    Raises
-    ------
-    InputError
-        It is neither recipes, nor models, nor a mapping of names to these, nor "all", nor None.
-
-    Examples
-    --------
-    >>> wanted("spa(divisor=30), bpas"), wanted(["spa", "bpas", "spa"]), wanted("all")
-    ({'spa(divisor=30)': 'spa(divisor=30)', 'bpas': 'bpas'}, {'spa': 'spa', 'bpas': 'bpas'}, None)
-    """
+    """What `compare` is given, by the name of its row; None where the data decide."""
     if recipes is None or (isinstance(recipes, str) and recipes == "all"):
         return None
+    unexpected = InputError(
+        "recipes: expected names such as ['omkc-dd', 'spa'], 'all', None, models, or a mapping of "
+        f"names to these, got {shown(recipes)}"
+    )
     if isinstance(recipes, Mapping):
-        for name, given in recipes.items():
-            if not (isinstance(name, str) and (isinstance(given, str) or _is_model(given))):
-                raise _unexpected(recipes)
-        return dict(recipes)
+        named = dict(recipes)
+        if not all(isinstance(one, str) for one in named) or not _are_wanted(named.values()):
+            raise unexpected
+        return named
+    given = [recipes] if isinstance(recipes, str) or _is_model(recipes) else recipes
+    if not isinstance(given, Iterable) or not _are_wanted(given := list(given)):
+        raise unexpected
     rows: dict[str, Any] = {}
-    one = isinstance(recipes, str) or _is_model(recipes)
-    if not one and not isinstance(recipes, Iterable):
-        raise _unexpected(recipes)
-    for given in [recipes] if one else recipes:
-        if isinstance(given, str):
-            texts = [_text(name, own) for name, own in parse(given)]
-            rows |= dict(zip(texts, texts, strict=True))
-        elif not _is_model(given):
-            raise _unexpected(recipes)
-        elif (name := type(given).__name__) in rows:
+    for one in given:
+        if isinstance(one, str):
+            texts = [_text(name, own) for name, own in parse(one)]
+            rows |= {text: text for text in texts}
+        elif (name := type(one).__name__) in rows:
             raise InputError(f"recipes: two models named {name}; give a mapping, name to model")
         else:
-            rows[name] = given
+            rows[name] = one
     return rows
 
 
@@ -162,8 +140,12 @@ def are_recipes(given: Any, rows: int) -> bool:
     """Whether what follows a frame of so many rows is recipes or models, and not its labels."""
     if isinstance(given, (list, tuple)):
         of_rows = len(given) == rows and not any(one in book.names() for one in given)
-        return not of_rows and all(isinstance(one, str) or _is_model(one) for one in given)
+        return not of_rows and _are_wanted(given)
     return isinstance(given, (str, Mapping)) or _is_model(given)
+
+
+def _are_wanted(given: Iterable[Any]) -> bool:
+    return all(isinstance(one, str) or _is_model(one) for one in given)
 
 
 def _is_model(given: Any) -> bool:
@@ -173,20 +155,8 @@ def _is_model(given: Any) -> bool:
     )
 
 
-def _unexpected(recipes: Any) -> InputError:
-    return InputError(
-        "recipes: expected names such as ['omkc-dd', 'spa'], 'all', None, models, or a mapping of "
-        f"names to these, got {shown(recipes)}"
-    )
-
-
 def parse(text: str) -> list[tuple[str, dict[str, Any]]]:
     """Recipes and their settings out of a text; values are literals, or words without quotes.
-
-    Raises
-    ------
-    InputError
-        It is written in another way.
 
     Examples
     --------
@@ -243,17 +213,7 @@ def _text(name: str, own: Mapping[str, Any]) -> str:
 def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Choice]:
     """What runs in each row; what is wrong with it is found before any data are read.
 
-    Parameters
-    ----------
-    rows : recipes, as text, and models by name
     overrides : for each recipe that has such a parameter, where its text does not say otherwise
-
-    Raises
-    ------
-    InputError
-        There are none, some predict classes and others numbers, or a parameter is wrong.
-    UnknownNameError
-        No recipe has such a name.
     """
     if not rows:
         raise InputError("recipes: expected one or more names, got none")
@@ -349,18 +309,7 @@ def _seeds(parameters: Mapping[str, Any], state: int) -> dict[str, Any]:
 
 
 def settings_of(names: Sequence[str], overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """For each recipe, those of the parameters given that it has.
-
-    Raises
-    ------
-    UnknownNameError
-        No recipe has a parameter of that name.
-
-    Examples
-    --------
-    >>> settings_of(["omkc-dd", "om2", "majority"], {"q": 4, "mode": "library"})["omkc-dd"]
-    {'mode': 'library'}
-    """
+    """For each recipe, those of the parameters given that it has; some recipe must have each."""
     if "random_state" in overrides:
         raise InputError("random_state: give seed, each run draws its own from it")
     known = {name: ("mode", *book.parameters(name)) for name in names}
@@ -382,11 +331,7 @@ def settings_of(names: Sequence[str], overrides: Mapping[str, Any]) -> dict[str,
 def classes_of(stream: Stream) -> NDArray[Any]:
     """The labels of a stream, each once and sorted; one reading where the stream has to be asked.
 
-    Raises
-    ------
-    InputError
-        A label is a number with a fraction, or there are too many: each class has a part of the
-        model for itself.
+    InputError where one has a fraction, or where they are too many.
     """
     known = stream.classes()
     if known is not None:
@@ -462,25 +407,12 @@ def fitting(task: Task) -> str:
 
 
 def recipes_for(task: Task) -> tuple[str, ...]:
-    """The names of the recipes for a task that learn from streams.
-
-    Examples
-    --------
-    >>> recipes_for("classification")[-2:]
-    ('majority', 'last-label')
-    """
-    names = (name for name in book.names() if not book.batch(name))
-    return tuple(name for name in names if book.task(name) == task)
+    """The names of the recipes for a task that learn from streams."""
+    return tuple(name for name in book.names() if not book.batch(name) and book.task(name) == task)
 
 
 def make_online(name: str, /, **overrides: Any) -> Any:
-    """The estimator of a recipe that learns from streams.
-
-    Raises
-    ------
-    InputError
-        It is a batch recipe, or as `recipes.make`.
-    """
+    """`recipes.make` of a recipe that learns from streams."""
     if book.batch(name):
         raise InputError(
             f"{name} learns from all data at once, not from a stream; in Python: "
@@ -507,31 +439,21 @@ class NewModel:
     recipe : its name; None for ours, as the labels say which
     classes : all labels, or None; where they are given the labels are no numbers
     settings : of the recipe
-
-    Attributes
-    ----------
-    recipe : None as long as the labels are to say it
-
-    Raises
-    ------
-    KernbrookError
-        As `make_online` and `check_settings`.
     """
 
     def __init__(self, recipe: str | None, classes: Any, settings: Mapping[str, Any]):
-        self.recipe, self._settings, self._model = recipe, settings, None
-        if recipe is not None or classes is not None:
-            self._make(recipe or OURS["classification"])
+        self.recipe = recipe or (None if classes is None else OURS["classification"])
+        self._settings, self._model = settings, None
+        if self.recipe is not None:
+            self.fitting(lambda: "classification")
 
     def fitting(self, task: Callable[[], Task]) -> Any:
-        """The model, for labels of that task."""
+        """The model; where the labels are to say which, for labels of that task."""
         if self._model is None:
-            self._make(OURS[task()])
+            self.recipe = self.recipe or OURS[task()]
+            self._model = make_online(self.recipe, **self._settings)
+            check_settings(self._model)
         return self._model
-
-    def _make(self, recipe: str) -> None:
-        self.recipe, self._model = recipe, make_online(recipe, **self._settings)
-        check_settings(self._model)
 
 
 def _fractions(y: NDArray[Any]) -> NDArray[np.bool_]:

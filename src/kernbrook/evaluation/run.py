@@ -20,13 +20,7 @@ from kernbrook.estimators.labels import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.tasks import Learned, Task, joined, scored, task_of
 from kernbrook.evaluation.late import Lateness, LatePass
-from kernbrook.evaluation.measures import (
-    COVERAGE,
-    added,
-    losses,
-    measures_over,
-    summed,
-)
+from kernbrook.evaluation.measures import COVERAGE, added, losses, measures_over, summed
 from kernbrook.evaluation.recipes_wanted import classes_of
 from kernbrook.evaluation.record import History, Record, by_horizon
 from kernbrook.evaluation.warming import few_rows, warm_up

@@ -78,29 +78,16 @@ class Undo(Exception):
     """Raised while a row is met, to take back the last answer."""
 
 
-class _OtherWriter(InputError):
-    """Something else has written the model's file."""
-
-
 @dataclass(kw_only=True)
 class Stretch:
-    """How far a model is through its rows.
+    """How far a model is through its rows."""
 
-    Attributes
-    ----------
-    rows : rows met, of these data
-    resumed_at : rows that it had met when this call began
-    rows_read : rows seen; below `resumed_at` while those met before are read again
-    finished : whether no row is left
-    data : sums of these rows
-    windows : the losses over time; None where those before were not recorded
-    """
-
-    rows: int = 0
-    resumed_at: int = 0
-    rows_read: int = 0
-    finished: bool = False
-    data: Sums = field(default_factory=Sums)
+    rows: int = 0  # met, of these data
+    resumed_at: int = 0  # rows that it had met when this call began
+    rows_read: int = 0  # below `resumed_at` while rows met before are read again
+    finished: bool = False  # whether no row is left
+    data: Sums = field(default_factory=Sums)  # of these rows
+    # The losses over time; None where those before were not recorded.
     windows: Windows | None = field(default_factory=Windows)
 
     @property
@@ -114,52 +101,58 @@ class Stretch:
         return self.data.judged
 
 
+class Place(NamedTuple):
+    """Where in its data a model is."""
+
+    known: Checkpoint | None = None  # in the model's file
+    past: Sequence[Past] = ()  # the data that it learned from before
+    here: Past | None = None  # what it has learned of these data; None where it is to begin them
+    begun: dict[str, Any] | None = None  # what the encoder had learned before these data
+    new: bool = False  # whether a file that is there is somebody else's
+
+    @classmethod
+    def within(cls, path: str | PathLike[str], known: Checkpoint | None) -> Place:
+        """The place of a model whose training was stopped, or whose data have more rows by now."""
+        if known is None:
+            problem = "a model that `train` did not write: it has no place to go on"
+            raise ModelFileError(path, problem)
+        if known.last.rows and not known.last.digest:
+            raise ModelFileError(path, "a model that was trained apart: no place to go on from")
+        return cls(known, known.past[:-1], known.last, known.begun)
+
+
 @dataclass
 class Session(ABC):
-    """One stretch of a model's way through a stream; a subclass writes `meet`.
-
-    Attributes
-    ----------
-    table : the model that learns, with all that goes into its file
-    state : what is told of it, a `Stretch`; `rows` are those that the model in the file has met
-    path : the model's file
-    known : the checkpoint in the file; None where there is none
-    past : the data that the model learned from before these
-    new : whether a file that is there at the first writing is somebody else's
-    """
+    """One stretch of a model's way through a stream."""
 
     step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
 
-    table: TableModel
-    state: Any
-    path: str | PathLike[str]
-    known: Checkpoint | None
-    past: Sequence[Past]
-    new: bool
+    table: TableModel  # the model that learns, with all that goes into its file
+    state: Any  # a `Stretch`, what is told of it; at first with the rows that the file has met
+    path: str | PathLike[str]  # the model's file
+    place: Place
+    digest: RowDigest | Content  # of the rows read
 
     def __post_init__(self) -> None:
-        self.digest: RowDigest | Content = RowDigest()  # of the rows read; `_met` of those met
+        known = self.place.known
         self._stream: Stream | None = None
-        self._met = "" if self.known is None else self.known.last.digest
-        self._whole = self.known is not None and self.known.finished  # what the file says
+        self._met = "" if known is None else known.last.digest  # the digest of the rows met
+        self._whole = known is not None and known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
-        self._replaces = _stamp(self.path) if self.known is not None else None
-        self._careful = self.new or self.known is not None  # about what the file is now
+        self._stamp = _stamp(self.path) if known is not None else None
+        self._careful = self.place.new or known is not None  # about what the file is now
+
+    @abstractmethod
+    def look_at(self, X: Features, y: Labels) -> None:
+        """Called with all rows once, before they are met if they are new: the digest takes them."""
 
     @abstractmethod
     def meet(self, X: Features, y: Labels) -> None:
         """Take in rows that are new, (n, d) and (n,)."""
 
-    def look_at(self, X: Features, y: Labels) -> None:
-        """Called with all rows once, before they are met if they are new."""
-        self.digest.update(X, y)
-
+    @abstractmethod
     def reached(self) -> Checkpoint:
         """What is written beside the model."""
-        state, name = self.state, None if self._stream is None else self._stream.name
-        data = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
-        past = shortened([*self.past, data])
-        return Checkpoint(past, state.finished, windows=state.windows)
 
     def other(self, problem: str) -> InputError:
         """The rows are not those of the file."""
@@ -201,29 +194,25 @@ class Session(ABC):
     def save(self) -> None:
         """Write the model, where the file does not say the same."""
         rows, whole = self.state.rows, self.state.finished
-        if rows == self._written and self._whole >= whole:
-            return
-        try:
-            self.table.encoder_ = reached(self.table.encoder_, self._stream)
-            self.write(save_checkpoint, self.table, self.reached(), self.path)
-        except _OtherWriter:
-            raise
-        except InputError as error:
-            kept = f"; the checkpoint after {self._written} rows is still there"
-            kept = kept if self._written else ""
-            raise InputError(f"after {rows} rows: {error}{kept}") from error
-        self._written, self._whole = rows, whole
+        if rows != self._written or whole > self._whole:
+            self.write(self.reached())
+            self._written, self._whole = rows, whole
 
-    def write(self, function: Callable[..., None], *arguments: Any) -> None:
+    def write(self, checkpoint: Checkpoint | None) -> None:
         """Write the file; InputError where something else has written it since."""
-        check_writable(self.path)
-        if self._careful and _stamp(self.path) != self._replaces:
-            raise _OtherWriter(
+        if self._careful and _stamp(self.path) != self._stamp:
+            raise InputError(
                 f"{self.path} was written by something else meanwhile, and is left as it is: "
                 "take another file, or overwrite (--overwrite)"
             )
-        function(*arguments)
-        self._replaces, self._careful = _stamp(self.path), True
+        try:
+            self.table.encoder_ = reached(self.table.encoder_, self._stream)
+            save_checkpoint(self.table, checkpoint, self.path)
+        except InputError as error:
+            kept = f"; the checkpoint after {self._written} rows is still there"
+            kept = kept if self._written else ""
+            raise InputError(f"after {self.state.rows} rows: {error}{kept}") from error
+        self._stamp, self._careful = _stamp(self.path), True
 
     def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
         """The rows that the model has not met; the ones before must be those that it has."""
@@ -298,10 +287,6 @@ def check_same_columns(
 ) -> None:
     """InputError where columns, or other settings of data, are not as a model's file knows them.
 
-    Parameters
-    ----------
-    path : the file
-    table : the model in it
     columns : the parameters of a TableEncoder that are given; where some speak of some columns
         alone, the others are as they were, and so is what "auto" takes
     given : other settings, by name; None of those that are not given
@@ -498,40 +483,10 @@ def train(
                 )
             check_same_settings(path, found, table)
             table = found
-        run = partial(learn_all, stream, table, path, place)
-        return run(classes, every, progress, stop, compiling)
+        return _learn_all(stream, table, path, place, classes, every, progress, stop, compiling)
 
 
-class Place(NamedTuple):
-    """Where in its data a model is.
-
-    Attributes
-    ----------
-    known : the checkpoint in the model's file; None where there is none
-    past : the data that it learned from before
-    here : of the data that it is in, what it has learned; None where it is to begin them
-    begun : what the encoder had learned before these data; None where nothing
-    new : whether a file that is there is somebody else's
-    """
-
-    known: Checkpoint | None = None
-    past: Sequence[Past] = ()
-    here: Past | None = None
-    begun: dict[str, Any] | None = None
-    new: bool = False
-
-    @classmethod
-    def within(cls, path: str | PathLike[str], known: Checkpoint | None) -> Place:
-        """The place of a model whose training was stopped, or whose data have more rows by now."""
-        if known is None:
-            problem = "a model that `train` did not write: it has no place to go on"
-            raise ModelFileError(path, problem)
-        if known.last.rows and not known.last.digest:
-            raise ModelFileError(path, "a model that was trained apart: no place to go on from")
-        return cls(known, known.past[:-1], known.last, known.begun)
-
-
-def learn_all(
+def _learn_all(
     stream: Stream,
     table: TableModel,
     path: str | PathLike[str],
@@ -565,19 +520,6 @@ def learn_all(
         state.rows = state.saved = place.here.rows
     if place.known is not None:
         state.seconds = place.known.seconds
-    state.judge = _judge(place, labels)
-    state.data, state.windows = state.judge.data, state.judge.windows
-    session = _Session(
-        table, state, path, place.known, place.past, place.new, labels, place.begun,
-        Watched(stream, Content()),
-    )  # fmt: skip
-    session.run(stream, every, progress, stop)
-    stream.watch = None
-    return state
-
-
-def _judge(place: Place, labels: NDArray[Any] | None) -> Judge:
-    """What goes on to judge the predictions of the model."""
     judge = None if place.known is None else place.known.judge
     if judge is None:
         judge = Judge(labels, 0 if place.known is None else place.known.rows)
@@ -585,7 +527,12 @@ def _judge(place: Place, labels: NDArray[Any] | None) -> Judge:
             judge.data.join(place.here)
     elif place.here is None:
         judge.begin()
-    return judge
+    state.judge, state.data, state.windows = judge, judge.data, judge.windows
+    watch = Watched(stream, Content())
+    session = _Session(table, state, path, place, watch.content, labels, watch)
+    session.run(stream, every, progress, stop)
+    stream.watch = None
+    return state
 
 
 def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bool:
@@ -618,20 +565,10 @@ def _told_of_late(encoder: TableEncoder | None) -> list[str]:
 
 @dataclass
 class _Session(Session):
-    """One call of `train` or `go_on`.
+    """One call of `train` or `go_on`."""
 
-    labels : all classes of the first data; None where they are numbers
-    begun : as `Place` has it
-    watched : the rows as they are before gaps are filled
-    """
-
-    labels: NDArray[Any] | None
-    begun: dict[str, Any] | None
-    watched: Watched
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.digest = self.watched.content
+    labels: NDArray[Any] | None  # all classes of the first data; None where they are numbers
+    watched: Watched  # the rows as they are before gaps are filled
 
     def look_at(self, X: Features, y: Labels) -> None:
         self.watched.reach(X, y)
@@ -676,8 +613,8 @@ class _Session(Session):
         The classes of the first data are all known before; those of later data may be new.
         """
         state = self.state
-        known: Any = state.estimator.classes_ if self.past else self.labels
-        if not self.past:
+        known: Any = state.estimator.classes_ if self.place.past else self.labels
+        if not self.place.past:
             y = as_classes(y, known, state.rows)
             if len(new := np.flatnonzero(has_label(y) & ~np.isin(y, known))):
                 raise InputError(
@@ -692,11 +629,11 @@ class _Session(Session):
         return y, {}
 
     def reached(self) -> Checkpoint:
-        seconds = 0.0 if self.state.finished else self.state.seconds
-        reached, judge = super().reached(), self.state.judge
-        last = replace(reached.last, first=self.watched.content.first, **vars(judge.data))
-        past = [*reached.past[:-1], last]
-        return replace(reached, past=past, seconds=seconds, begun=self.begun, judge=judge)
+        state, place, first = self.state, self.place, self.watched.content.first
+        last = replace(state.as_past, first=first, digest=self._met)
+        past = shortened([*place.past, last])
+        seconds = 0.0 if state.finished else state.seconds
+        return Checkpoint(past, state.finished, seconds, state.windows, state.judge, place.begun)
 
     def save(self) -> None:
         super().save()
@@ -792,7 +729,7 @@ def go_on(
             _check_unknown(stream, path, place.past)
         judge = None if known is None else known.judge
         ahead = None if resume else _ahead(table, judge, opened, options, compiling)
-        return learn_all(stream, table, path, place, None, every, progress, stop, compiling, ahead)
+        return _learn_all(stream, table, path, place, None, every, progress, stop, compiling, ahead)
 
 
 def _ahead(

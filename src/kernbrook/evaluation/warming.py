@@ -45,31 +45,18 @@ Trials = Mapping[Family, Callable[[], Any]]
 
 
 class Compiling(NamedTuple):
-    """How far compiling is.
+    """How far compiling is."""
 
-    Attributes
-    ----------
-    seconds : since it began
-    ready : parts that are compiled, out of `parts`
-    parts : what is compiled one by one, by one process each
-    """
-
-    seconds: float
-    ready: int
-    parts: int
+    seconds: float  # since it began
+    ready: int  # parts that are compiled, out of `parts`
+    parts: int  # what is compiled one by one, by one process each
 
 
 Tell = Callable[[Compiling | None], None]
 
 
 def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Row numbers for a trial: different labels, so that something is learned from them.
-
-    Examples
-    --------
-    >>> few_rows(np.array(["a", "a", "b", "a"]))
-    array([0, 2])
-    """
+    """Row numbers for a trial: different labels, so that something is learned from them."""
     told_apart = y.astype(str) if y.dtype.kind == "O" else y  # None and text have no order
     _, first = np.unique(told_apart, return_index=True)
     return np.sort(first)[:ROWS]
@@ -125,19 +112,7 @@ def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
 def family(estimator: Any, sparse: bool) -> Family | None:
     """What tells apart what runs on other compiled code, in words; None where nothing compiles.
 
-    Parameters
-    ----------
-    estimator : any, by its public parameters
     sparse : whether rows are CSR
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> one, other = kb.recipes.make("omkc-dd"), kb.recipes.make("omkc-ds")
-    >>> family(one, False) == family(other, False)
-    True
-    >>> family(one, False) == family(one, True)
-    False
     """
     if not isinstance(estimator, OnlineMachine):
         return None
@@ -272,13 +247,8 @@ def in_order(
 ) -> Iterator[Result]:
     """The results of some calls, in their order; several processes where there are several calls.
 
-    Parameters
-    ----------
-    function : of a call's arguments and `progress`
-    calls : the arguments of each
+    function : of a call's arguments and `progress`, which is called with the rounds done since
     rounds : the number of rounds that a result took
-    jobs : see `crew_of`
-    advance : called with the number of rounds done since its last call
     trials, tell : what compiles first, see `compiled`
     """
     with crew_of(jobs, len(calls)) as crew:
@@ -307,18 +277,6 @@ def compile_ahead(
     Returns
     -------
     The number of functions compiled, by all processes; 0 where all was in the disk cache.
-
-    Raises
-    ------
-    InputError
-        There is no name.
-    UnknownNameError
-        No recipe has such a name.
-
-    Examples
-    --------
-    >>> compile_ahead(["majority"], jobs=1)
-    0
     """
     names = book.names() if recipes == "all" else each_name(recipes)
     if not names:

@@ -61,12 +61,8 @@ class Windows:
         judged: NDArray[np.int64] | None = None,
         dates: NDArray[np.int64] | None = None,
     ) -> None:
-        """Take in more rows.
+        """Take in n more rows, what the judged ones of them cost, (k,) each, and their dates.
 
-        Parameters
-        ----------
-        rows : how many, n
-        costs : of the judged ones, (k,) each, by name
         judged : (k,) their numbers, rising from 0; None: all are
         dates : (n,) microseconds since 1970, `NO_DATE` where there is none; None without dates
         """
@@ -116,14 +112,7 @@ class Past(Sums):
 
 
 def shortened(past: Sequence[Past]) -> list[Past]:
-    """The same, with those of long ago put together where they are more than 400.
-
-    Examples
-    --------
-    >>> days = shortened([Past(10, 10, {"loss": 1}, name=f"day {i}") for i in range(1000)])
-    >>> len(days), days[0].data, days[0].rows, days[0].loss, days[1].name
-    (400, 601, 6010, 601, 'day 601')
-    """
+    """The same, with those of long ago put together where they are more than 400."""
     if len(past) <= MOST_DATA:
         return list(past)
     cut = len(past) - MOST_DATA + 1
@@ -160,13 +149,7 @@ class Judge:
         self.data, self.windows, self.changes = Sums(), Windows(), Changes(classes is None)
 
     def add(self, y: NDArray[Any], said: Learned, dates: Ints | None = None) -> None:
-        """Count rows, see `Measures.add` and `Windows.add`.
-
-        Raises
-        ------
-        NonFiniteError
-            The squared errors overflow.
-        """
+        """Count rows, see `Measures.add` and `Windows.add`."""
         known, costs = self.measures.judge(y, said)
         own, found, loss = costs.pop("model", {}), dict[str, Any](), LOSS[self.measures.task]
         if own:
@@ -200,13 +183,7 @@ class Judge:
 
     @classmethod
     def restored(cls, described: Any, classes: NDArray[Any] | None) -> Judge:
-        """What `described` told of, for a model of these classes.
-
-        Raises
-        ------
-        InputError
-            It can be no such thing.
-        """
+        """What `described` told of, for a model of these classes."""
         found = read_as(_Described, described, "judged")
         judge = cls(classes, found.before)
         judge.data, judge.windows, judge.changes = found.data, found.windows, found.changes

@@ -269,15 +269,7 @@ def _is_large(dtype: np.dtype[Any], count: int) -> bool:
 
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
-    """An object of a known class.
-
-    Raises
-    ------
-    UnknownNameError
-        It has no such parameter.
-    InputError
-        A parameter without a default is missing.
-    """
+    """An object of a known class, whose parameters are all there and known."""
     known = signature(kind).parameters
     for name in parameters:
         if name not in known:
