@@ -531,6 +531,23 @@ def test_the_last_answer_alone_is_taken_back(tmp_path):
     assert go(path, Person(truth=[])).finished
 
 
+def test_an_answer_is_taken_back_on_a_full_disk(tmp_path, monkeypatch):
+    """The model of before is there, and so is the answer."""
+
+    def full(*_):
+        raise InputError("no space left")
+
+    def person(question, state):
+        if question.row > 20:
+            monkeypatch.setattr(sessions, "save_checkpoint", full)
+            raise Undo
+        return Y[question.row - 1]
+
+    with pytest.raises(InputError, match=r"^after \d+ rows: no space left$"):
+        go(tmp_path / "m", person, every=1e9)
+    assert all("undo" not in line for line in effective(tmp_path / "m")[0])
+
+
 @pytest.mark.thinned
 @pytest.mark.parametrize("every", [0.0, 1e9])
 @pytest.mark.parametrize("moment", ["replaying", "saved", "undone", "asked"])

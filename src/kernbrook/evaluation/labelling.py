@@ -304,6 +304,7 @@ class _Session(Session):
         self.table.model = copy.model
         place = self.place._replace(known=copy.known)
         again = replace(self, state=state, place=place, digest=RowDigest(), undoing=last.row)
+        again._written = self._written  # the file is as it was
         again.check()
         return again
 
