@@ -53,6 +53,17 @@ def trained(kernbrook):
     return kernbrook
 
 
+def test_a_signal_before_anything_is_learned(trained, monkeypatch):
+    def pressed(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = Path("m").read_bytes()
+    monkeypatch.setattr(training, "_ahead", pressed)
+    code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on")
+    assert (code, err) == (130, "kernbrook: stopped at once; m is as it was last written\n")
+    assert Path("m").read_bytes() == before
+
+
 def test_day_after_day(trained):
     """No option but --go-on; the columns may be in another order, and in another format."""
     frame = pandas.read_csv("day1.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from functools import partial
 from types import SimpleNamespace
 
@@ -99,6 +100,15 @@ def test_a_client_that_lost_its_cluster_is_replaced(monkeypatch):
         assert parallel.client_of("tcp://a:1") is again
         made[0] = again
     assert parallel.client_of("tcp://b:1") is other
+
+
+def test_a_warning_of_a_process_is_a_line_of_words(capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for _ in range(2):
+            parallel._called(np.log, (np.zeros(1),))
+    said = "kernbrook: divide by zero encountered in log (RuntimeWarning)\n"
+    assert capsys.readouterr().err == said
 
 
 def _environment():

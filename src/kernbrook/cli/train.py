@@ -142,7 +142,8 @@ def train(
             raise InputError(f"{named[0]}: goes without --scheduler")
         result, recipe = _by_workers(data, model, chosen, rows, scheduler, overwrite)
     else:
-        with stopping.on_signals(AT_ONCE), Progress(data) as shown:
+        left = f"kernbrook: stopped at once; {model} is as it was last written"
+        with stopping.on_signals(left if model.exists() else AT_ONCE), Progress(data) as shown:
             watched: dict[str, Any] = {
                 "classes": classes, "every": every, "stop": stopping.wanted,
                 "compiling": shown.compiling,

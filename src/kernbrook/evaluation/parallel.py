@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -187,7 +188,20 @@ def _held(path: str) -> Any:
 
 
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return function(*(_held(one.path) if isinstance(one, Stored) else one for one in arguments))
+    with warnings.catch_warnings():
+        warnings.showwarning = _in_words
+        return function(*(_held(one.path) if isinstance(one, Stored) else one for one in arguments))
+
+
+@cache
+def _say(line: str) -> None:
+    """Once in a process: of many runs each would say it."""
+    print(line, file=sys.stderr)
+
+
+def _in_words(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """A warning in one of several processes: no path, and no line of code."""
+    _say(f"kernbrook: {' '.join(str(message).split())} ({category.__name__})")
 
 
 def _wait_until_begun(calls: Sequence[Future[Any]]) -> None:
