@@ -185,9 +185,9 @@ def test_which_were_left_out_before_which():
     assert bad.before(3, 3) == [1, 0, 0]
     assert BadRows().before(0, 2) == [0, 0]
     assert BadRows().lines() == []
-    many = BadRows(list(range(9)))
+    many = BadRows()
     for i in range(9):
-        many.tell(f"row {i}")
+        many.add(i, f"row {i}")
     assert many.lines() == ["9 rows left out:", *(f"  row {i}" for i in range(5)), "  ..."]
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.records import MISSING, Records, Wanted, raised
+from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.streams.records import MISSING, Records, Wanted
 from kernbrook.streams.tables.stream import BadRows
 
 
@@ -42,17 +41,16 @@ class KeptColumns:
         }
 
     def _read(self) -> Iterator[tuple[Any, ...]]:
-        errors = deque[KernbrookError](maxlen=1)
-        refused = errors.append if self._out else raised
-        wanted, first = Wanted(self._names, kept=MISSING, refused=refused), 0
+        wanted, first = Wanted(self._names, kept=MISSING, skips=bool(self._out)), 0
         for batch in self._records.batches(wanted):
-            if not self._out.issuperset(first + row for row in batch.bad):
-                raise errors[0]
             columns = [batch.table.column(name).to_pylist() for name in self._names]
             for row, values in enumerate(zip(*columns, strict=True)):
-                if first + batch.place(row) not in self._out:
-                    yield values
-            first += batch.table.num_rows + len(batch.bad)
+                if first + row in self._out:
+                    continue
+                if row in batch.refused:
+                    raise batch.refused[row]
+                yield values
+            first += batch.table.num_rows
 
 
 class RawRows:

@@ -173,7 +173,7 @@ class ArffRecords(CsvRecords):
                     if (value := column[row].as_py()) is not None:
                         problem = f"column {quoted(name)}: expected {expected}, found"
                         wrong.setdefault(row, f"{problem} {quoted(value)}")
-            yield batch._replace(table=table).without(wrong, wanted.refused)
+            yield batch._replace(table=table).refusing(wrong, wanted.skips)
 
     def _known(self, name: str, column: Any) -> Any:
         """Values that are a level, and null."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import csv
 import re
-from bisect import bisect
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, takewhile
 from operator import not_
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from kernbrook.errors import DataFileError, DataFileWarning, InputError, KernbrookError
+from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import (
     COMMAS,
@@ -571,24 +571,23 @@ class TextRecords(Records):
         numbered = enumerate(block.split(b"\n"), start=first)
         return [number for number, line in numbered if self.is_row(line)]
 
-    def batch(self, table: Any, lines: Sequence[int], refused: Sequence[int] = ()) -> Batch:
-        """Rows, the numbers of their lines, and those of lines that were refused between them."""
-        bad = [bisect(lines, line) + i for i, line in enumerate(sorted(refused))]
-        return Batch(table, lambda row, problem: self.at(lines[row], problem), bad)
+    def batch(self, table: Any, lines: Sequence[int], errors: Mapping[int, DataFileError]) -> Batch:
+        """Rows, the numbers of their lines, and what is wrong with some of these."""
+        refused = {bisect_left(lines, line): errors[line] for line in sorted(errors)}
+        return Batch(table, lambda row, problem: self.at(lines[row], problem), refused)
 
     def is_row(self, line: bytes) -> bool:
         """Whether a line has values."""
         return line != b""
 
-    def refusing(self, wanted: Wanted) -> tuple[Refused, list[int]]:
-        """What is called with the error for a line; and these lines."""
-        lines = list[int]()
+    def refusing(self, skips: bool) -> tuple[Refused, dict[int, DataFileError]]:
+        """What is called with the error for a line; and these errors, where rows are left out."""
+        errors = dict[int, DataFileError]()
 
-        def refuse(error: KernbrookError) -> None:
-            wanted.refused(error)
-            lines.append(getattr(error, "line", None) or 0)
+        def refuse(error: DataFileError) -> None:
+            errors[error.line or 0] = error
 
-        return (raised if wanted.refused is raised else refuse), lines
+        return (refuse if skips else raised), errors
 
 
 class CsvRecords(TextRecords):
@@ -633,16 +632,28 @@ class CsvRecords(TextRecords):
         return self.at(self._header, problem)
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
-        refused, bad = self.refusing(wanted)
+        refused, errors = self.refusing(wanted.skips)
         for first, block in self._blocks(refused):
+            block = self._without(errors, first, block, wanted)
             table = self._with_numbers(block, wanted)
             if table is None:
                 texts = wanted._replace(numbers=())
                 table, block = self._as_text(first, block, texts, refused)
                 plain = {name for name in wanted.numbers if _is_plain(table.column(name))}
                 wanted = wanted._replace(numbers=plain)
-            yield self.batch(table, self.lines_of(table.num_rows, first, block), bad)
-            bad.clear()
+            yield self.batch(table, self.lines_of(table.num_rows, first, block), errors)
+            errors.clear()
+
+    def _without(
+        self, errors: Mapping[int, DataFileError], first: int, block: bytes, wanted: Wanted
+    ) -> bytes:
+        """The block with rows of gaps in place of lines that are refused."""
+        if not errors:
+            return block
+        lines, gap = block.split(b"\n"), self.gaps(wanted)[-1]
+        for line in errors:
+            lines[line - first] = self.separator.join([gap] * len(self.columns)).encode()
+        return b"\n".join(lines)
 
     def _as_text(
         self, first: int, block: bytes, wanted: Wanted, refused: Refused
@@ -653,12 +664,10 @@ class CsvRecords(TextRecords):
         except (ValueError, csv.Error) as error:
             if not (faults := list(self._faults(first, block))):
                 raise self.at(first, f"in the lines from here on: {error}") from None
-        lines = block.split(b"\n")
         for fault in faults:
             refused(fault)
-            lines[(fault.line or first) - first] = b""
-        block = b"\n".join(lines)
-        return self._table(block, wanted) if block.strip(b"\n") else _no_rows(wanted), block
+        block = self._without({fault.line or 0: fault for fault in faults}, first, block, wanted)
+        return self._table(block, wanted), block
 
     def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
         """The table of a block where all that are to be numbers are; else None."""
@@ -770,13 +779,6 @@ def _with_line_ends(table: Any) -> Any:
             text = compute.replace_substring(table.column(i), "\r", "\n")
             table = table.set_column(i, name, text)
     return table
-
-
-def _no_rows(wanted: Wanted) -> Any:
-    """A table of text without a row."""
-    import pyarrow as pa
-
-    return pa.table({name: pa.array([], pa.string()) for name in wanted.columns})
 
 
 def _is_plain(text: Any) -> bool:

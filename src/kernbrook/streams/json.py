@@ -21,7 +21,6 @@ from kernbrook.streams.records import (
     is_unicode,
     kinds_of,
     quoted,
-    raised,
     table_of,
 )
 
@@ -43,7 +42,7 @@ class JsonRecords(TextRecords):
     def __init__(self, file: DataFile, known: Collection[str] = (), skips: bool = False):
         super().__init__(file)
         for first, block in line_blocks(file):
-            rows = self._objects(first, block, (lambda error: None) if skips else raised)[1]
+            rows = self._objects(first, block, self.refusing(skips)[0])[1]
             if names := dict.fromkeys(name for row in rows for name in row):
                 break
         else:
@@ -57,7 +56,7 @@ class JsonRecords(TextRecords):
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         known = set(self.columns)
-        refused, left = self.refusing(wanted)
+        refused, errors = self.refusing(wanted.skips)
         most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
         for first, block in line_blocks(self._file):
             lines, rows = self._objects(first, block, refused)
@@ -66,11 +65,9 @@ class JsonRecords(TextRecords):
                     name = next(name for name in row if name not in known)
                     problem = f"{quoted(name)} is in none of the first objects; take it out"
                     raise self.at(line, problem)
-            for start in range(0, max(len(rows), 1), most):
+            for start in range(0, len(rows), most):
                 own = lines[start : start + most]
-                until = first + len(block) if start + most >= len(rows) else own[-1]
-                here = [line for line in left if line <= until]
-                del left[: len(here)]
+                here = {line: errors.pop(line) for line in own if line in errors}
                 table = self._table(own, rows[start : start + most], wanted)
                 yield self.batch(table, own, here)
 
@@ -94,16 +91,17 @@ class JsonRecords(TextRecords):
     def _objects(
         self, first: int, block: bytes, refused: Refused
     ) -> tuple[list[int], list[dict[str, Any]]]:
-        """The objects of a block, and the numbers of their lines."""
-        lines, rows = [], []
+        """The objects of a block, empty where they are refused; and the numbers of their lines."""
+        lines, rows = list[int](), list[dict[str, Any]]()
         for number, line in enumerate(block.split(b"\n"), start=first):
             if not line.strip():
                 continue
+            lines.append(number)
             try:
                 rows.append(self._object(number, line))
-                lines.append(number)
             except DataFileError as error:
                 refused(error)
+                rows.append({})
         return lines, rows
 
     def _object(self, number: int, line: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple, TypeAlias
@@ -81,11 +81,11 @@ _SEVERAL = b"kernbrook: values of several kinds"
 BATCH_ROWS = 16_384  # of formats that let the reader choose
 
 
-Refused: TypeAlias = "Callable[[KernbrookError], None]"
+Refused: TypeAlias = "Callable[[DataFileError], None]"  # with the error for a line
 
 
-def raised(error: KernbrookError) -> None:
-    """What is called with the error for a row where no row is left out."""
+def raised(error: DataFileError) -> None:
+    """What is called with it where no row is left out."""
     raise error from None
 
 
@@ -98,8 +98,7 @@ class Wanted(NamedTuple):
     decimal : the mark before the fraction of numbers, where values of several kinds become text
     kept : text that is no gap, whatever it looks like: declared levels
     numbers : of the columns, those of numbers as programs write them: they need not come as text
-    refused : called with the error for each row that cannot be read; where that returns, the row
-        is left out
+    skips : whether rows that cannot be read are left out, see `Batch`; else the first is an error
     ignores : whether names that come later, after those of `Records.columns`, are left out
     """
 
@@ -107,7 +106,7 @@ class Wanted(NamedTuple):
     decimal: str = "."
     kept: Collection[str] = ()
     numbers: Collection[str] = ()
-    refused: Refused = raised
+    skips: bool = False
     ignores: bool = False
 
 
@@ -118,27 +117,20 @@ class Batch(NamedTuple):
     ----------
     table : a pyarrow table of the columns that were asked for
     refusal : the error for a problem with one of its rows, by the number of the row from 0
-    bad : of all rows, these too, the numbers of those that were refused
+    refused : the errors of rows that cannot be read, by their numbers; they have no values here
     """
 
     table: Any
     refusal: Callable[[int, str], KernbrookError]
-    bad: Sequence[int] = ()
+    refused: Mapping[int, KernbrookError] = {}
 
-    def place(self, row: int) -> int:
-        """The number of a row among all of them, those that were refused too.
+    def readable(self) -> Any:
+        """The table without the rows that cannot be read."""
+        import pyarrow as pa
 
-        Examples
-        --------
-        >>> batch = Batch(None, lambda row, problem: KernbrookError(problem), bad=[0, 2])
-        >>> [batch.place(row) for row in range(3)]
-        [1, 3, 4]
-        """
-        for bad in self.bad:
-            row += bad <= row
-        return row
+        return pa.concat_tables(_between(self.table, self.refused)) if self.refused else self.table
 
-    def bounded(self, refused: Refused = raised) -> Iterator[Batch]:
+    def bounded(self, skips: bool) -> Iterator[Batch]:
         """The same rows in batches without much text each, and without cells of long text."""
         sizes, long = np.zeros(self.table.num_rows, dtype=np.int64), dict[int, str]()
         for name in self.table.column_names:
@@ -147,8 +139,8 @@ class Batch(NamedTuple):
                 found = f"text of {own[row]:,} bytes; expected {limits.LONGEST_CELL:,} at most"
                 long.setdefault(row, f"column {quoted(name)}: {found}")
             sizes += own
-        batch = self.without(long, refused)
-        sizes = np.delete(sizes, [*long])
+        batch = self.refusing(long, skips)
+        sizes[[*long]] = 0
         ends = [*np.flatnonzero(np.diff(np.cumsum(sizes) // limits.BATCH_BYTES)) + 1, len(sizes)]
         if len(ends) == 1:
             yield batch
@@ -156,28 +148,32 @@ class Batch(NamedTuple):
         for start, stop in pairwise([0, *map(int, ends)]):
             yield batch._part(start, stop)
 
-    def without(self, wrong: Mapping[int, str], refused: Refused) -> Batch:
-        """The same but for rows with a problem, of which `refused` is told."""
+    def refusing(self, wrong: Mapping[int, str], skips: bool) -> Batch:
+        """The same where rows have a problem; the first is raised but where they are left out."""
         import pyarrow as pa
 
         if not wrong:
             return self
-        for row in sorted(wrong):
-            refused(self.refusal(row, wrong[row]))
-        n = self.table.num_rows
-        left = [row for row in range(n) if row not in wrong]
-        runs = [(a + 1, b - a - 1) for a, b in pairwise([-1, *sorted(wrong), n])]
-        table = pa.concat_tables([self.table.slice(*run) for run in runs])
-        bad = sorted([*self.bad, *map(self.place, wrong)])
-        return Batch(table, lambda row, told: self.refusal(left[row], told), bad)
+        errors = {row: self.refusal(row, wrong[row]) for row in sorted(wrong)}
+        if not skips:
+            raise next(iter(errors.values()))
+        schema = self.table.schema
+        gap = pa.Table.from_arrays([pa.nulls(1, one.type) for one in schema], schema=schema)
+        first, *parts = _between(self.table, errors)
+        table = pa.concat_tables([first, *(one for part in parts for one in (gap, part))])
+        return Batch(table, self.refusal, {**self.refused, **errors})
 
     def _part(self, start: int, stop: int) -> Batch:
-        """Rows from one to before another, and those that were refused before them."""
-        first = self.place(start - 1) + 1 if start else 0
-        last = math.inf if stop == self.table.num_rows else self.place(stop - 1)
-        bad = [row - first for row in self.bad if first <= row < last]
+        """Rows from one to before another."""
+        refused = {row - start: one for row, one in self.refused.items() if start <= row < stop}
         table = self.table.slice(start, stop - start)
-        return Batch(table, lambda row, problem: self.refusal(start + row, problem), bad)
+        return Batch(table, lambda row, problem: self.refusal(start + row, problem), refused)
+
+
+def _between(table: Any, rows: Iterable[int]) -> list[Any]:
+    """The tables before, between and after some rows."""
+    ends = pairwise([-1, *sorted(rows), table.num_rows])
+    return [table.slice(start + 1, end - start - 1) for start, end in ends]
 
 
 class Records(ABC):
@@ -203,7 +199,7 @@ class Records(ABC):
     def batches(self, wanted: Wanted) -> Iterator[Batch]:
         """All rows from the first on, with these columns, not much text at once."""
         for batch in self._read(wanted):
-            yield from batch.bounded(wanted.refused)
+            yield from batch.bounded(wanted.skips)
 
     @abstractmethod
     def _read(self, wanted: Wanted) -> Iterator[Batch]:

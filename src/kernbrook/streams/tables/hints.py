@@ -16,7 +16,7 @@ import numpy as np
 
 from kernbrook.errors import DataFileWarning, KernbrookError, UndeclaredColumnsError
 from kernbrook.streams import limits
-from kernbrook.streams.records import Records, Refused, Wanted, quoted, raised, without_gaps
+from kernbrook.streams.records import Records, Wanted, quoted, without_gaps
 from kernbrook.streams.tables.columns import ISO, Column, Date, Number, read_dates
 from kernbrook.streams.tables.declared import (
     AUTO,
@@ -137,7 +137,7 @@ def _parts_of(written: str) -> tuple[str, ...]:
 
 
 def found_format(
-    records: Records, column: str, parts: tuple[str, ...], refusal: KernbrookError, refused: Refused
+    records: Records, column: str, parts: tuple[str, ...], refusal: KernbrookError, skips: bool
 ) -> str:
     """The one common format in which all dates of a column can be read, which a warning names.
 
@@ -145,15 +145,15 @@ def found_format(
     not looked at.
 
     refusal : what is raised where the first text is in none
-    refused : as `Wanted` has it
+    skips : as `Wanted` has it
     """
     known, instead = np.array([ISO, *COMMON]), f"{option('drop', column)} in place of dates"
     fits = np.ones((len(known), 1), dtype=bool)  # all rows so far, the last of them behind
-    for batch in records.batches(Wanted([column], refused=refused)):
+    for batch in records.batches(Wanted([column], skips=skips)):
         text = without_gaps(as_text(batch.table.column(column)))
         gap = text.is_null().to_numpy(zero_copy_only=False)
         here = gap | ~np.array([read_dates(text, one)[1] for one in known])
-        if refused is not raised:
+        if skips:
             here |= ~here.any(axis=0)
         fits = np.logical_and.accumulate(np.hstack([fits[:, -1:], here]), axis=1)
         if not fits[:, -1].any():
@@ -189,7 +189,7 @@ def codes_of(
 
     zeros : whether only those are wanted that have digits after a 0
     """
-    wanted = Wanted(columns, decimal, refused=lambda error: None, ignores=True)
+    wanted = Wanted(columns, decimal, skips=True, ignores=True)
     batch = next(iter(records.batches(wanted)), None) if columns else None
     found = {} if batch is None else {n: _code(n, batch.table.column(n), zeros) for n in columns}
     return {name: told for name, told in found.items() if told}
@@ -446,7 +446,7 @@ class _Looked:
 
 
 def survey(
-    records: Records, columns: Sequence[str], said: Declared, fills: bool, refused: Refused
+    records: Records, columns: Sequence[str], said: Declared, fills: bool, skips: bool
 ) -> list[Finding]:
     """What each column seems to be of which nothing is said, and which is no column of numbers.
 
@@ -457,9 +457,9 @@ def survey(
     codes = codes_of(records, numbers, decimal, zeros=True)
     own = [_Looked(Number(name, written), codes.get(name, "")) for name in names]
     numbers = [name for name in numbers if name not in codes]
-    _read(records, Wanted(names, decimal, [], numbers, refused), own, _Looked.look)
+    _read(records, Wanted(names, decimal, [], numbers, skips), own, _Looked.look)
     odd = [one for one in own if one.is_text]
-    wanted = Wanted([one.name for one in odd], decimal, refused=refused)
+    wanted = Wanted([one.name for one in odd], decimal, skips=skips)
     _read(records, wanted, odd, _Looked.count)
     marked = any(one.has_mark for one in own if one.is_number)
     _find_ways(odd, written, marked)
@@ -484,8 +484,9 @@ def _read(
     records: Records, wanted: Wanted, own: list[_Looked], see: Callable[[_Looked, Any], None]
 ) -> None:
     for batch in records.batches(wanted) if own else ():
-        for one in own if batch.table.num_rows else ():
-            see(one, batch.table.column(one.name))
+        table = batch.readable()
+        for one in own if table.num_rows else ():
+            see(one, table.column(one.name))
 
 
 def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
@@ -507,11 +508,11 @@ def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
 
 
 def taken_of(
-    encoder: TableEncoder, records: Records, columns: Sequence[str], refused: Refused = raised
+    encoder: TableEncoder, records: Records, columns: Sequence[str], skips: bool = False
 ) -> dict[str, dict[str, Any]]:
     """What "auto" of an encoder takes of a table, by parameter and column; all rows are read."""
     auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
-    found = survey(records, columns, encoder.declarations(), True, refused) if auto else []
+    found = survey(records, columns, encoder.declarations(), True, skips) if auto else []
     taken: dict[str, dict[str, Any]] = {name: {} for name in auto}
     for one in sorted(found, key=lambda one: one.taken is not None):
         if one.parameter in auto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.records import Batch, Records, Wanted, quoted, raised, several_of
+from kernbrook.streams.records import Batch, Records, Wanted, quoted, several_of
 from kernbrook.streams.stream import Labels, Piece, Stream
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
 from kernbrook.streams.tables.hints import (
@@ -144,21 +145,21 @@ class BadRows:
     first: Exception | None = field(default=None, repr=False)
 
     def leave_out(self, place: int, told: str, problem: Exception, rows: int) -> None:
-        """Remember one, by its place among all rows; where most are such, raise the first problem.
+        """Remember one; where most are such, raise the first problem.
 
-        told, problem : what is wrong with it, and what would be raised
+        problem : what would be raised
         rows : how many were read so far
         """
         self.first = self.first or problem
-        self.tell(told)
-        self.places.append(place)
+        self.add(place, told)
         if len(self.places) > max(rows, _MANY):
             raise self.first
 
-    def tell(self, problem: str) -> None:
-        """What is wrong with one of them."""
+    def add(self, place: int, told: str) -> None:
+        """Remember one, and what is wrong with it."""
+        self.places.append(place)
         if len(self.told) < _TOLD:
-            self.told.append(problem)
+            self.told.append(told)
 
     def before(self, first: int, rows: int) -> list[int]:
         """Before each of so many rows that are left, from one on: those left out since the last.
@@ -278,7 +279,7 @@ class TableStream(Stream):
         self._trained, self._ignores = trained, ignore_extra
         self._learns = self._new or learns
         self.labelled, self.aside = labelled, list(aside)
-        self._refused = (lambda error: None) if skips else raised
+        self._skips = skips
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
@@ -305,7 +306,7 @@ class TableStream(Stream):
                 if not one.cause.may_be_found:
                     raise self._all_undeclared() or one.refusal from None
                 parts = self._start.declarations().dates[one.column][0]
-                found = found_format(records, one.column, parts, one.refusal, self._refused)
+                found = found_format(records, one.column, parts, one.refusal, skips)
                 self._start = self._start.rewritten(dates={one.column: found})
 
     def classes(self) -> Labels | None:
@@ -315,12 +316,12 @@ class TableStream(Stream):
         wanted = self._wanted()
         names = [name for name in wanted.columns if name != self.label_name]
         for batch in self._records.batches(wanted._replace(columns=names, numbers=())):
-            if row < batch.table.num_rows:
-                found = dict(batch.table.slice(row, 1).to_pylist()[0])
+            if row < (table := batch.readable()).num_rows:
+                found = dict(table.slice(row, 1).to_pylist()[0])
                 if self.encoder.lags_of_label and self.encoder.label is not None:
                     found[self.encoder.label] = "labels of rows before"
                 return found
-            row -= batch.table.num_rows
+            row -= table.num_rows
         return None
 
     def records(self) -> Records | None:
@@ -329,7 +330,7 @@ class TableStream(Stream):
     def unfilled(self, learns: bool = False) -> Any:
         """(n, w) all rows as the encoder's `read_table` has them; it has learned before."""
         batches = self._batches(self._wanted())
-        return stacked([self._start.read_table(self._whole(one), learns) for one in batches])
+        return stacked([self._start.read_table(self._whole(one.table), learns) for one in batches])
 
     def taught(self, rows: int) -> TableEncoder:
         """What the encoder is once it has learned so many rows."""
@@ -365,7 +366,7 @@ class TableStream(Stream):
         if of_label and not self.labelled:
             raise self._records.refusal("lags: of the label, and there is none")
         label = [self.label_name] if of_label and self.label_name is not None else []
-        taken = taken_of(begun, self._records, [*columns, *label], self._refused)
+        taken = taken_of(begun, self._records, [*columns, *label], self._skips)
         for told in told_of_taken(taken):
             tell(DataFileWarning(self._records.where, told))
         start = begun.begin(columns, self.label_name, taken)
@@ -376,7 +377,7 @@ class TableStream(Stream):
         """What all columns are to be declared as, where there are several; None where not."""
         encoder, records = self._start, self._records
         names, fills = encoder.feature_names_in_.tolist(), encoder.missing != "error"
-        found = survey(records, names, encoder.declarations(), fills, self._refused)
+        found = survey(records, names, encoder.declarations(), fills, self._skips)
         if len(found) == 1 and WHICH in found[0].told:
             return records.refusal(f"column {quoted(found[0].column)}: {found[0].told}")
         if len(found) < 2:
@@ -473,24 +474,30 @@ class TableStream(Stream):
         bad = BadRows() if bad is None else bad
         most = max(1, _CELLS // max(1, self.n_features - encoder.words_width))
         rows, first, step = 0, 0, most
-        for batch in self._batches(self._wanted(bad)):
-            table, start = self._whole(batch), 0
+        for batch in self._batches(self._wanted()):
+            table, start = self._whole(batch.table), 0
+            ends = [*sorted(batch.refused), table.num_rows]
             while start < table.num_rows:
+                if start in batch.refused:
+                    bad.add(first + start, str(batch.refused[start]))
+                    start += 1
+                    continue
                 room = PIECE - rows % PIECE if keeps and encoder.remembers else most
                 if most_rows is not None and (room := min(room, most_rows - rows)) == 0:
                     return
-                piece = table.slice(start, min(step, room))
+                end = ends[bisect_right(ends, start)]
+                piece = table.slice(start, min(step, room, end - start))
                 try:
                     encoded = self._encoded(encoder, piece, met, watched)
                 except ColumnProblem as error:
                     problem = self._raised(batch, start + error.cause.row, error)
                     mended = isinstance(problem, MendableError) and error.cause.may_be_found
-                    if mended or self._refused is raised:
+                    if mended or not self._skips:
                         raise problem from None
                     if (step := error.cause.row) == 0:  # else the rows before it come first
                         found = f"column {quoted(error.column)}: {error.cause.found}"
                         told = str(batch.refusal(start, found))
-                        bad.leave_out(first + batch.place(start), told, problem, rows)
+                        bad.leave_out(first + start, told, problem, rows)
                         encoder.helps = False
                         start, step = start + 1, 1
                     continue
@@ -500,22 +507,16 @@ class TableStream(Stream):
                 start += piece.num_rows
                 rows += piece.num_rows
                 step = min(2 * step, most)
-            bad.places += [first + place for place in batch.bad]
-            first += batch.table.num_rows + len(batch.bad)
-        bad.places.sort()
+            first += table.num_rows
 
-    def _wanted(self, bad: BadRows | None = None) -> Wanted:
+    def _wanted(self) -> Wanted:
         encoder = self.encoder
         gone = set(self.matched.missing)
         there = [name for name in encoder.columns_ if name not in gone]
         label = [] if self.label_name is None else [self.label_name]
-        refused = self._refused
-        if refused is not raised and bad is not None:
-            refused = lambda error: bad.tell(str(error))  # noqa: E731
         numbers = [name for name in encoder.plain_numbers() if name not in gone]
-        return Wanted(
-            [*there, *label], encoder.decimal, encoder.levels(), numbers, refused, self._ignores
-        )
+        columns, levels = [*there, *label], encoder.levels()
+        return Wanted(columns, encoder.decimal, levels, numbers, self._skips, self._ignores)
 
     def _batches(self, wanted: Wanted) -> Iterator[Batch]:
         """The rows as they were read; those of a small table are kept."""
@@ -532,11 +533,10 @@ class TableStream(Stream):
         if size <= _KEPT_BYTES:
             self._kept = kept
 
-    def _whole(self, batch: Batch) -> Any:
+    def _whole(self, table: Any) -> Any:
         """A table with the columns that it lacks, which have no value."""
         import pyarrow as pa
 
-        table = batch.table
         for name in self.matched.missing:
             table = table.append_column(name, pa.nulls(table.num_rows))
         return table
