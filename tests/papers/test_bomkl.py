@@ -34,7 +34,6 @@ TABLE_1 = [
         {"omkc-sd n_support"}, marks=LONG,
     ),
     ("madelon", 2, "omkc-u omkc-dd spa", {"spa error"}, {"omkc-dd error"}),
-    pytest.param("magic04", 1, "omkc-u omkc-dd spa", set(), {"omkc-u error"}, marks=LONG),
     ("magic04", 4, "spa", set(), set()),
 ]  # fmt: skip
 
@@ -61,7 +60,6 @@ def test_spa_on_a9a():
 # data, recipe; one permutation of ours
 TABLE_2 = [
     ("magic04", "rbp"), ("magic04", "forgetron"), ("magic04", "bpas"),
-    *(pytest.param("a9a", recipe, marks=LONG) for recipe in ("rbp", "bpas")),
 ]  # fmt: skip
 
 

@@ -18,8 +18,6 @@ from kernbrook.papers import published, reproduce
 from kernbrook.papers.bpegasos import on_the_way, standardised
 from kernbrook.streams.arrays import ArrayStream
 
-FIGURES = ("bpegasos-figure-1", "bpegasos-figure-2", "bpegasos-figure-3")
-
 
 def test_letter():
     hard_streams.real("letter")  # skips where it is not there
@@ -42,20 +40,6 @@ def test_letter():
         for title in ("Projectron++", "BPM+random", "BPM+projection", "BPM+merging"):
             assert 0.9 * budget <= cells[title, budget].mean("n_support") <= budget
     assert "letter: 15,000 rows to learn from here, 16,000 in the paper" in result.remarks
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows", "least"), [("waveform", 10_000, 82), ("checkerboard", 20_000, 95)]
-)
-def test_drawn_data_cut_short(name, rows, least, monkeypatch):
-    monkeypatch.delenv("KERNBROOK_DATA", raising=False)
-    result = reproduce("bpegasos-table-1", data=[name], permutations=1, jobs=1, rows=rows)
-    cells = {(cell["title"], cell["budget"]): cell.mean("accuracy") for cell in result.cells}
-    for title in ("BPM+projection", "BPM+merging", "BPM+merging (21)"):
-        assert min(cells[title, 100], cells[title, 500]) > least
-        assert cells[title, 100] > max(cells["BPM+random", 100], cells["BPM+smallest", 100]) + 2
-    assert result.remarks[0].startswith(f"at most {rows:,} examples")
 
 
 @pytest.fixture
@@ -131,9 +115,8 @@ def test_where_curves_are_tested():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("table", FIGURES)
-def test_a_curve_ends_as_a_run_of_that_length_does(table):
-    result = reproduce(table, rows=400, permutations=2, jobs=1)
+def test_a_curve_ends_as_a_run_of_that_length_does():
+    result = reproduce("bpegasos-figure-3", rows=400, permutations=2, jobs=1)
     assert len(result.cells) == 5
     name = result.cells[0]["data"]
     table_1 = reproduce("bpegasos-table-1", [name], permutations=2, rows=400, jobs=1)

@@ -29,7 +29,7 @@ def make(recipe="bpegasos-merge", **settings):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("rows", [1, 7, CHUNK - 1, CHUNK, 2 * CHUNK + 5])
+@pytest.mark.parametrize("rows", [1, 2 * CHUNK + 5])
 def test_both_parts_have_the_scale_of_the_training_part(rows, sparse):
     X, y = raw(rows)
     X_test, y_test = raw(20, seed=1)
@@ -59,7 +59,7 @@ def test_rows_come_in_the_given_order(kind):
     assert [len(labels) for _, labels in stream.chunks(1000)] == [1000] * 4 + [146]
 
 
-@pytest.mark.parametrize("recipe", ["bpegasos-merge", "bpegasos-random", "pegasos", "omkc-ss"])
+@pytest.mark.parametrize("recipe", ["bpegasos-random", "omkc-ss"])
 def test_it_is_learning_at_once_and_predicting_at_once(recipe):
     split = standardised(Waveform(5000, seed=1), Waveform(3000, seed=2))
     (X, y), (X_test, y_test) = split.train.read(), split.test.read()

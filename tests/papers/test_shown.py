@@ -95,23 +95,6 @@ def test_a_star_is_only_where_something_is_best():
     assert published("omkc-table-3").as_table(found).strong == {0, 2}
 
 
-def test_what_does_not_agree_is_marked():
-    """Printed 16.07 ± 1.42 and 1547.5 ± 53.0 over 20 runs, as many as ours."""
-    far = {"error": Estimate(18.92, 1.4, 20), "n_support": Estimate(1441.4, 50.0, 20)}
-    shown = lines(with_first(table_3(), ours=far))
-    row = next(line for line in shown if "16.07" in line)
-    assert "+2.85!" in row
-    assert row.endswith("-6.9!")
-    assert "! more than two printed deviations away" in shown
-    near = {"error": Estimate(18.90, 1.4, 20), "n_support": Estimate(1441.6, 50.0, 20)}
-    shown = lines(with_first(table_3(), ours=near))
-    row = next(line for line in shown if "16.07" in line)
-    assert "+2.83~" in row
-    assert row.endswith("-6.8~")
-    assert any(line.startswith("~ within two printed deviations") for line in shown)
-    assert not any(line.startswith("!") for line in shown)
-
-
 def test_seconds_stand_where_the_paper_prints_them_and_there_is_room():
     assert "seconds" not in text(table_3(), 140)
     first = table_3().cells[0]
@@ -187,15 +170,6 @@ def test_accuracies_stand_beside_the_paper():
     )
 
 
-@pytest.mark.parametrize("runs", [1, 5])
-@pytest.mark.parametrize("width", [80, 100])
-def test_accuracies_lose_columns_but_no_numbers(width, runs):
-    found = text(accuracies(runs), width)
-    assert "…" not in found
-    assert ("10,000,000" in found) == (width == 100)
-    assert any("99.8 ± 0.0" in line and "1.25" in line for line in found.splitlines())
-
-
 def errors(data, recipe, title, of_paper, ours, labels_printed, asked, seconds):
     printed_ = {"error": of_paper, "labels": labels_printed}
     return Cell(
@@ -226,17 +200,6 @@ def test_errors_and_labels_beside_the_paper():
     assert found.index("twitter") < found.index("energy")
     for note in ("not present: w5a", "a remark", "permutations: none, the data's own order"):
         assert note in found
-
-
-def test_a_narrow_table_of_errors_loses_seconds_first():
-    key = {"data": "twitter", "recipe": "raker", "title": "kernbrook, half of the labels"}
-    wide, narrow = lines(with_first(regression(), key=key), 120), lines(
-        with_first(regression(), key=key), 80
-    )  # fmt: skip
-    assert any(line.endswith("0.500") for line in wide)
-    row = next(line for line in narrow if line.startswith("kernbrook"))
-    assert "2.86 ± 0.02" in row
-    assert "0.500" not in row
 
 
 ROWS = [
@@ -285,14 +248,6 @@ def test_voted_kernel_regularization():
     assert {voted().cells[place]["recipe"] for place in strong} == {"vkr-pdim"}
 
 
-@pytest.mark.parametrize("width", [80, 100, 120])
-def test_what_does_not_fit_goes(width):
-    found = text(voted(), width)
-    assert ("chosen" in "".join(found.splitlines()[:5])) == (width > 80)
-    for part in ("german, polynomial", "8.50 ± 0.25", "8.00 ± 1.25"):
-        assert part in found
-
-
 @pytest.mark.parametrize(
     ("p_value", "found"), [(0.01, 5), (0.05, 5), (0.051, 10), (0.1, 10), (0.11, None), (None, None)]
 )
@@ -305,13 +260,6 @@ def test_stars_of_a_test(p_value, found):
     )
     (column,) = (column for column in table.columns if column.header == "p")
     assert column.marks == (stars,)
-
-
-def test_the_setting_of_several_draws():
-    first = voted().cells[3]
-    chosen = (*first.facts["chosen"] * 2, {"lam": 1.0, "beta": 1.0})
-    one = replace(first, facts={**first.facts, "chosen": chosen})
-    assert "lam 0.01, beta 0.001 (2 of 3)" in text(replace(voted(), cells=(one,)), 140)
 
 
 def test_ours_against_print():

@@ -13,8 +13,6 @@ from reports.test_over_time import many_recipes
 from kernbrook.errors import InputError
 from kernbrook.reports import comparison_table, verdict, write_report
 
-HOSTILE = '<img src="http://evil.example/x" onerror=alert(1)>&amp;"\''
-
 
 def shown(comparison, width=80, **options):
     return printed(comparison_table(comparison), width, **options)
@@ -78,15 +76,6 @@ def test_one_permutation_has_no_deviation_and_no_test():
     assert "±" not in text
     assert text.splitlines()[0].rstrip().endswith(", 1 permutation")
     assert "one permutation allows no test" in text
-
-
-def test_names_are_neither_markup_nor_cut_after_numbers():
-    comparison = replace(make_comparison(("omkc-dd", "omkc-ds")), data="[red]x[/red] [")
-    rows = (replace(comparison.rows[0], recipe="r" * 120), comparison.rows[1])
-    text = shown(replace(comparison, rows=rows))
-    assert "[red]x[/red] [:" in text
-    errors = comparison.rows[0].errors
-    assert f"{errors.mean():.2f} ± {errors.std(ddof=1):.2f}" in text
 
 
 def test_a_comparison_without_rows_or_runs_is_refused(tmp_path):
@@ -240,20 +229,6 @@ def test_a_page_of_numbers(page):
     assert found.tags["svg"] == 2
     for part in ("upport vectors", "asked %", "#SV", "left out"):
         assert part not in found.text
-
-
-def test_hostile_names_are_text(page):
-    comparison = make_comparison(("omkc-dd", "omkc-ds"), kernels=(HOSTILE, "k2", "{{ 7 * 7 }}"))
-    rows = (replace(comparison.rows[0], title=HOSTILE), comparison.rows[1])
-    found = page(replace(comparison, data=HOSTILE, rows=rows, manifest={HOSTILE: HOSTILE}))
-    assert HOSTILE in found.text
-    assert "{{ 7 * 7 }}" in found.text
-
-
-def test_the_same_comparison_gives_the_same_bytes(tmp_path):
-    for name in ("a.html", "b.html"):
-        write_report(make_comparison(("omkc-dd", "majority")), tmp_path / name)
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 def test_final_weights_are_those_of_the_best_recipe(page):
