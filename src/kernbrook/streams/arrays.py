@@ -15,25 +15,10 @@ from kernbrook.streams.stream import Features, Labels, Piece, Stream
 
 
 class ArrayStream(Stream):
-    """Rows that are in memory already.
+    """Rows that are in memory already: (n, d) finite numbers in any form, (n,) numbers or text.
 
-    Parameters
-    ----------
-    X : (n, d) array, sparse array, list of rows, or frame, all of finite numbers
-    y : (n,) labels: numbers or text
-    name : what to call the data
-
-    Notes
-    -----
     Nothing is copied that need not be: chunks are views where X is float64 and C-contiguous. Sparse
-    input becomes CSR.
-
-    Raises
-    ------
-    InputError
-        X is not a matrix of numbers, y not a vector, or their lengths differ.
-    NonFiniteError
-        NaN or infinity; the first row and column are named.
+    input becomes CSR. NonFiniteError names the first row and column with NaN or infinity.
     """
 
     def __init__(self, X: Any, y: Any, name: str = "arrays"):

@@ -27,16 +27,6 @@ class Drawn(Stream):
 
     Block b is drawn from (seed, b) alone, so that row t depends on the seed and t: not on the
     length of a chunk nor on how many rows follow.
-
-    Parameters
-    ----------
-    rows : n; None for `usual`
-    seed : a non-negative integer
-
-    Raises
-    ------
-    InputError
-        `rows` or `seed` is out of range.
     """
 
     usual: ClassVar[int]
@@ -152,12 +142,7 @@ def stream_names() -> tuple[str, ...]:
 
 
 def describe_stream(name: str) -> str:
-    """One line about a built-in stream.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such stream.
+    """One line about a built-in stream; UnknownNameError where there is none of that name.
 
     Examples
     --------

@@ -90,14 +90,8 @@ COMPRESSIONS = {
 class DataFile:
     """A file that can be read as often as wanted, and what it may hold at most.
 
-    Parameters
-    ----------
     source : a path, or the text "-" for standard input
     max_bytes : the most text to read; None for the limits in `limits`
-
-    Attributes
-    ----------
-    path : what to call it in messages
     """
 
     def __init__(self, source: str | PathLike[str], max_bytes: int | None = None):
@@ -524,15 +518,10 @@ def _format_of_line(line: bytes, least: int) -> str | None:
 
 
 def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
-    """The decompressed text in blocks of whole lines, about 1 MiB each.
+    """The decompressed text in blocks of whole lines, about 1 MiB each, each with its first number.
 
-    A line ends with LF, CR LF or CR, whichever the file has, and here with LF. Memory is bounded
-    by the block or the longest line, whichever is longer.
-
-    Yields
-    ------
-    first : number of the block's first line, from 1
-    block : the lines; only the file's last may lack its newline
+    A line ends with LF, CR LF or CR, whichever the file has, and here with LF; only the file's last
+    may lack it. Memory is bounded by the block or the longest line, whichever is longer.
     """
     line, length = 1, 0  # length: of what is held, a line without an end so far
     held: list[bytes] = []

@@ -316,10 +316,6 @@ def read_header(
 ) -> Header:
     """Read the first row, and as many more as it takes to tell whether it is a header.
 
-    Parameters
-    ----------
-    source : the file, or its name
-    separator : what parts the values
     known : names that columns must have, as a model or an argument says; empty where nobody does
     least : columns
     """
@@ -352,10 +348,7 @@ def read_header(
 
 
 def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> None:
-    """DataFileError where the first row is shorter than those below it, or all end with a mark.
-
-    named : whether somebody has said names of columns
-    """
+    """DataFileError where the first row is shorter than those below it, or all end with a mark."""
     (first, names), below = rows[0], rows[1:]
     counts, n = [len(cells) for _, cells in below], len(names)
     if not below or min(counts) != max(counts) or counts[0] < n:
@@ -398,10 +391,7 @@ def _title(rows: list[Line]) -> str:
 
 
 def _one_column(rows: list[Line], text: list[str], by: str) -> str:
-    """What is wrong where the first of some rows has one value and is to have more.
-
-    by : what parts the values, in words
-    """
+    """What is wrong where the first of some rows, parted by something, has one value alone."""
     for mark in SEPARATORS:
         if found := _title(
             [(row[0], one.split(mark)) for row, one in zip(rows, text, strict=True)]
@@ -593,13 +583,8 @@ class TextRecords(Records):
 class CsvRecords(TextRecords):
     """A CSV file. Values come as text, and of columns that are to be numbers as these.
 
-    A column of which a value is no plain number comes as text from that block on.
-
-    Parameters
-    ----------
-    file : the file
-    separator : one character between values; None to find it
-    known, least : as `read_header` has them
+    A column of which a value is no plain number comes as text from that block on. Where no
+    separator is given, it is found; known, least : as `read_header` has them.
     """
 
     typed = False

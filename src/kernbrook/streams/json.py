@@ -32,9 +32,6 @@ class JsonRecords(TextRecords):
     pyarrow's own reader is not used: text that looks like a date would be one, whole numbers of
     over 64 bits would be rounded, and numbers beside text are no column to it.
 
-    Parameters
-    ----------
-    file : the file
     known : names of columns that are there whether an object has them or not
     skips : whether lines that are no objects are left out
     """

@@ -170,25 +170,11 @@ def table_records(
 ) -> Records | None:
     """The rows of a table: a frame or records in memory, a file, or a folder of Parquet files.
 
-    Parameters
-    ----------
-    data : the table
-    max_bytes : as `open_stream` has it
+    None where it is a name of data, or svmlight.
+
     sep, known, least : of a CSV file, as `read_header` has them
     optional : columns that no object of JSON lines needs to have
     skips : whether rows that cannot be read will be left out
-
-    Returns
-    -------
-    Records
-        None where it is a name of data, or svmlight.
-
-    Raises
-    ------
-    DataFileError
-        It cannot be read.
-    InputError
-        `sep` is given, and it is no CSV file.
     """
     if not isinstance(data, (str, os.PathLike, DataFile)):
         from kernbrook.streams.arrow import FrameRecords, frame_of

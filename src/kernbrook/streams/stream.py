@@ -98,41 +98,14 @@ class Stream(ABC):
         """All rows from the first on, as non-empty (X, y) of any length."""
 
     def chunks(self, rows: int = 1024) -> Iterator[Piece]:
-        """Every row, in chunks of a given length; each call begins anew.
+        """Every row, in chunks of a given length, of which the last may be shorter, as (X, y).
 
-        Parameters
-        ----------
-        rows : length of a chunk, at least 1; only the last chunk may be shorter
-
-        Yields
-        ------
-        X : (rows, d) float64, C-contiguous, or a CSR array
-        y : (rows,) labels
-
-        Raises
-        ------
-        InputError
-            `rows` is not a positive integer.
-        DataFileError
-            The file cannot be read to its end.
+        X (rows, d) is float64 and C-contiguous, or a CSR array. Each call begins anew.
         """
         return _cut(self._pieces(), positive_integer(rows, "rows"))
 
     def read(self) -> Piece:
-        """Every row at once.
-
-        Returns
-        -------
-        X : (n, d) float64, C-contiguous, or a CSR array
-        y : (n,) labels
-
-        Raises
-        ------
-        InputError
-            The stream has a positive label that none of its rows has.
-        DataFileError
-            The file cannot be read to its end.
-        """
+        """(X, y) of all rows, as `chunks` has them."""
         return _join(list(self._pieces()))
 
     def __repr__(self) -> str:
@@ -173,16 +146,9 @@ class View(Stream):
 class PositiveView(View):
     """A stream of two classes: +1 where the label is a given one, else -1.
 
-    Parameters
-    ----------
-    stream : the rows
-    positive : the label that becomes +1; text is read as a number where the labels are numbers
-    needed : whether a row must have it
-
-    Notes
-    -----
-    That no row has the label is known only at the end: the last chunk is then followed by an
-    `InputError` listing the labels found. Rows without a label have none.
+    Text is read as a number where the labels are numbers. That no row has the label is known only
+    at the end: where it is needed, the last chunk is then followed by an `InputError` listing the
+    labels found. Rows without a label have none.
     """
 
     def __init__(self, stream: Stream, positive: object, needed: bool = True):
@@ -229,13 +195,7 @@ class PositiveView(View):
 
 
 class LabelledRows(View):
-    """The rows of a stream that have a label.
-
-    Warns
-    -----
-    DataFileWarning
-        So many have none, and are left out.
-    """
+    """The rows of a stream that have a label; a warning says how many have none."""
 
     def __init__(self, stream: Stream):
         super().__init__(stream)
@@ -260,13 +220,7 @@ class LabelledRows(View):
 
 
 class FirstRows(View):
-    """The first rows of a stream.
-
-    Raises
-    ------
-    InputError
-        The stream has fewer rows.
-    """
+    """The first rows of a stream; InputError where it has fewer."""
 
     def __init__(self, stream: Stream, rows: int):
         if stream.n_rows is not None and rows > stream.n_rows:
@@ -305,13 +259,7 @@ def has_label(y: Labels) -> NDArray[np.bool_]:
 
 
 def positive_integer(value: object, what: str) -> int:
-    """`value` as an int of at least 1.
-
-    Raises
-    ------
-    InputError
-        It is something else.
-    """
+    """`value` as an int of at least 1; InputError where it is something else."""
     try:
         number = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:

@@ -50,21 +50,15 @@ class _Lines(NamedTuple):
 class SvmlightStream(Stream):
     """A svmlight file, plain or compressed.
 
-    The file is read once when opened, in bounded memory. That reading checks every line and finds
-    what may not change between chunks: the width, whether all labels are integers (then y is
-    int64, else float64), and whether more than half of the entries are written out (then X is
-    dense, else CSR). Rows of up to 16 MiB in all stay in memory; a longer file is read again by
-    each pass.
+    It is read once when opened, in bounded memory. That reading checks every line and finds what
+    may not change between chunks: the width, whether all labels are integers (then y is int64, else
+    float64), and whether more than half of the entries are written out (then X is dense, else CSR).
+    Rows of up to 16 MiB in all stay in memory; a longer file is read again by each pass.
 
-    Parameters
-    ----------
-    path : the file, or its name
-    n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^24
-
-    Notes
-    -----
     Indices count from 1 and ascend within a line. Blank lines, comments and ``qid:`` tokens are
     skipped. Numbers are rounded correctly, as `float` does.
+
+    n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^24
     """
 
     def __init__(self, path: DataFile | Path, n_features: int | None = None):
@@ -142,13 +136,8 @@ def _all_integers(labels: NDArray[np.float64]) -> bool:
 
 
 def parse_block(path: Path, first: int, block: bytes, width: int | None = None) -> _Lines:
-    """Parse a block of whole lines.
+    """Parse a block of whole lines, the first of which has a number.
 
-    Parameters
-    ----------
-    path : the file, for messages
-    first : number of the block's first line
-    block : the lines
     width : the greatest index allowed; None where the file is to say how wide it is
     """
     from kernbrook.numerics import svmlight_parser as parser

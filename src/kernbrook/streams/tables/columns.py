@@ -678,15 +678,10 @@ class Lag:
     One so far back that is not known yet, or is missing, is the last one known at that row; before
     the first row it is the mean of those known so far, 0 where there is none.
 
-    Parameters
-    ----------
     label : what labels become: a number, or their levels
     lags : rows back; none where there are no such columns
     delay : rows that come between a row and its label
     every : labels come after each so many rows, all that there are by then
-
-    Attributes
-    ----------
     rows : met so far
     window : (w, v) the labels of the last rows, NaN where they are missing
     last, totals, counts : (v,) of the rows before the window: the last values, 0 before the first;

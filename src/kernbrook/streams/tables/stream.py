@@ -83,11 +83,8 @@ def match_columns(
 ) -> Match:
     """Find the columns of a model in a table: the one rule for files, frames and records.
 
-    Parameters
-    ----------
-    wanted : columns that the model learns from
+    wanted, known : columns that the model learns from, and that it has seen besides
     found : columns of the table, without the label
-    known : columns that the model has seen and does not learn from
     fills : whether the model fills gaps: a column that is not there is then one of gaps
     ignore_extra : whether columns that the model does not know are left out
 
@@ -216,7 +213,10 @@ class TableStream(Stream):
     """A table of any format; its columns but for the label are encoded as they come.
 
     It is read once when opened, in bounded memory, and again by each pass where it takes over
-    16 MiB. The first reading checks every value and finds the type of the labels, see `LabelType`.
+    16 MiB. The first reading checks every value and finds the type of the labels, see `LabelType`;
+    an error names the line or the row, the column, and the option that would help; a warning says
+    what was guessed. `encoder` is what has learned so far in the pass that was begun last; one that
+    was given and learns stays as it is.
 
     Parameters
     ----------
@@ -232,29 +232,6 @@ class TableStream(Stream):
     learns : whether an encoder that has learned goes on learning: a copy of it, afresh in each pass
     ignore_extra : whether columns that an encoder which has learned does not know are left out
     skips : whether rows that cannot be read are left out
-
-    Attributes
-    ----------
-    encoder : what it has learned so far in the pass that was begun last; one that was given and
-        learns stays as it is
-    matched : where the encoder has learned before, columns that it knows and the table lacks, and
-        the reverse
-    bad_rows : those that are left out
-    level_counts : of each column of declared levels, how often each came in the whole table
-
-    Raises
-    ------
-    DataFileError
-        The file cannot be read, or a value is missing or not what was expected; the line or the
-        row is named, the column, and the option that would help.
-    UnknownNameError
-        A column is not there.
-
-    Warns
-    -----
-    DataFileWarning
-        The first row of a CSV file is of numbers, the first column seems to be the index that
-        pandas writes, or numbers, dates or labels are written in a way that was guessed.
     """
 
     matched: Match
