@@ -54,7 +54,7 @@ class ArrowFile(Records):
             while (table := self._in_words(lambda: self._next(batches, columns))) is not None:
                 part = f"rows {row:,} to {row + table.num_rows - 1:,}"
                 self._file.check_unpacked(table.nbytes, opened, part)
-                yield Batch(table, self._refusal_from(row))
+                yield self.numbered(table, row)
                 row += table.num_rows
 
     def _next(self, batches: Iterator[Any], columns: Sequence[str]) -> Any:
@@ -65,9 +65,6 @@ class ArrowFile(Records):
             return None
         batch.validate(full=True)  # else what a damaged file points to is read, wherever it is
         return pa.Table.from_batches([batch]).select(list(columns))
-
-    def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
-        return lambda i, problem: self.refusal(f"row {first + i:,}: {problem}")
 
     def _opened(self) -> BinaryIO:
         return self._file.seekable()
@@ -138,10 +135,7 @@ class FrameRecords(Records):
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
             piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
-            yield Batch(to_arrow(piece, wanted.decimal), self._refusal_from(first))
-
-    def _refusal_from(self, first: int) -> Callable[[int, str], KernbrookError]:
-        return lambda i, problem: self.refusal(f"row {first + i}, counted from 0: {problem}")
+            yield self.numbered(to_arrow(piece, wanted.decimal), first, ", counted from 0")
 
 
 def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> Any:

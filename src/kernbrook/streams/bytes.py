@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import io
 import lzma
+import mmap
 import os
 import re
 import stat
 import sys
 import tempfile
-import threading
 import weakref
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections.abc import Iterator
@@ -110,7 +110,8 @@ class DataFile:
         """What the file holds, unpacked, 1 MiB at a time; EOFError where it is packed and cut."""
         with self._raw() as raw:
             with _in_words(self.path):
-                head = raw.peek(6)
+                head = raw.read(6)
+                raw.seek(0)
             if not head:
                 came = "nothing came through it" if self._comes_once else "the file is empty"
                 raise DataFileError(self.path, came)
@@ -126,7 +127,8 @@ class DataFile:
         if not self._comes_once:
             raw = self._on_disk()
             with _in_words(self.path):
-                is_packed = _compression(raw.peek(6)) is not None
+                is_packed = _compression(raw.read(6)) is not None
+                raw.seek(0)
                 size = os.stat(self.path).st_size
             if not is_packed:
                 if self._max_bytes is not None and size > self._max_bytes:
@@ -164,7 +166,7 @@ class DataFile:
             pass  # who reads on says so
         return found[:size]
 
-    def _raw(self) -> io.BufferedReader:
+    def _raw(self) -> Any:
         """The bytes as they lie in the file, from the first on."""
         if "_copy" in vars(self) or self._comes_once:
             return self._copy.open()
@@ -174,7 +176,7 @@ class DataFile:
             return self._copy.open()
         return self._on_disk()
 
-    def _on_disk(self) -> io.BufferedReader:
+    def _on_disk(self) -> BinaryIO:
         """The file itself."""
         with _in_words(self.path):
             mode = os.stat(self.path).st_mode
@@ -199,7 +201,7 @@ class DataFile:
         with _in_words(self.path):
             return _Copy(standard, self.path, self._max_bytes)
 
-    def _bounded(self, raw: io.BufferedReader, compression: _Compression | None) -> Iterator[bytes]:
+    def _bounded(self, raw: Any, compression: _Compression | None) -> Iterator[bytes]:
         most, problem = self._max_bytes, f"over {self._max_bytes or 0:,} bytes of text"
         if most is None and compression is not None:
             with _in_words(self.path):
@@ -289,33 +291,11 @@ class _Copy:
             )
             raise DataFileError(path, problem) from None
 
-    def open(self) -> io.BufferedReader:
+    def open(self) -> Any:
         """Its bytes from the first on; others may read meanwhile."""
-        raw = io.BytesIO(self._bytes) if self._file is None else _Reading(self, self._file)
-        return io.BufferedReader(cast(io.RawIOBase, raw))
-
-
-_TURN = threading.Lock()  # of those that read a file where it has one place for all
-
-
-class _Reading(io.RawIOBase):
-    """A file that others read too, from its beginning."""
-
-    def __init__(self, owner: object, file: BinaryIO):
-        self._owner = owner  # the file is open as long as that is there
-        self._file = file
-        self._place = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with _TURN:
-            self._file.seek(self._place)
-            data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._place += len(data)
-        return len(data)
+        if self._file is None:
+            return io.BytesIO(self._bytes)
+        return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 @contextmanager

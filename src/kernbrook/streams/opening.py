@@ -231,7 +231,8 @@ def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
         if named is None:
             if (records := open_folder(source, asked.max_bytes)) is not None:
                 return _open_table(records, asked)
-            if not isinstance(source, str) or _looks_like_path(source):
+            is_path = has_known_suffix(file.path) or file.path.name != os.fspath(source)
+            if not isinstance(source, str) or is_path:
                 return _open_file(file, asked)
             known = [*stream_names(), *_folder_names()]
             if file.path.suffix and not get_close_matches(source, known):
@@ -324,11 +325,6 @@ def place_of(source: str) -> str | Path:
     if is_data_file(source) or name in stream_names():
         return source
     return _in_folder(name) or source
-
-
-def _looks_like_path(source: str) -> bool:
-    separators = {os.sep, "/", os.altsep or os.sep}
-    return any(s in source for s in separators) or has_known_suffix(Path(source))
 
 
 def _in_folder(name: str) -> Path | None:

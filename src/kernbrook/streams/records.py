@@ -205,6 +205,10 @@ class Records(ABC):
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         """The same, with as much text as comes."""
 
+    def numbered(self, table: Any, first: int, how: str = "") -> Batch:
+        """Rows, of which the first has a number; how : it is counted."""
+        return Batch(table, lambda i, told: self.refusal(f"row {first + i:,}{how}: {told}"))
+
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""
         return DataFileError(self.where, problem)

@@ -234,13 +234,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(d,) the names of the encoded columns, such as "sex=male"."""
-        self._check_fitted()
-        names = [name for column in self._columns for name in column.names]
-        names += self._lag.names
-        if self.missing == "indicator":
-            names += [f"{column.column} missing" for column in self._columns]
-        names += [name for words in self._words for name in words.names]
-        return np.array(names, dtype=object)
+        return np.array([name for name, _ in self._names()], dtype=object)
 
     def copy(self) -> Self:
         """Another that goes on from here by itself."""
@@ -614,12 +608,16 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
     def sources(self) -> list[str]:
         """(d,) of each encoded column the column of the table that it is made of."""
+        return [source for _, source in self._names()]
+
+    def _names(self) -> list[tuple[str, str]]:
+        """(d,) of each encoded column its name, and the column of the table that it is made of."""
         self._check_fitted()
-        names = [column.column for column in self._columns for _ in column.names]
-        names += [self.label or "label"] * len(self._lag.names)
+        names = [(name, of.column) for of in self._columns for name in of.names]
+        names += [(name, self.label or "label") for name in self._lag.names]
         if self.missing == "indicator":
-            names += [column.column for column in self._columns]
-        return names + [words.column for words in self._words for _ in range(words.width)]
+            names += [(f"{of.column} missing", of.column) for of in self._columns]
+        return names + [(name, of.column) for of in self._words for name in of.names]
 
     def _zones(self) -> dict[str, str]:
         """By column of dates the zone whose hours it has, where that is known."""
