@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from naive.explaining import shapley_values
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeRegressor
@@ -289,15 +289,10 @@ def test_the_class_that_is_asked_for():
     assert [one.of_class for one in each] == [0, 1, 2]
     own = kb.explain(model, X[350])
     assert own.score == max(one.score for one in each)
+    said = f"<Explanation of the probability of {own.of_class}: 0."
+    assert repr(own).startswith(said)
     votes = kb.explain(model, X[350], of_class=2, score="decision")
     assert votes.score == pytest.approx(far(model, X[350:351], "decision_function")[0, 2])
-
-
-def test_models_of_scikit_learn():
-    model = LogisticRegression().fit(X[:300], LABELS[:300])
-    found = kb.explain(model, X[350], background=X[:50])
-    assert found.score == pytest.approx(model.predict_proba(X[350:351]).max())
-    assert found.background == "the background that was given"
 
 
 @pytest.mark.parametrize("width", [1, 2])
@@ -307,13 +302,6 @@ def test_few_columns(width):
     found = kb.explain(model, X[350, :width], background=X[:9, :width])
     assert found.exact.all()
     assert found.base + found.contributions.sum() == pytest.approx(found.score, abs=1e-9)
-
-
-def test_what_it_says_of_itself():
-    model = learned(kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(20)), LABELS)
-    said = repr(kb.explain(model, X[350], of_class="yes"))
-    assert said.startswith("<Explanation of the probability of 'yes': 0.")
-    assert " usually " in said
 
 
 def test_the_same_seed_gives_the_same():

@@ -68,16 +68,12 @@ def of_flights(tmp_path_factory):
 # -- the right columns -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("regression", [False, True])
-def test_three_of_twenty_matter(regression):
+def test_three_of_twenty_matter():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(1600, 20))
     y = X[:, 4] + np.sin(2 * X[:, 11]) - X[:, 17]
-    model = kb.OnlineMKRegressor(random_state=0)
-    if not regression:
-        y, model = y > 0, kb.OnlineMKClassifier(random_state=0)
-    model.fit(X[:1200], y[:1200])
-    found = kb.importance(model, X[1200:], y[1200:], rows=200, repeats=2)
+    model = kb.OnlineMKClassifier(random_state=0).fit(X[:1200], y[:1200] > 0)
+    found = kb.importance(model, X[1200:], y[1200:] > 0, rows=200, repeats=2)
     assert set(found.columns[:3]) == {4, 11, 17}
     assert found.mean[2] > 3 * found.mean[3]
     assert (np.diff(found.mean) <= 0).all()
@@ -155,8 +151,8 @@ def test_each_measure(quick, linear):
     said = linear.set_params(delay=float("inf")).predict(X)
     linear.set_params(delay=None)
     everything = {"rows": None, "repeats": 2}
-    assert kb.importance(linear, X, y, **everything).measure == "rmse"
     found = kb.importance(linear, X, y, **everything)
+    assert repr(found).startswith("<Importance by rmse: 1 ")
     assert found.base == pytest.approx(np.sqrt(np.mean((said - y) ** 2)))
     found = kb.importance(linear, X, y, measure="mae", **everything)
     assert found.base == pytest.approx(np.abs(said - y).mean())
@@ -300,20 +296,6 @@ def test_labels_that_stand_for_none():
     model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(9), missing_label=-1).fit(X, labels)
     found = kb.importance(model, X, np.append([-1] * 5, labels[5:]))
     assert (found.left_out, found.n_rows) == (5, 35)
-
-
-def test_what_it_says_of_itself(linear):
-    X, y = drawn(300)
-    said = repr(kb.importance(linear, X, y))
-    assert said.startswith("<Importance by rmse: 1 ")
-    assert said.endswith(", ...>")
-
-
-def test_a_column_that_is_one_value_matters_not(linear):
-    X, y = drawn(300)
-    X[:, 1] = 0.0
-    found = kb.importance(linear, X, y)
-    assert found.mean[found.columns.index(1)] == 0.0
 
 
 # -- what is refused -------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""Tables as values: texts of columns, groups, marks, what goes where room is short."""
+"""Tables: texts of columns, groups, marks, what goes where room is short; on a terminal."""
 
 from __future__ import annotations
 
 import pytest
+from reports.showing import printed
 
 from kernbrook.reports.table import (
     Column,
@@ -109,11 +110,11 @@ PRINTED = Estimate(10.0, 2.0, 4)
 
 def test_columns_of_a_measure():
     cells = [cell(Estimate(11.0, 2.0, 4), PRINTED), cell(Estimate(5.0))]
-    printed, ours, difference = of_cells(cells, ERROR, rough=1)
-    assert [c.header for c in (printed, ours, difference)] == ["printed", "ours", "diff."]
-    assert {c.group for c in (printed, ours, difference)} == {"mistakes %"}
-    assert {c.rough for c in (printed, ours, difference)} == {1}
-    assert printed.texts() == ["10.00 ± 2.00", "            "]
+    of_paper, ours, difference = of_cells(cells, ERROR, rough=1)
+    assert [c.header for c in (of_paper, ours, difference)] == ["printed", "ours", "diff."]
+    assert {c.group for c in (of_paper, ours, difference)} == {"mistakes %"}
+    assert {c.rough for c in (of_paper, ours, difference)} == {1}
+    assert of_paper.texts() == ["10.00 ± 2.00", "            "]
     assert ours.texts() == ["11.00 ± 2.00", " 5.00       "]
     assert difference.texts() == ["+1.00", "     "]
     percent, ratio = of_cells(cells, ERROR, "percent ratio")
@@ -165,3 +166,57 @@ def test_nothing_is_marked_that_cannot_be_compared():
     only_printed = Cell({}, {}, {"error": PRINTED})
     for one in (only_printed, cell(Estimate(90.0)), cell(Estimate(90.0), Estimate(1.0))):
         assert agreement(one, ERROR) == ""
+
+
+# -- on a terminal ---------------------------------------------------------------------------------
+
+NAMES = Column("name", ("one", "two", "three"), kind="text")
+VALUES = Column("x", (Estimate(9.5, 0.25), Estimate(16.25, 10.5), None), marks=("", "*", ""))
+
+
+def test_a_table_as_it_is_seen():
+    table = Table((NAMES, VALUES), ("a", "a", "b"), notes=("first", "second"), title="title")
+    assert [line.rstrip() for line in printed(table).splitlines()] == [
+        "title",
+        "name                  x",
+        "───────────────────────",
+        "a",
+        "  one     9.50 ± 0.25",
+        "  two    16.25 ± 10.50*",
+        "",
+        "b",
+        "  three",
+        "first",
+        "second",
+    ]
+
+
+def test_strong_rows_and_groups_are_bold_where_there_is_colour():
+    table = Table((NAMES, VALUES), ("a", "a", "b"), frozenset({1}))
+    assert "\x1b" not in printed(table, no_color=True)
+    lines = printed(table, force_terminal=True, color_system="standard").splitlines()
+    bold = {
+        line.split("m", 1)[1].split()[0].split("\x1b")[0] for line in lines if "\x1b[1m" in line
+    }
+    assert bold == {"a", "b", "two"}
+
+
+def test_names_are_not_markup():
+    hostile = "[red]x[/red] ["
+    column = Column(hostile, (hostile,), kind="text")
+    text = printed(Table((column,), (f"group {hostile}",), notes=(hostile,), title=hostile))
+    assert text.count(hostile) == 5
+    assert "\\x1b[31m" in printed(Table((column,), title="\x1b[31m"))
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_long_names_are_cut_before_numbers(width):
+    names = Column("name", ("n" * 120, "two", "three"), kind="text")
+    text = printed(Table((names, VALUES)), width)
+    assert "16.25 ± 10.50*" in text
+    assert "nn…" in text
+
+
+def test_the_signs_of_a_column_stand_under_each_other():
+    lines = printed(Table((NAMES, VALUES))).splitlines()
+    assert len({line.index("±") for line in lines if "±" in line}) == 1

@@ -216,23 +216,21 @@ def of_cells(
     name, every = measure.name, any(measure.name in cell.printed for cell in cells)
     words = [word for word in show.split() if every or word == "ours"]
     marks = tuple(agreement(cell, measure) for cell in cells)
-    differences = {"difference", "percent"}
-    marked = next((word for word in reversed(words) if word in differences), "ours")
+    marked = next((word for word in reversed(words) if word in ("difference", "percent")), "ours")
+    signed = f"{{:+.{measure.digits}f}}".format
+    kinds: dict[str, tuple[str, Callable[[Cell], Any], Callable[[Any], str]]] = {
+        "printed": ("printed", lambda cell: cell.printed.get(name), str),
+        "ours": ("ours", lambda cell: cell.ours.get(name), str),
+        "difference": ("diff.", lambda cell: cell.difference(name), signed),
+        "percent": ("diff. %", lambda cell: _relative(cell, name), _percent),
+        "ratio": ("ratio", lambda cell: _relative(cell, name), "{:.2f}".format),
+    }
     columns = []
     for word in words:
-        form: Callable[[Any], str] = str
-        values: Iterable[Any]
-        if word in ("printed", "ours"):
-            values = (getattr(cell, word).get(name) for cell in cells)
-            if measure.form in FORMS:
-                values = (value and value.mean for value in values)
-                form = FORMS[measure.form]
-        elif word == "difference":
-            values, form = (c.difference(name) for c in cells), f"{{:+.{measure.digits}f}}".format
-        else:
-            values = (_relative(cell, name) for cell in cells)
-            form = "{:.2f}".format if word == "ratio" else _percent
-        header = {"difference": "diff.", "percent": "diff. %"}.get(word, word)
+        header, value, form = kinds[word]
+        values = [value(cell) for cell in cells]
+        if form is str and measure.form in FORMS:
+            values, form = [one and one.mean for one in values], FORMS[measure.form]
         columns.append(
             Column(
                 measure.header if words == ["ours"] else header,
