@@ -263,13 +263,6 @@ def test_ranks_go_by_the_measure():
         ranking([first, make_comparison(permutations=2, data="b")])
 
 
-def test_frames_have_all_measures():
-    pytest.importorskip("pandas")
-    X, y = of_classes(60)
-    frame = kb.compare(X, y, ["majority"], permutations=2, jobs=1).results().to_frame()
-    assert {"error", "log_loss", "auc"} <= set(frame["measure"])
-
-
 @pytest.mark.parametrize(
     ("measure", "said"),
     [

@@ -181,7 +181,7 @@ def test_baselines_learn(C):
     labels = target if C == 0 else np.digitize(target, np.quantile(target, np.arange(1, C) / C))
     trivial = "mean" if C == 0 else "majority"
     kind = "regression" if C == 0 else "classification"
-    result = kb.compare(Z, labels, trivial, permutations=1, jobs=2, baselines="river, sklearn")
+    result = kb.compare(Z, labels, trivial, permutations=1, jobs=1, baselines="river, sklearn")
     names = list(baselines_of(["river", "sklearn"], kind))
     assert [row.recipe for row in result.rows] == [trivial, *names]
     errors = {row.recipe: row.errors[0] for row in result.rows}

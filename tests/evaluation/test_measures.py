@@ -8,7 +8,7 @@ from naive import trivial as naive
 from sklearn import metrics as theirs
 
 import kernbrook as kb
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
 from kernbrook.evaluation.measures import (
@@ -17,10 +17,8 @@ from kernbrook.evaluation.measures import (
     area,
     areas,
     bins_of,
-    measure_named,
     measures_over,
     ranks_of,
-    shortfall,
 )
 from kernbrook.reports.model import left_out, measures_json, measures_table, no_better
 
@@ -373,19 +371,6 @@ def test_plain_values_and_table():
 
 
 # -- what is refused -------------------------------------------------------------------------------
-
-
-def test_names():
-    assert measure_named("logloss", "classification") == "log_loss"
-    assert measure_named("Log-Loss", "classification") == "log_loss"
-    assert measure_named("MAE", "regression") == "mae"
-    with pytest.raises(UnknownNameError, match="unknown measure 'acuracy'"):
-        measure_named("acuracy", "classification")
-    with pytest.raises(InputError, match="mae is for labels that are numbers; for these there are"):
-        measure_named("mae", "classification")
-    with pytest.raises(InputError, match=r"auc is for labels that are classes; .* mse, rmse, mae"):
-        measure_named("auc", "regression")
-    assert shortfall("coverage", np.array([0.8, 0.95])).tolist() == pytest.approx([0.1, 0.05])
 
 
 def changed(path, value):

@@ -111,18 +111,11 @@ def test_a_warning_of_a_process_is_a_line_of_words(capsys):
     assert capsys.readouterr().err == said
 
 
-def _environment():
-    return [os.environ[name] for name in THREADS]
-
-
-def test_processes_have_a_thread_a_core_together(monkeypatch):
-    """The last one here: these processes are others than those of all tests before."""
+@pytest.mark.parametrize(("jobs", "threads"), [(1, "7"), (2, "3")])
+def test_processes_have_a_thread_a_core_together(monkeypatch, jobs, threads):
     for name in THREADS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(parallel, "available_cores", lambda: 3)
-    with Processes(1) as crew:
-        assert crew.submit(_environment).result() == ["3"] * len(THREADS)
     monkeypatch.setattr(parallel, "available_cores", lambda: 7)
     monkeypatch.setattr("joblib.executor.get_memmapping_executor", lambda *_, env, **__: env)
-    with Processes(2) as crew:
-        assert crew._executor == dict.fromkeys(THREADS, "3")
+    with Processes(jobs) as crew:
+        assert crew._executor == dict.fromkeys(THREADS, threads)

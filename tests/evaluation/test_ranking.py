@@ -131,6 +131,7 @@ def test_a_comparison_as_a_frame():
     X, y = hard_streams.gaussian_clouds(60)
     result = compare(X, y, ["perceptron", "majority"], permutations=3, jobs=1)
     frame = result.results().to_frame()
+    assert {"error", "log_loss", "auc"} <= set(frame["measure"])
     errors = frame[frame.measure == "error"].set_index("recipe")
     for row in result.rows:
         assert errors.loc[row.recipe, "mean"] == pytest.approx(row.errors.mean())

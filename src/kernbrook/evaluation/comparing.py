@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib.metadata import version
@@ -191,7 +191,7 @@ def compare(
             in_order, dates,
         )  # fmt: skip
 
-    advance = progress(len(choices) * n_orders * n_rows) if progress else _silent
+    advance = progress(len(choices) * n_orders * n_rows) if progress else None
     machines = {name: choice.estimator for name, choice in choices.items()}
     trials = trials_of(machines.values(), X, y, classes)
     titles = {name: choice.title for name, choice in choices.items()}
@@ -201,7 +201,10 @@ def compare(
         if in_order:  # by this process, which reads the stream
             how |= {"classes": classes}
             crew, X, y = Crew(), stream, None
-        done = _runs(crew, machines, n_orders, (X, y, sequence, seed, how), advance)
+        names = [(name, run) for name in machines for run in range(n_orders)]
+        calls = [(machines[name], run, X, y, sequence, seed, how) for name, run in names]
+        found = results(crew, _run, calls, advance, lambda _: n_rows)
+        done = ((names[number], outcome) for number, outcome in found)
         return _collected(titles, n_orders, done, made, so_far, measure)
 
 
@@ -224,10 +227,6 @@ def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
         found = ", ".join(map(str, classes)) or "none"
         raise InputError(f"data: expected labels of two classes or more, found {found}")
     return classes
-
-
-def _silent(anything: object) -> None:
-    return None
 
 
 Outcome = Record | InputError
@@ -273,23 +272,6 @@ def _rows(
     return tuple(rows), left_out
 
 
-def _runs(
-    crew: Crew,
-    machines: Mapping[str, Any],
-    runs: int,
-    data: tuple[Any, ...],
-    advance: Progress,
-) -> Iterator[Result]:
-    """The results, in any order; data : what `_run` takes after the number of the run."""
-    names = [(name, run) for name in machines for run in range(runs)]
-    inside = advance if crew.here else None
-    calls = [(machines[name], run, *data, inside) for name, run in names]
-    for number, outcome in results(crew, _run, calls):
-        if not crew.here:
-            advance(len(data[1]))
-        yield names[number], outcome
-
-
 def _run(
     machine: Any,
     run: int,
@@ -298,7 +280,7 @@ def _run(
     orders: NDArray[np.int64] | None,
     seed: int,
     how: dict[str, Any],
-    advance: Progress | None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """One run over one order, or why it came to no end: it must not cost the others' results."""
     estimator, outside = seeded(machine, state_of(seed, run)), isinstance(machine, OutsideMachine)
@@ -307,7 +289,7 @@ def _run(
         # The table shows what has become large; others may warn at each row.
         warnings.simplefilter("ignore", Warning if outside else KernbrookWarning)
         try:
-            record = prequential(estimator, X, y, order, progress=advance, **how)
+            record = prequential(estimator, X, y, order, progress=progress, **how)
         except NonFiniteError as error:
             return error
         except Exception as error:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.late import LateLabels
-from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.tasks import Learned, joined, read
 
 HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
 
@@ -54,7 +54,7 @@ class LatePass:
     """
 
     def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
-        self._learn, self.lateness = learn, lateness
+        self.estimator, self._learn, self.lateness = estimator, learn, lateness
         self._late = LateLabels(estimator, classes=classes)
         self._waiting: list[tuple[Any, NDArray[Any]]] = []
         self._seen = self.told = 0
@@ -68,7 +68,9 @@ class LatePass:
         while at < len(y):
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
             part, ahead = X[at:end], self._seen - self.told
-            said.append(self._late.say(part, ahead))
+            with so_many_wait(ahead):  # `say` takes longer, and knows what a new model says
+                learned = self.told > 0
+                said.append(read(self.estimator, part) if learned else self._late.say(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at

@@ -13,7 +13,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -313,11 +313,18 @@ def results(
     crew: Crew,
     function: Callable[..., Result],
     calls: Sequence[tuple[Any, ...]],
+    advance: Callable[[int], None] | None = None,
+    rounds: Callable[[Result], int] = lambda _: 0,
     ordered: bool = False,
 ) -> Iterator[tuple[int, Result]]:
-    """The results of a function, each with its call's number: as they come, or in their order."""
+    """The results of a function, each with its call's number: as they come, or in their order.
+
+    advance : called with the rounds done since its last call: here by the function itself, as its
+        `progress`, else with the rounds that a result took
+    """
     if crew.here:
-        yield from ((number, function(*call)) for number, call in enumerate(calls))
+        inside = function if advance is None else partial(function, progress=advance)
+        yield from ((number, inside(*call)) for number, call in enumerate(calls))
         return
     left, running = iter(enumerate(calls)), dict[Future[Any], int]()
 
@@ -332,4 +339,6 @@ def results(
             result = future.result()
             number = running.pop(future)
             begin(1)
+            if advance is not None:
+                advance(rounds(result))
             yield number, result

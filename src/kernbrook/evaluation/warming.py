@@ -253,10 +253,7 @@ def in_order(
     """
     with crew_of(jobs, len(calls)) as crew:
         compiled(trials or {}, crew, tell)
-        inside = partial(function, progress=advance) if crew.here else function
-        for _, result in results(crew, inside, calls, ordered=True):
-            if advance is not None and not crew.here:
-                advance(rounds(result))
+        for _, result in results(crew, function, calls, advance, rounds, ordered=True):
             yield result
 
 
