@@ -130,6 +130,11 @@ def test_a_run_loads_no_report():
     assert loaded_by(program).isdisjoint(["matplotlib", "rich", "typer", "jinja2"])
 
 
+def test_a_model_of_numbers_loads_no_table():
+    program = "from kernbrook.persistence.encoding import Reader, Writer; Writer(), Reader({})"
+    assert "pyarrow" not in loaded_by(program)
+
+
 def test_imports_point_one_way():
     """The layers of pyproject.toml, by import-linter."""
     pytest.importorskip("importlinter")

@@ -28,10 +28,10 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.gone import gone
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.plain_values import expect
-from kernbrook.streams import TableEncoder
 
 # Modules whose public classes may stand in a file.
 _FAMILIES = ("kernels", "features", "learners", "combiners", "selection", "labels")
+_ENCODER = "streams.TableEncoder"  # the only one that stands elsewhere, and is imported late
 _FUNCTIONS = {"edit_similarity": "kernbrook.voted"}  # and functions, with their modules
 _LABELS = re.compile(r"[<>=|]?U\d{1,6}|object")
 LARGEST_LABELS = 64_000_000  # bytes of an array of text, each as long as its longest
@@ -50,7 +50,7 @@ def _known() -> dict[str, type[Any]]:
             kind = getattr(module, name)
             if isinstance(kind, type) and issubclass(kind, (Kernel, BaseEstimator)):
                 known[f"{family}.{name}"] = kind
-    return known | {"streams.TableEncoder": TableEncoder}
+    return known
 
 
 def _outside(name: str) -> type[Any]:
@@ -129,6 +129,8 @@ class Writer:
             if function is value:
                 return {"function": known}
         name, outside = self._kinds.get(type(value)), _name_outside(value)
+        if type(value).__module__ == "kernbrook.streams.tables.encoder":
+            name = _ENCODER
         if name is None and outside is None:
             hint = ""
             if isinstance(value, np.random.RandomState):
@@ -212,6 +214,8 @@ class Reader:
             body = body["parameters"]
         elif kind in self._known:
             found = self._known[kind]
+        elif kind == _ENCODER:
+            found = import_module("kernbrook.streams").TableEncoder
         elif said := gone(kind.rpartition(".")[2]):
             raise InputError(f"the file holds a {kind}: {said}")
         else:
