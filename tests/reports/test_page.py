@@ -23,10 +23,6 @@ SECTIONS = {
     "amkl-figure-3": ["Error over time"],
     "bomkl-figure-1": ["The cap on a9a", "The divisor on a9a"],
     "bpegasos-figure-2": ["Accuracy on waveform"],
-    "vkr-table-1": [
-        "Sparsity against error, polynomial kernels", "Weights, polynomial kernels",
-        "Sparsity against error, Gaussian kernels", "Weights, Gaussian kernels",
-    ],
 }  # fmt: skip
 
 
