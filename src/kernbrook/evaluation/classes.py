@@ -25,12 +25,6 @@ def named_classes(
     named : text is read as numbers where all of it can be
     kind : of the labels in the data, where there are some: the named ones are read like these,
         and None is returned where nobody names them
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> named_classes(kb.OnlineMKClassifier(), ["1", "-1"])
-    array([-1,  1])
     """
     if task_of(model) == "regression":
         if named is not None:
@@ -67,13 +61,7 @@ def allowed_classes(model: Any, named: Sequence[Any] | None) -> NDArray[Any] | N
 
 
 def as_label(answer: Any, classes: NDArray[Any] | None) -> Any:
-    """An answer, text or a JSON value, as one of the classes; or as a number where there are none.
-
-    Examples
-    --------
-    >>> as_label("1", np.array([-1, 1])), as_label("2.5", None)
-    (1, 2.5)
-    """
+    """An answer, text or a JSON value, as one of the classes; where there are none as a number."""
     if classes is None:
         number = number_of(answer)
         if number is None or not abs(number) < 1e100:

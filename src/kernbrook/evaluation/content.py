@@ -17,18 +17,7 @@ Moments = NDArray[np.int64]
 
 
 class RowDigest:
-    """SHA-256 of rows and their labels, by value: dense or sparse, in chunks of any length.
-
-    Examples
-    --------
-    >>> X, y = np.eye(3), np.array([1, 2, 3])
-    >>> whole, parts = RowDigest(), RowDigest()
-    >>> whole.update(X, y)
-    >>> parts.update(X[:1], y[:1])
-    >>> parts.update(csr_array(X[1:]), y[1:])
-    >>> whole.hexdigest() == parts.hexdigest()
-    True
-    """
+    """SHA-256 of rows and their labels, by value: dense or sparse, in chunks of any length."""
 
     def __init__(self) -> None:
         self._parts = [sha256() for _ in range(4)]

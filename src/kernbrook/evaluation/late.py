@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ class LatePass:
     def __init__(self, estimator: Any, learn: Any, classes: Any, lateness: Lateness):
         self.estimator, self._learn, self.lateness = estimator, learn, lateness
         self._late = LateLabels(estimator, classes=classes)
-        self._waiting: list[tuple[Any, NDArray[Any]]] = []
+        self._waiting: deque[tuple[Any, NDArray[Any]]] = deque()
         self._seen = self.told = 0
 
     def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Learned, Ints]:
@@ -81,12 +82,10 @@ class LatePass:
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""
         known = self.lateness.known(self._seen)
-        while self._waiting and self.told < known:
-            X, y = self._waiting[0]
+        while self.told < known:
+            X, y = self._waiting.popleft()
             n = min(known - self.told, len(y))
             self._learn(X[:n], y[:n])
             self.told += n
             if n < len(y):
-                self._waiting[0] = (X[n:], y[n:])
-            else:
-                self._waiting.pop(0)
+                self._waiting.appendleft((X[n:], y[n:]))

@@ -17,17 +17,6 @@ class Moments:
 
     Each chunk's own sums of squares about its mean are merged (Chan, Golub, LeVeque, 1983): means
     far from 0 cost no digits.
-
-    Parameters
-    ----------
-    n_features : d
-
-    Examples
-    --------
-    >>> moments = Moments(1)
-    >>> moments.add(np.array([[1e9], [1e9 + 2]]))
-    >>> moments.means(), moments.deviations()
-    (array([1.e+09]), array([1.]))
     """
 
     def __init__(self, n_features: int):

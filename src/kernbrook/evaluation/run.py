@@ -116,10 +116,7 @@ def prequential(
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
         chunks = _of_arrays(estimator, X, y, order, classes, warm)
-    late = None
-    if not lateness.at_once:
-        late = LatePass(estimator, _learning(estimator, task, classes), classes, lateness)
-    one = _Pass(estimator, task, classes, late)
+    one = _Pass(estimator, task, classes, lateness)
     with intervals_of(intervals):
         for X_chunk, y_chunk in chunks:
             one.take(X_chunk, y_chunk)
@@ -131,9 +128,13 @@ def prequential(
 class _Pass:
     """One pass of an estimator: what it said, and a sample of its state after each chunk."""
 
-    def __init__(self, estimator: Any, task: Task, classes: Any, late: LatePass | None):
-        self.estimator, self.task, self.classes, self.late = estimator, task, classes, late
-        self.learn = _learning(estimator, task, classes)
+    def __init__(self, estimator: Any, task: Task, classes: Any, lateness: Lateness):
+        self.estimator, self.task, self.classes = estimator, task, classes
+        known = {"classes": classes} if task == "classification" else {}
+        self.learn = partial(scored(estimator), **known)
+        self.late = None
+        if not lateness.at_once:
+            self.late = LatePass(estimator, self.learn, classes, lateness)
         self.said: list[Learned] = []
         self.labels: list[NDArray[Any]] = []
         self.places: list[NDArray[np.int64]] = []
@@ -195,12 +196,6 @@ class _Pass:
         )
         late = record.places is not None
         return replace(record, horizons=tuple(by_horizon(record))) if late else record
-
-
-def _learning(estimator: Any, task: Task, classes: Any) -> Callable[..., Learned]:
-    """What it learns with, called with rows and labels."""
-    learn = scored(estimator)
-    return partial(learn, classes=classes) if task == "classification" else learn
 
 
 def _clocks() -> tuple[float, float]:

@@ -30,24 +30,10 @@ class Windows:
 
     Where 16 are full and one more row comes, each two become one. So from the 129th row on there
     are 9 to 16 of them, and they do not depend on where chunks end.
-
-    Attributes
-    ----------
-    length : rows of a window
-    spans : the windows
-
-    Examples
-    --------
-    >>> windows = Windows()
-    >>> windows.add(300, {"loss": np.arange(300) < 30})
-    >>> windows.length, [span.sums["loss"] for span in windows.spans]
-    (32, [30, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-    >>> [round(span.mean("loss"), 2) for span in windows.spans[:2]]
-    [0.94, 0.0]
     """
 
-    length: Annotated[int, 1, COUNTED] = FIRST
-    spans: list[Sums] = field(default_factory=list)
+    length: Annotated[int, 1, COUNTED] = FIRST  # rows of a window
+    spans: list[Sums] = field(default_factory=list)  # the windows
 
     @property
     def rows(self) -> int:
@@ -69,7 +55,9 @@ class Windows:
         judged, at = np.arange(rows) if judged is None else judged, 0
         while at < rows:
             if len(self.spans) >= MOST and self.spans[-1].rows >= self.length:
-                self._halve()
+                for first, second in zip(self.spans[::2], self.spans[1::2], strict=False):
+                    first.join(second)
+                self.spans, self.length = self.spans[::2], 2 * self.length
             if not self.spans or self.spans[-1].rows >= self.length:
                 self.spans.append(Sums())
             span = self.spans[-1]
@@ -80,12 +68,6 @@ class Windows:
                 None if dates is None else dates[at:end],
             )  # fmt: skip
             at = end
-
-    def _halve(self) -> None:
-        """Each two windows become one."""
-        for first, second in zip(self.spans[::2], self.spans[1::2], strict=False):
-            first.join(second)
-        self.spans, self.length = self.spans[::2], 2 * self.length
 
 
 @dataclass
