@@ -120,8 +120,8 @@ def draw(found: dict[str, Any]) -> Any:
             axes.set_yscale("log")
             for name, costs in found[key].items():
                 x = [int(point) for point in costs]
-                axes.plot(x, list(costs.values()), marker="o", markersize=3, **pens[name].options())
-            axes.plot(*GUIDES[key], **drawing.dotted(drawing.GREY).options())
+                axes.plot(x, list(costs.values()), marker="o", markersize=3, **vars(pens[name]))
+            axes.plot(*GUIDES[key], **vars(drawing.dotted(drawing.GREY)))
             drawing.ticks(axes, narrow=True)
         for axes in (left, right):
             axes.text(0.04, 0.94, "dotted: in proportion", transform=axes.transAxes, va="center")

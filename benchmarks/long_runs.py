@@ -227,7 +227,7 @@ def draw(found: dict[str, Any], streams: list[str]) -> Any:
                     diverged = [error is None or error > 100 for error in pair["tenths"]]
                     tenths = np.where(diverged, np.nan, np.array(pair["tenths"], float))
                     x = [(i + 1) * pair["rows"] / TENTHS for i in range(len(tenths))]
-                    axes.plot(x, tenths, **pens[pair["method"]].options())
+                    axes.plot(x, tenths, **vars(pens[pair["method"]]))
             axes.set_xlim(left=0)
             axes.set_ylim(bottom=0)
             drawing.ticks(axes, narrow=True)

@@ -85,7 +85,7 @@ def draw(found: dict[str, Any]) -> Any:
                 for way, dash in ways.items():
                     points = {int(k): v.get(way, v["1"]) for k, v in own["errors"].items()}
                     pen = drawing.Pen(pens[name].color, dash)
-                    axes.plot(list(points), list(points.values()), **pen.options())
+                    axes.plot(list(points), list(points.values()), **vars(pen))
             drawing.ticks(axes, narrow=True)
             axes.set_title(stream)
             axes.set_xticks(SHARDS, [str(count) for count in SHARDS])

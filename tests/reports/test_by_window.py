@@ -57,7 +57,7 @@ def plotted(comparison):
 
 
 def line(plot, name):
-    (found,) = [one for one in plot.panels[0].lines if one.pen == name]
+    (found,) = [one for one in plot.panels[0].lines if one.name == name]
     return found
 
 
@@ -102,7 +102,7 @@ def test_other_measures():
     assert mean == pytest.approx(run.measures["log_loss"])
     assert plotted(compared(measure="auc")) is None
     (only,) = plotted(compared("n", "mean", measure="coverage")).panels[0].lines
-    assert only.pen == "mean"
+    assert only.name == "mean"
     assert (only.y >= 50).all()
     assert (only.y <= 100).all()
 
@@ -143,13 +143,13 @@ def test_dates_that_are_no_axis(classes, change):
 )
 def test_a_trivial_rule_that_is_compared_has_one_line(rules, drawn, said):
     section = by_window(compared(recipes=["bpas", *rules]))
-    assert [one.pen for one in section.plot.panels[0].lines] == drawn
+    assert [one.name for one in section.plot.panels[0].lines] == drawn
     assert said in section.text
 
 
 def test_late_labels_have_no_rule(tmp_path):
     comparison = compared(every=50)
-    assert [one.pen for one in plotted(comparison).panels[0].lines] == ["bpas"]
+    assert [one.name for one in plotted(comparison).panels[0].lines] == ["bpas"]
     (section,) = [one for one in comparison_page(comparison).sections if "window" in one.heading]
     assert "trivial" not in section.text
 

@@ -62,7 +62,7 @@ def test_squared_errors_are_drawn_in_the_unit_of_the_table():
     assert panel.y_label == "mean squared error so far (x 1e-3)"
     assert panel.y_scale == "linear"
     for row, line in zip(comparison.rows, panel.lines, strict=True):
-        assert line.pen == row.recipe
+        assert line.name == row.recipe
         assert line.y[-1] == pytest.approx(1000 * row.errors.mean())
 
 
@@ -162,5 +162,5 @@ def test_of_many_recipes_the_five_best_and_the_trivial_have_names():
     ten = replace(comparison, rows=comparison.rows[-10:])
     assert len(labels(figure(learning_curves(ten)))) == 10
     stored = support_vectors(comparison)
-    assert set(stored.pens) <= {"r0", "r1", "r2", "r3", "r4", "majority"}
+    assert set(stored.legend) <= {"R 0", "R 1", "R 2", "R 3", "R 4", "Majority"}
     assert len(stored.panels[0].lines) >= 23

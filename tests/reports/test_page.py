@@ -38,7 +38,8 @@ def written(page, target):
 
 
 def simple(name="x"):
-    plot = Plot([Panel([Line(name, (1, 2), (3, 4))])], pens_of([name]))
+    pens = pens_of([name])
+    plot = Plot([Panel([Line(name, (1, 2), (3, 4), pens[name])])], pens)
     columns = (
         Column("name", (name, "b"), kind="text"),
         Column("x", (9.5, None), group=name),

@@ -25,8 +25,9 @@ def shown(path):
     names = (f"a name {SCRIPT}", LINK, "third")
     columns = [Column("what", names, kind="text")]
     columns += [Column(f"measure {i} {SCRIPT}", (0.5, 1.5, 2.5), "{:.9f}".format) for i in range(6)]
-    lines = [Line(name, [0.0, 1.0, 2.0], [0.3 + i, 0.2, 0.1]) for i, name in enumerate(names)]
     drawn = pens_of(names)
+    ends = zip(names, (0.3, 1.3, 2.3), strict=True)
+    lines = [Line(name, (0, 1, 2), (end, 0.2, 0.1), drawn[name]) for name, end in ends]
     plot = Plot([Panel(lines, x_label="rounds", y_label=LINK)], drawn)
     sections = (
         Section(f"Results {LINK}", f"Text {SCRIPT}", table=Table(tuple(columns), notes=(SCRIPT,))),

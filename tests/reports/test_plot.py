@@ -9,38 +9,45 @@ import numpy as np
 import pytest
 from reports.showing import drawn, labels, painted
 
+from kernbrook import reports
 from kernbrook.errors import InputError
-from kernbrook.reports import Line, Panel, Plot, draw
+from kernbrook.reports import Panel, Plot, draw
 from kernbrook.reports.plot import DASHES, GREY, HUES, Pen, dotted, limits, pens_of, svg
 from kernbrook.results import Curve
 
 PENS = pens_of("abc", "c")
+
+
+def Line(name, x, y, std=None, **looks):
+    return reports.Line(name, x, y, PENS[name], std, **looks)
+
+
 X, Y = (1.0, 10.0, 100.0), (3.0, 2.0, 1.0)
 
 
 def test_a_panel_of_a_plot():
-    lines = [Line("a", X, Y), Line("b", X, (1.0, 2.0, 3.0)), Line("rest", X, Y)]
-    others, names = {"rest": dotted(GREY)}, {"a": "first"}
+    rest = reports.Line("rest", X, Y, dotted(GREY))
+    lines = [Line("a", X, Y), Line("b", X, (1.0, 2.0, 3.0)), rest]
     panel = Panel(lines, x_label="rounds", y_label="%", x_limits=(0, 100), y_limits=(0, None))
-    figure = painted(draw(Plot([panel], PENS, names, others)))
+    figure = painted(draw(Plot([panel], PENS)))
     (axes,) = figure.axes
-    assert labels(figure) == ["first", "b", "c"]
+    assert labels(figure) == ["a", "b", "c"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("rounds", "%")
     assert axes.get_xlim() == (0, 100)
     assert axes.get_ylim()[0] == 0
     for line, wanted in zip(drawn(axes), lines, strict=True):
         np.testing.assert_array_equal(line.get_xdata(), wanted.x)
         np.testing.assert_array_equal(line.get_ydata(), wanted.y)
-        assert line.get_color() == (PENS | others)[wanted.pen].color
+        assert line.get_color() == wanted.pen.color
 
 
 @pytest.mark.parametrize(("count", "shape"), [(1, 1), (2, 2), (3, 3), (4, 2), (7, 3)])
 def test_panels_stand_under_a_legend(count, shape):
     panels = [Panel([Line("a", X, Y)], f"data {place}") for place in range(count)]
-    plot = Plot(panels, PENS, {"c": "third"}, x_label="across", y_label="up", sharey=True)
+    plot = Plot(panels, PENS, x_label="across", y_label="up", sharey=True)
     figure = painted(draw(plot))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [p.title for p in panels]
-    assert labels(figure) == ["a", "b", "third"]
+    assert labels(figure) == ["a", "b", "c"]
     colours = [line.get_color() for line in figure.legends[0].get_lines()]
     assert colours == [pen.color for pen in PENS.values()]
     assert (figure.get_supxlabel(), figure.get_supylabel()) == ("across", "up")
@@ -125,7 +132,9 @@ def test_a_plot_without_lines_is_refused(panels):
 def test_hostile_names_are_drawn_as_they_are():
     names = [r"$\frac", "_x", "核\x00\n", r"_$\undefined$ <b> " + "x" * 300]
     own = pens_of(names)
-    panel = Panel([Line(name, X, Y) for name in names], x_label="$", y_label="<b>")
+    panel = Panel(
+        [reports.Line(name, X, Y, own[name]) for name in names], x_label="$", y_label="<b>"
+    )
     titled = Panel(panel.lines, r"$\x <b>")
     for panels in ([panel], [titled, titled]):
         text = svg(draw(Plot(panels, own)), "f", "<>&\"'")

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernbrook.papers.published import Job, Measured, PrintedRow, Wanted, cells_of, names_of
 from kernbrook.reports.page import Section
-from kernbrook.reports.plot import Line, Panel, Plot, limits, number, pens_of
+from kernbrook.reports.plot import Line, Panel, Pen, Plot, limits, number, pens_of
 from kernbrook.reports.table import Column, Table, at_decades, of_cells, written_by
 from kernbrook.reports.words import TRIVIAL
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
@@ -141,7 +141,9 @@ def plots(results: Results, figures: Sequence[Figure]) -> list[Section]:
         trivial = {cell["title"] for cell in cells if cell["recipe"] in TRIVIAL}
         pens = pens_of((cell["title"] for cell in cells), trivial)
         for names in [[*by_data]] if alone else [[name] for name in by_data]:
-            every = [_panel(figure, n, by_data[n], one) for n in names for one in figure.drawn]
+            every = [
+                _panel(figure, n, by_data[n], one, pens) for n in names for one in figure.drawn
+            ]
             if panels := [panel for panel in every if panel is not None]:
                 on = f" on {names[0]}" if len(names) == 1 else ""
                 label = next(iter(figure.drawn.values())) if alone else ""
@@ -150,7 +152,9 @@ def plots(results: Results, figures: Sequence[Figure]) -> list[Section]:
     return sections
 
 
-def _panel(figure: Figure, data: str, cells: Sequence[Cell], measure: Measure) -> Panel | None:
+def _panel(
+    figure: Figure, data: str, cells: Sequence[Cell], measure: Measure, pens: Mapping[str, Pen]
+) -> Panel | None:
     """A line that ends before the others ends in a dot."""
     curves = [(c, c.curves[measure.name]) for c in cells if measure.name in c.curves]
     if figure.log:
@@ -161,9 +165,10 @@ def _panel(figure: Figure, data: str, cells: Sequence[Cell], measure: Measure) -
     lines, seen, trivial = [], [], []
     for cell, curve in curves:
         band = curve.std if len(curves) <= FEW and measure.form != "seconds" else None
-        lines.append(Line(cell["title"], curve.x, curve.mean, band))
+        name, pen = cell["title"], pens[cell["title"]]
+        lines.append(Line(name, curve.x, curve.mean, pen, band))
         if curve.x[-1] < last:
-            lines.append(Line(cell["title"], curve.x[-1:], curve.mean[-1:]))
+            lines.append(Line(name, curve.x[-1:], curve.mean[-1:], pen))
         if cell["recipe"] in TRIVIAL:
             trivial.append(curve.mean[-1])
         else:

@@ -20,7 +20,16 @@ from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.parallel import Jobs, check_jobs, load_orders
 from kernbrook.evaluation.warming import Tell
 from kernbrook.reports.page import Page, Section, again
-from kernbrook.reports.plot import Line, Panel, Plot, limits, pens_of
+from kernbrook.reports.plot import (
+    GREY,
+    TRIVIAL_DASHES,
+    Line,
+    Panel,
+    Pen,
+    Plot,
+    limits,
+    pens_of,
+)
 from kernbrook.reports.table import Column, Table, agreement_notes
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results, grouped
 from kernbrook.streams import Stream, open_stream
@@ -341,22 +350,26 @@ def names_of(cells: Sequence[Cell], key: str = "title", header: str = "algorithm
 
 def against_print(results: Results) -> list[Section]:
     """Printed numbers and ours in a figure, a panel for each measure of which some are printed."""
-    panels, titles = [], list(dict.fromkeys(cell["title"] for cell in results.cells))
+    panels, pens = [], pens_of(cell["title"] for cell in results.cells)
     for measure in results.measures:
         both = [c for c in results.cells if {measure.name} <= c.printed.keys() & c.ours.keys()]
         if not both or measure.form == "seconds":  # of another machine
             continue
+        by_title = grouped(both, lambda cell: cell["title"])
         pairs = {
-            title: [(c.printed[measure.name].mean, c.mean(measure.name)) for c in own]
-            for title, own in grouped(both, lambda cell: cell["title"]).items()
+            title: (
+                [c.printed[measure.name].mean for c in own],
+                [c.mean(measure.name) for c in own],
+            )
+            for title, own in by_title.items()
         }
-        every = [v for own in pairs.values() for pair in own for v in pair if math.isfinite(v)]
+        every = [v for pair in pairs.values() for part in pair for v in part if math.isfinite(v)]
         log = max(every) > WIDE * min(every) > 0
         low, high = (0.8 * min(every), 1.25 * max(every)) if log else limits([every])
-        lines = [Line(EQUAL, (low, high), (low, high))]
+        lines = [Line("equal", (low, high), (low, high), EQUAL)]
         lines += [
-            Line(title, [x for x, _ in own], [y for _, y in own], marker="o", joined=False)
-            for title, own in pairs.items()
+            Line(title, of_paper, ours, pens[title], marker="o", joined=False)
+            for title, (of_paper, ours) in pairs.items()
         ]
         scale: Literal["linear", "log"] = "log" if log else "linear"
         panels.append(
@@ -367,13 +380,12 @@ def against_print(results: Results) -> list[Section]:
         )  # fmt: skip
     if not panels:
         return []
-    others = pens_of([EQUAL], [EQUAL])
-    plot = Plot(panels, pens_of(titles), others=others, x_label="printed", y_label="ours")
+    plot = Plot(panels, pens, x_label="printed", y_label="ours")
     text = "A dot is a cell of the table below: on the dotted line ours is what is printed."
     return [Section("Ours against print", text, plot)]
 
 
-EQUAL = "equal"
+EQUAL = Pen(GREY, TRIVIAL_DASHES[0])
 
 
 def _settings(text: str) -> dict[str, Any]:

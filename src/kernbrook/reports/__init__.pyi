@@ -13,6 +13,7 @@ from .page import write_page as write_page
 from .plot import Bars as Bars
 from .plot import Line as Line
 from .plot import Panel as Panel
+from .plot import Pen as Pen
 from .plot import Plot as Plot
 from .plot import draw as draw
 from .table import Column as Column

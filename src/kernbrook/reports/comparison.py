@@ -159,14 +159,14 @@ def learning_curves(comparison: Comparison) -> Plot:
         if not np.isnan(row.measured(how.measure)).any()
     }
     log = how.measure in OF_SIZES and far_apart(one.mean(axis=0)[-1] for _, one in over.values())
-    lines, seen = [], []
+    lines, seen, pens = [], [], _pens(comparison)
     for name, (rounds, values) in over.items():
         mean, std, settled = how.scale * values.mean(axis=0), None, rounds >= SETTLED * rounds[-1]
         seen.append(mean[settled])
         if len(over) <= FEW and len(values) > 1 and not log:
             std = how.scale * values.std(axis=0, ddof=1)
             seen += [(mean - std)[settled], (mean + std)[settled]]
-        lines.append(Line(name, rounds, mean, std))
+        lines.append(Line(name, rounds, mean, pens[name], std))
     return named_plot(comparison, lines, how.axis, log, ends_of_errors(seen, log))
 
 
@@ -191,11 +191,15 @@ def support_vectors(comparison: Comparison) -> Plot:
     Means over the permutations. The axis is logarithmic where the sizes at the end differ more
     than twentyfold; a recipe that stores nothing is then left out.
     """
-    lines = []
+    lines, pens = [], _pens(comparison)
     for row in drawn_last(comparison):
-        for name, what in (("", "stored"), (" active", "active"))[: 1 + differs(row)]:
-            rounds, values = over_time(row, f"n_support_{what}")
-            lines.append(Line(row.recipe + name, rounds, values.mean(axis=0)))
+        pen = pens[row.recipe]
+        rounds, values = over_time(row, "n_support_stored")
+        lines.append(Line(row.recipe, rounds, values.mean(axis=0), pen))
+        if differs(row):
+            rounds, values = over_time(row, "n_support_active")
+            name, mean = f"{row.recipe} active", values.mean(axis=0)
+            lines.append(Line(name, rounds, mean, dotted(pen.color)))
     log, high = far_apart(line.y[-1] for line in lines), max(line.y[-1] for line in lines)
     if not log:
         ends = 0.0, 1.05 * (high or 1.0)
@@ -212,27 +216,21 @@ def named_plot(
     comparison: Comparison, lines: list[Line], label: str, log: bool, ends: tuple[float, float]
 ) -> Plot:
     """A figure of one panel; a star is behind the names of the best recipes."""
-    pens, rest = _pens(comparison)
-    names = {}
+    pens, names = _pens(comparison), {}
     for row in comparison.rows:
-        star = " *" if row.recipe in comparison.best else ""
-        names[row.recipe] = label_text(row.title, longest=24) + star
-        names[f"{row.recipe} active"] = label_text(row.title, longest=19) + " active"
-    every = pens | rest | {f"{name} active": dotted(p.color) for name, p in (pens | rest).items()}
-    drawn = dict.fromkeys(line.pen for line in lines)
-    named = [name for name in drawn if name.removesuffix(" active") in pens]
-    return Plot(
-        [
-            Panel(
-                lines, x_label="rounds", y_label=label + ", log scale" * log,
-                y_scale="log" if log else "linear",
-                x_limits=(0, int(max(line.x[-1] for line in lines))), y_limits=ends,
-            )
-        ],
-        {name: every[name] for name in named},
-        names,
-        others={name: pen for name, pen in every.items() if name in drawn.keys() - named},
-    )  # fmt: skip
+        if pens[row.recipe] is not REST:
+            star = " *" if row.recipe in comparison.best else ""
+            names[row.recipe] = label_text(row.title, longest=24) + star
+            names[f"{row.recipe} active"] = label_text(row.title, longest=19) + " active"
+    panel = Panel(
+        lines,
+        x_label="rounds",
+        y_label=label + ", log scale" * log,
+        y_scale="log" if log else "linear",
+        x_limits=(0, int(max(line.x[-1] for line in lines))),
+        y_limits=ends,
+    )
+    return Plot([panel], {names[line.name]: line.pen for line in lines if line.name in names})
 
 
 def kernel_weights(comparison: Comparison) -> Plot:
@@ -252,33 +250,25 @@ def kernel_weights(comparison: Comparison) -> Plot:
         raise InputError("expected a recipe with more than one kernel, found none")
     over = [over_time(row, "kernel_weights") for row in rows]
     means = [weights.mean(axis=0) for _, weights in over]
-    pens = {
-        kernel: Pen(colour, "-", 1.5)
-        for kernel, colour in zip(_top_kernels(rows, means), HUES, strict=False)
-    }
-    others = "the other kernels"
-    panels = []
+    hues = zip(_top_kernels(rows, means), HUES, strict=False)
+    pens, panels = {kernel: Pen(colour, "-", 1.5) for kernel, colour in hues}, []
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     for row, (rounds, _), weights in zip(rows, over, means, strict=True):
-        kernels = row.runs[0].history.kernels
-        # The named ones last, so that they lie on top.
-        places = sorted(range(len(kernels)), key=lambda k: kernels[k] in pens)
-        lines = [
-            Line(kernels[k] if kernels[k] in pens else others, rounds, weights[:, k])
-            for k in places
-        ]
+        each = zip(row.runs[0].history.kernels, weights.T, strict=True)
+        lines = [Line(kernel, rounds, own, pens.get(kernel, REST)) for kernel, own in each]
+        lines.sort(key=lambda line: line.pen is not REST)  # the named ones lie on top
         top = min(1.0, 1.1 * greatest) * 1.02 or 1.0
         panels.append(Panel(lines, row.title, x_limits=(0, int(rounds[-1])), y_limits=(0, top)))
-    if any(line.pen == others for panel in panels for line in panel.lines):
-        pens[others] = REST
+    if any(line.pen is REST for panel in panels for line in panel.lines):
+        pens["the other kernels"] = REST
     return Plot(panels, pens, x_label="rounds", y_label="weight (sum 1)", sharey=True)
 
 
-def _pens(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
-    """The pens of the recipes that are named, and of the rest, the same in every figure.
+def _pens(comparison: Comparison) -> dict[str, Pen]:
+    """The pens of the recipes, the same in every figure.
 
     Those of the best recipes are wider. Of many recipes the five that err least have a colour, the
-    trivial ones their grey, and the rest thin grey lines without a name.
+    trivial ones their grey, and the rest, without a name, `REST`.
     """
     rows = comparison.rows
     if len(rows) > MANY:
@@ -289,7 +279,7 @@ def _pens(comparison: Comparison) -> tuple[dict[str, Pen], dict[str, Pen]]:
         name: replace(pen, linewidth=2.2) if name in comparison.best else pen
         for name, pen in pens_of((row.recipe for row in rows), TRIVIAL).items()
     }
-    return named, {row.recipe: REST for row in comparison.rows if row.recipe not in named}
+    return {row.recipe: named.get(row.recipe, REST) for row in comparison.rows}
 
 
 def by_measure(comparison: Comparison) -> list[Row]:
@@ -303,8 +293,8 @@ def by_measure(comparison: Comparison) -> list[Row]:
 
 def drawn_last(comparison: Comparison) -> list[Row]:
     """The rows, those with a name last, so that they lie on top."""
-    named, _ = _pens(comparison)
-    return sorted(comparison.rows, key=lambda row: row.recipe in named)
+    pens = _pens(comparison)
+    return sorted(comparison.rows, key=lambda row: pens[row.recipe] is not REST)
 
 
 def many_kernels(comparison: Comparison) -> list[Row]:
@@ -383,7 +373,8 @@ def by_window(comparison: Comparison) -> Section | None:
     found = {name: how.scale * values for name, values in found.items()}
     log = how.measure in OF_SIZES and far_apart(map(np.nanmedian, found.values()))
     x, dated = _middles(comparison, ends)
-    lines = [Line(name, x, values) for name, values in found.items()]
+    pens = {_RULE: Pen(GREY, TRIVIAL_DASHES[1]), **_pens(comparison)}
+    lines = [Line(name, x, values, pens[name]) for name, values in found.items()]
     label, limits = how.axis.replace(" so far", ""), ends_of_errors([*found.values()], log)
     plot = named_plot(comparison, lines, label, log, limits)
     x_limits = (float(x[0]), float(x[-1])) if dated else (0, comparison.n_rows)
@@ -391,8 +382,7 @@ def by_window(comparison: Comparison) -> Section | None:
     plot = replace(
         plot,
         panels=[replace(plot.panels[0], x_limits=x_limits, dated=dated, x_label=x_label)],
-        pens={**plot.pens, **({_RULE: Pen(GREY, TRIVIAL_DASHES[1])} if rule else {})},
-        names={**plot.names, _RULE: book.title(rule) if rule else ""},
+        legend={**plot.legend, **({book.title(rule): pens[_RULE]} if rule else {})},
     )
     text = (
         f"About {round(comparison.n_rows / n_windows):,} rounds each, by themselves: a bad day "

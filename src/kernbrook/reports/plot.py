@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from html import escape
 from importlib.resources import as_file, files
 from itertools import cycle
@@ -40,7 +40,7 @@ LONGEST = 44  # characters of the name of a bar
 
 @dataclass(frozen=True)
 class Pen:
-    """How a line is drawn: arguments of `Axes.plot`."""
+    """How a line is drawn: arguments of matplotlib's `Axes.plot`."""
 
     color: str
     linestyle: Any
@@ -79,16 +79,18 @@ class Line:
 
     Attributes
     ----------
-    pen : name of its pen in the plot, and its name in the figure
+    name : of what it shows
     x, y : (k,) numbers
+    pen : how it is drawn
     std : (k,) half the width of a band around it; none where None
     marker : of every point, as matplotlib has it; none where None
     joined : whether points are joined
     """
 
-    pen: str
+    name: str
     x: Any
     y: Any
+    pen: Pen
     std: Any = None
     marker: str | None = None
     joined: bool = True
@@ -125,17 +127,13 @@ class Plot:
     Attributes
     ----------
     panels : one or more
-    pens : how the lines are drawn, by name, in the order of the legend
-    names : of the pens in the figure, where they differ
-    others : pens of lines that have no name in the figure
+    legend : names of lines, and how these are drawn
     x_label, y_label : of all panels
     sharey : whether the panels have one vertical axis
     """
 
     panels: Sequence[Panel]
-    pens: Mapping[str, Pen]
-    names: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, Pen] = field(default_factory=dict)
+    legend: Mapping[str, Pen]
     x_label: str = ""
     y_label: str = ""
     sharey: bool = False
@@ -186,13 +184,11 @@ def draw(plot: Plot | Bars) -> Figure:
         raise InputError(f"expected a Plot, got {shown(plot)}")
     if not plot.panels or not all(panel.lines for panel in plot.panels):
         raise InputError("expected panels with at least one line each, found none")
-    pens = {**plot.pens, **plot.others}
-    named = {plot.names.get(name, name): pen for name, pen in plot.pens.items()}
     with house_style():
-        picture, every = panels(len(plot.panels), named, sharey=plot.sharey)
+        picture, every = panels(len(plot.panels), plot.legend, sharey=plot.sharey)
         for axes, panel in zip(every, plot.panels, strict=True):
             for line in panel.lines:
-                _draw_line(axes, line, pens[line.pen])
+                _draw_line(axes, line)
             axes.set(
                 xscale=panel.x_scale, yscale=panel.y_scale, xlim=panel.x_limits,
                 ylim=panel.y_limits, xlabel=panel.x_label, ylabel=panel.y_label,
@@ -204,16 +200,16 @@ def draw(plot: Plot | Bars) -> Figure:
     return picture
 
 
-def _draw_line(axes: Any, line: Line, pen: Pen) -> None:
+def _draw_line(axes: Any, line: Line) -> None:
     """One sample alone is a dot."""
     x, y = np.asarray(line.x, float), np.asarray(line.y, float)
-    looks = asdict(pen) | {"marker": line.marker, "markersize": 3.5}
+    looks = asdict(line.pen) | {"marker": line.marker, "markersize": 3.5}
     if not line.joined or len(x) == 1:
         looks |= {"marker": line.marker or "o", "clip_on": False, "zorder": 4}
     axes.plot(x, y, **looks | ({} if line.joined else {"linestyle": "none"}))
     if line.std is not None and np.all(np.isfinite(line.std)):
         std = np.asarray(line.std, float)
-        axes.fill_between(x, y - std, y + std, color=pen.color, alpha=0.15, linewidth=0)
+        axes.fill_between(x, y - std, y + std, color=line.pen.color, alpha=0.15, linewidth=0)
 
 
 def panels(count: int, named: Mapping[str, Pen], *, sharey: bool) -> tuple[Figure, list[Any]]:
