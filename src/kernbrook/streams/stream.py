@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kernbrook.streams.tables.stream import BadRows, Match
     from kernbrook.streams.tables.values import LevelCounts
 
+EXACT = 2.0**53  # up to it floats hold all integers
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 Labels: TypeAlias = NDArray[Any]
 Piece: TypeAlias = "tuple[Features, Labels]"
@@ -256,6 +257,11 @@ def has_label(y: Labels) -> NDArray[np.bool_]:
     if y.dtype.kind == "f":
         return ~np.isnan(y)
     return np.asarray(y != None) if y.dtype.kind == "O" else np.ones(len(y), dtype=bool)  # noqa: E711
+
+
+def all_whole(numbers: NDArray[np.float64]) -> bool:
+    """Whether all are integers that a float holds."""
+    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT)).all())
 
 
 def positive_integer(value: object, what: str) -> int:

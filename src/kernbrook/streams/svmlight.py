@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import DataFile, count_lines, line_blocks, stem
-from kernbrook.streams.stream import Features, Labels, Piece, Stream
+from kernbrook.streams.stream import EXACT, Features, Labels, Piece, Stream, all_whole
 
 MAX_WIDTH = 2**31 - 1
 _KEPT_BYTES = 1 << 24
@@ -24,7 +24,6 @@ _NUMBER = re.compile(rb"[-+0-9.eE]+")
 _INTEGER_LABEL = re.compile(
     rb"^[ \t\v\f\r]*+([-+]?+(?=[0-9])0*+([0-9]*+))(?=[\s#]|\Z)", re.MULTILINE
 )  # ++ and *+ give nothing back: else many digits would be tried in all their parts
-_EXACT_INTEGERS = 2.0**53
 
 
 class _Lines(NamedTuple):
@@ -81,7 +80,7 @@ class SvmlightStream(Stream):
             rows += len(lines.labels)
             entries += len(lines.values)
             widest = max(widest, lines.widest)
-            integral = integral and _all_integers(lines.labels)
+            integral = integral and all_whole(lines.labels)
         if rows == 0:
             raise DataFileError(self._file.path, "the file has no data line")
         if n_features is None and widest == 0:
@@ -112,7 +111,7 @@ class SvmlightStream(Stream):
             raise self._changed()
 
     def _labels(self, labels: NDArray[np.float64]) -> Labels:
-        if self._label_type is np.int64 and not _all_integers(labels):
+        if self._label_type is np.int64 and not all_whole(labels):
             raise self._changed()
         return labels.astype(self._label_type)
 
@@ -128,11 +127,6 @@ class SvmlightStream(Stream):
 
     def _changed(self) -> DataFileError:
         return DataFileError(self._file.path, "the file was changed after it was opened")
-
-
-def _all_integers(labels: NDArray[np.float64]) -> bool:
-    whole = (labels == np.rint(labels)) & (np.abs(labels) <= _EXACT_INTEGERS)
-    return bool(whole.all())
 
 
 def parse_block(path: Path, first: int, block: bytes, width: int | None = None) -> _Lines:
@@ -159,7 +153,7 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
     slow = int(state[parser.SLOW])
     rows, pairs = int(state[parser.ROWS]), int(state[parser.PAIRS])
     inexact = None
-    if (slow_target[:slow] < 0).any() or (np.abs(labels[:rows]) >= _EXACT_INTEGERS).any():
+    if (slow_target[:slow] < 0).any() or (np.abs(labels[:rows]) >= EXACT).any():
         inexact = _inexact_label(block[: int(state[parser.STOPPED_AT])] if code else block)
     for start, target in zip(slow_start[:slow].tolist(), slow_target[:slow].tolist(), strict=True):
         if inexact is not None and start > inexact.start(1):

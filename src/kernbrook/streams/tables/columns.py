@@ -757,8 +757,6 @@ class Lag:
                 raise InputError(f"encoder: expected {size} numbers as {name} of lags")
             values = [math.nan if value is None else value for value in values]
             setattr(self, name, np.array(values, dtype=int if name == "counts" else float))
-        if (self.counts > rows).any():
-            raise InputError(f"encoder: expected {width} numbers of values as counts of lags")
         self.rows, self.window = rows, self.window.reshape(-1, width)
 
 

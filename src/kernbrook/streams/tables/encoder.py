@@ -672,8 +672,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         encoder = cls(**held, lags=dict(lags) or None)
         encoder._rules = rules
         encoder.begin(columns, label, goes_on=True, zones=zones)
-        if not (zones.keys() <= encoder.declarations().dates.keys()):
-            raise InputError(f"encoder: expected zones of dates, got {shown(zones)}")
         known = _STATES[encoder.missing]
         if state.keys() != {*known, *["lags"] * (encoder.lags is not None)}:
             raise InputError(f"encoder: no state of missing={encoder.missing!r}: {shown(state)}")
@@ -685,8 +683,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             if len(values) != width:
                 raise InputError(f"encoder: expected {width} numbers as {name}")
             setattr(encoder, f"{name}_", np.array(values, int if name == "counts" else float))
-        if (encoder.totals_[encoder.counts_ == 0] != 0).any():
-            raise InputError("encoder: expected totals of 0 where counts are 0")
         return encoder
 
 

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import all_boolean, as_booleans, spelled_as
 from kernbrook.streams.records import is_number, quoted, without_gaps
-from kernbrook.streams.stream import Labels, has_label
+from kernbrook.streams.stream import EXACT, Labels, all_whole, has_label
 from kernbrook.streams.tables.hints import CODE
 from kernbrook.streams.tables.values import (
     ValueProblem,
@@ -31,7 +31,6 @@ from kernbrook.streams.tables.values import (
 
 # -- those of a table ------------------------------------------------------------------------------
 
-_EXACT_INTEGERS = 2.0**53
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _POINT = r"\.[0-9]*$"
 _MOST_COMPARED = 100  # labels
@@ -97,7 +96,7 @@ def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
         except pa.ArrowInvalid:
             pass
         else:
-            if (np.abs(numbers) < _EXACT_INTEGERS).sum() == len(text) - text.null_count:
+            if (np.abs(numbers) < EXACT).sum() == len(text) - text.null_count:
                 return np.asarray(numbers)
     found: dict[str | None, float] = {None: math.nan}
     for value in text.drop_null().unique().to_pylist():
@@ -107,7 +106,7 @@ def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
         found[value] = float(marked)
     values = text.to_pylist()
     numbers = np.array([found[value] for value in values])
-    for row in np.flatnonzero(~(np.abs(numbers) < _EXACT_INTEGERS)).tolist():
+    for row in np.flatnonzero(~(np.abs(numbers) < EXACT)).tolist():
         if values[row] is None:
             continue
         if not math.isfinite(numbers[row]):
@@ -273,11 +272,6 @@ def _may_count(classes: Labels, times: Mapping[str, int], marked: bool) -> bool:
 
 def _whole_or_missing(numbers: NDArray[np.float64] | None) -> bool:
     return numbers is None or all_whole(numbers[~np.isnan(numbers)])
-
-
-def all_whole(numbers: NDArray[np.float64]) -> bool:
-    """Whether all are integers that a float holds."""
-    return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= _EXACT_INTEGERS)).all())
 
 
 def _told_of(labels: Collection[str], now: Written) -> list[str]:

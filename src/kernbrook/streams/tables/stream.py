@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
 from kernbrook.streams.records import Batch, Records, Wanted, quoted, several_of
-from kernbrook.streams.stream import Labels, Piece, Stream
+from kernbrook.streams.stream import Labels, Piece, Stream, all_whole
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
 from kernbrook.streams.tables.hints import (
     WHICH,
@@ -27,7 +27,6 @@ from kernbrook.streams.tables.hints import (
 from kernbrook.streams.tables.labels import (
     LabelCells,
     LabelType,
-    all_whole,
     label_cells,
     or_the_label,
 )
