@@ -1,15 +1,19 @@
 """Names, the data folder, the order in which a source is looked up, and the two views."""
 
+import itertools
 import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.datasets import make_friedman1
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError, InputError, UnknownNameError
+from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
 from kernbrook.streams import describe_stream, open_stream, stream_names
+from kernbrook.streams.builtin import friedman
 from kernbrook.streams.stream import FirstRows, Stream
 
 
@@ -215,3 +219,238 @@ def test_tables_that_are_elsewhere_or_no_rows():
         InputError, match=r"a dict is one row; of columns in a dict pandas\.DataFrame"
     ):
         kb.fit_table({"a": [1, 2], "y": ["p", "q"]}, label="y")
+
+
+# -- the generators --------------------------------------------------------------------------------
+
+
+NAMES = ["waveform", "checkerboard", "friedman"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_agree(name, assert_chunks_agree):
+    assert_chunks_agree(open_stream(f"{name}:9000", seed=3), (7, 1000, 4096, 10**5))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shorter_stream_is_the_beginning_of_a_longer_one(name):
+    whole = open_stream(f"{name}:9000", seed=5).read()
+    for rows in (1, 4096, 4097):
+        X, y = open_stream(f"{name}:{rows}", seed=5).read()
+        np.testing.assert_array_equal(X, whole[0][:rows])
+        np.testing.assert_array_equal(y, whole[1][:rows])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_seeds_and_blocks_differ(name):
+    X, _ = open_stream(f"{name}:8192").read()
+    other, _ = open_stream(f"{name}:8192", seed=1).read()
+    X, other = X[:, :2], other[:, :2]  # numbers, where others are levels
+    assert not (other == X).any()
+    assert not (X[:4096] == X[4096:]).any()
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, "1"])
+def test_bad_seeds(seed):
+    with pytest.raises(InputError, match="seed must be a non-negative integer"):
+        open_stream("waveform", seed=seed)
+
+
+def test_a_long_stream_costs_nothing_to_open():
+    stream = open_stream("checkerboard:10000000")
+    assert stream.n_rows == 10_000_000
+    assert [len(y) for _, y in itertools.islice(stream.chunks(5000), 3)] == [5000] * 3
+
+
+def test_checkerboard():
+    X, y = open_stream("checkerboard").read()
+    assert X.shape == (10_000, 2)
+    assert y.dtype == np.int64
+    assert X.min() >= -1
+    assert X.max() < 1
+    column, row = np.digitize(X, [-0.5, 0, 0.5]).T
+    np.testing.assert_array_equal(y, np.where((column + row) % 2 == 0, 1, -1))
+    counts = np.bincount(4 * column + row, minlength=16)
+    assert ((counts - 625) ** 2 / 625).sum() < 37.7  # chi-square, 15 degrees, 0.1 %
+
+
+def waves():
+    """The three triangles, from their heights at features 1 to 21."""
+    triangle = [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]
+    first = np.array([0] * 5 + triangle + [0] * 5)
+    return first, np.roll(first, 4), np.roll(first, -4)
+
+
+def test_waveform_moments():
+    X, y = open_stream("waveform:60000", seed=2).read()
+    h1, h2, h3 = waves()
+    assert np.bincount(y).min() > 19_500
+    for label, (a, b) in enumerate([(h1, h2), (h1, h3), (h2, h3)]):
+        here = X[y == label]
+        # u is uniform: mean 1/2, variance 1/12.
+        assert abs(here.mean(axis=0) - (a + b) / 2).max() < 0.06
+        covariance = np.eye(21) + np.outer(a - b, a - b) / 12
+        assert abs(np.cov(here.T) - covariance).max() < 0.15
+
+
+def test_waveform_bayes_error():
+    X, y = open_stream("waveform:20000", seed=4).read()
+    h1, h2, h3 = waves()
+    u = (np.arange(50) + 0.5)[:, None] / 50
+    likelihoods = []
+    for a, b in [(h1, h2), (h1, h3), (h2, h3)]:
+        centres = u * a + (1 - u) * b
+        log = X @ centres.T - (centres**2).sum(axis=1) / 2
+        likelihoods.append(np.logaddexp.reduce(log, axis=1))
+    error = np.mean(np.argmax(likelihoods, axis=0) != y)
+    assert abs(error - 0.14) < 0.012  # Breiman et al. (1984): 14 %
+
+
+def test_friedman():
+    X, expected = make_friedman1(500, random_state=0)
+    np.testing.assert_allclose(friedman(X), expected, rtol=1e-14)
+    X, y = open_stream("friedman:60000", seed=2).read()
+    assert y.dtype == np.float64
+    assert (X >= 0).all()
+    assert (X < 1).all()
+    assert abs(X.mean(axis=0) - 0.5).max() < 0.01
+    noise = y - friedman(X)
+    assert abs(noise.mean()) < 0.02
+    assert abs(noise.std() - 1) < 0.02
+    assert abs(np.corrcoef(X.T, noise)[-1, :-1]).max() < 0.02
+    assert abs(y.var() - 25) < 0.5
+
+
+def test_streams_that_are_drawn_no_more():
+    with pytest.raises(InputError, match=r"hyperplane is drawn no more; .* river\.datasets\.synth"):
+        open_stream("hyperplane:500")
+
+
+# -- arrays, sparse arrays, lists and frames as streams --------------------------------------------
+
+
+X = np.arange(12.0).reshape(4, 3)
+y = np.array([1, -1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [X, X.tolist(), X.astype(np.float32), X.astype(int), np.asfortranarray(X), X[::1, ::1]],
+)
+def test_dense(given, assert_chunks_agree):
+    stream = open_stream((given, y.tolist()))
+    assert_chunks_agree(stream, (1, 3, 9))
+    np.testing.assert_array_equal(stream.read()[0], X)
+    assert (stream.name, stream.n_rows, stream.n_features) == ("arrays", 4, 3)
+
+
+def test_nothing_is_copied():
+    chunk, labels = next(open_stream((X, y)).chunks(2))
+    assert np.shares_memory(chunk, X)
+    assert np.shares_memory(labels, y)
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array, sp.csc_array, sp.coo_matrix])
+def test_sparse(make, assert_chunks_agree):
+    stream = open_stream((make(X), y))
+    assert_chunks_agree(stream, (1, 3, 9))
+    assert isinstance(stream.read()[0], sp.csr_array)
+    np.testing.assert_array_equal(stream.read()[0].toarray(), X)
+
+
+def test_sparse_with_entries_in_disorder_is_sorted_in_a_copy():
+    messy = sp.csr_array((np.array([1.0, 2, 3]), np.array([2, 0, 0]), np.array([0, 3])), (1, 3))
+    X_read, _ = open_stream((messy, [1])).read()
+    assert X_read.indices.tolist() == [0, 2]
+    assert X_read.data.tolist() == [5, 1]
+    assert messy.indices.tolist() == [2, 0, 0]
+
+
+def test_pandas(assert_chunks_agree):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
+    stream = open_stream((frame, pandas.Series(["u", "v"])))
+    assert_chunks_agree(stream, (1,))
+    X_read, y_read = stream.read()
+    np.testing.assert_array_equal(X_read, [[1, 0.5, 1], [2, 1.5, 0]])
+    assert y_read.tolist() == ["u", "v"]
+    assert y_read.dtype.kind == "U"
+    frame.loc[1, "b"] = np.nan
+    with pytest.raises(NonFiniteError, match=r"nan at row 1, column 1 \('b'\)"):
+        open_stream((frame, [1, 2]))
+    text = pandas.DataFrame({"a": [1, 2], "b": ["1", "red"]})
+    with pytest.raises(InputError, match=r"numbers only; found '1' at row 0, column 1 \('b'\)"):
+        open_stream((text, [1, 2]))
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+    X_read, y_read = open_stream((frame, polars.Series([3, 4]))).read()
+    np.testing.assert_array_equal(X_read, [[1, 0.5], [2, 1.5]])
+    assert y_read.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        ([1.0, 2.0, 3.0, 4.5], "f"),
+        (np.array([1, 2, 3, 4], dtype=np.uint8), "i"),
+        (np.array([1, 2.5, 3, 4], dtype=np.float32), "f"),
+        ([True, False, True, True], "b"),
+        (["a", "b", "c", "dd"], "U"),
+        (np.array(["a", "b", "c", "dd"], dtype=object), "U"),
+        (np.array([1, 2, 3, 4], dtype=object), "i"),
+    ],
+)
+def test_labels(labels, kind):
+    read = open_stream((X, labels)).read()[1]
+    assert read.dtype.kind == kind
+    assert read.dtype.itemsize == {"U": read.dtype.itemsize, "b": 1}.get(kind, 8)
+    assert read.tolist() == list(labels)
+
+
+def hole(array, value):
+    array = array.copy()
+    array[2, 1] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "problem"),
+    [
+        (X[0], y, r"two dimensions .* got shape \(3,\)"),
+        (X[None], y, "two dimensions"),
+        (X[:0], y[:0], "at least one row"),
+        (X[:, :0], y, "at least one row and one feature"),
+        (sp.csr_array((4, 0)), y, "at least one row and one feature"),
+        (X, y[:3], "X has 4 rows, y has 3"),
+        (sp.csr_array(X), y[:3], "X has 4 rows, y has 3"),
+        (X, y[:, None], r"one dimension, got shape \(4, 1\)"),
+        (X, 3, r"one dimension, got shape \(\)"),
+        (X.astype(str), y, "real numbers, got <U"),
+        (X.astype(complex), y, "real numbers, got complex"),
+        (sp.csr_array(X.astype(complex)), y, "real numbers, got complex"),
+        ([[1, 2], [3]], [1, 2], "matrix of numbers"),
+        (np.array([[1, "a"]], dtype=object), [1], "found 'a' at row 0, column 1"),
+        (np.array([[1, {}]], dtype=object), [1], "numbers only"),
+        (X, [[1], [2, 3]], "vector of labels"),
+        (X, y.astype(complex), "numbers or text, got complex"),
+        (X, np.array([1, "b", 2, 3], dtype=object), "text only; found 'b' at row 1"),
+        (X, np.array(["a", None, "b", "c"], dtype=object), "found None at row 1"),
+        (X, np.array([{}, {}, {}, {}], dtype=object), "found {} at row 0"),
+    ],
+)
+def test_bad_arrays(features, labels, problem):
+    with pytest.raises(InputError, match=problem):
+        open_stream((features, labels))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite(value):
+    with pytest.raises(NonFiniteError, match=f"X has {value} at row 2, column 1"):
+        open_stream((hole(X, value), y))
+    with pytest.raises(NonFiniteError, match=f"X has {value} at row 2, column 1"):
+        open_stream((sp.csr_array(hole(X, value)), y))
+    with pytest.raises(NonFiniteError, match=f"y has {value} at row 1"):
+        open_stream((X, [0.0, value, 1.0, value]))
