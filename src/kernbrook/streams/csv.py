@@ -404,56 +404,6 @@ def _one_column(rows: list[Line], text: list[str], by: str) -> str:
     return f"expected a label and features parted by {by}, {found}; {hint}"
 
 
-def data_blocks(
-    file: DataFile, headless: bool, separator: str, refused: Refused = raised
-) -> Iterator[tuple[int, bytes]]:
-    """The blocks of `whole_rows` that have rows; without the header, unless there is none.
-
-    Quotes stand, and lines are refused, as `csv_lines` has it; so is a header that comes again.
-    """
-    headed, header = headless, b""
-    for first, block in whole_rows(file.path, line_blocks(file), separator):
-        if not headed:
-            blank = len(block) - len(block.lstrip(b"\n"))
-            end = block.find(b"\n", blank) + 1
-            if blank == len(block):
-                continue
-            headed, header = True, block[blank:end].strip(b"\n")
-            first += block.count(b"\n", 0, end)
-            block = block[end:] if end else b""
-        if block.strip(b"\n"):
-            block = csv_lines(file.path, first, block, separator, refused)
-            if header:
-                block = _once(header, file.path, first, block, separator, refused)
-            yield first, block
-
-
-def _once(
-    header: bytes, path: Path, first: int, block: bytes, separator: str, refused: Refused
-) -> bytes:
-    """A block with empty lines in place of such as are the header, each of which is refused.
-
-    Its names in another order are an error: the rows below them are in that order. Numbers alone
-    can be a row.
-    """
-    plain, mark = _plain(header, separator), separator.encode()
-    word = max(re.findall(rb"\w+", header.lower()), key=len, default=b"")
-    if word not in block.lower():
-        return block
-    lines, names = block.split(b"\n"), sorted(plain.split(mark))
-    has_words = not all(map(_NUMBER_CELL.fullmatch, names))
-    for i, line in enumerate(lines):
-        here = _plain(line, separator)
-        moved = has_words and here != plain and len(here) == len(plain)
-        if moved and sorted(here.split(mark)) == names:
-            raise DataFileError(path, _MOVED, first + i)
-        if line and here == plain:
-            told = f"{_AGAIN}; {_LEAVE_OUT}" if refused is raised else _AGAIN
-            refused(DataFileError(path, told, first + i))
-            lines[i] = b""
-    return b"\n".join(lines)
-
-
 def _plain(text: bytes, separator: str) -> bytes:
     """Text in small letters, without quotes and blanks, as a header is compared."""
     return text.lower().translate(None, b'" '.replace(separator.encode(), b""))
@@ -606,8 +556,45 @@ class CsvRecords(TextRecords):
         self.separator = separator
 
     def _blocks(self, refused: Refused) -> Iterator[tuple[int, bytes]]:
-        """Whole rows, without the header; lines that are refused are empty."""
-        return data_blocks(self._file, self._headless, self.separator, refused)
+        """Blocks of whole rows without the header, which is refused where it comes again.
+
+        Quotes stand, and lines are refused, as `csv_lines` has it.
+        """
+        headed, header = self._headless, b""
+        for first, block in whole_rows(self.where, line_blocks(self._file), self.separator):
+            if not headed:
+                blank = len(block) - len(block.lstrip(b"\n"))
+                end = block.find(b"\n", blank) + 1
+                if blank == len(block):
+                    continue
+                headed, header = True, block[blank:end].strip(b"\n")
+                first += block.count(b"\n", 0, end)
+                block = block[end:] if end else b""
+            if block.strip(b"\n"):
+                block = csv_lines(self.where, first, block, self.separator, refused)
+                yield first, self._once(header, first, block, refused) if header else block
+
+    def _once(self, header: bytes, first: int, block: bytes, refused: Refused) -> bytes:
+        """A block with empty lines in place of such as are the header, each of which is refused.
+
+        Its names in another order are an error: the rows below them are in that order. Numbers
+        alone can be a row.
+        """
+        plain, mark = _plain(header, self.separator), self.separator.encode()
+        word = max(re.findall(rb"\w+", header.lower()), key=len, default=b"")
+        if word not in block.lower():
+            return block
+        lines, names = block.split(b"\n"), sorted(plain.split(mark))
+        has_words = not all(map(_NUMBER_CELL.fullmatch, names))
+        for i, line in enumerate(lines):
+            here = _plain(line, self.separator)
+            moved = has_words and here != plain and len(here) == len(plain)
+            if moved and sorted(here.split(mark)) == names:
+                raise self.at(first + i, _MOVED)
+            if line and here == plain:
+                refused(self.at(first + i, _AGAIN + f"; {_LEAVE_OUT}" * (refused is raised)))
+                lines[i] = b""
+        return b"\n".join(lines)
 
     def gaps(self, wanted: Wanted) -> list[str]:
         """Text of cells that are missing; where it is ? alone, only outside of quotes."""
