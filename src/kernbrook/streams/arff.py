@@ -48,9 +48,12 @@ _AS_IT_IS = re.compile(r"yyyy-MM-dd(('T'| )HH:mm(:ss(\.S{1,9})?)?(X{1,3}|Z)?)?")
 class ArffRecords(CsvRecords):
     """ARFF with dense rows; nominal attributes are columns whose levels are declared."""
 
+    levels: dict[str, list[str]]
+
     def __init__(self, file: DataFile):
         self._begin(file, ",")
-        self.columns, self._forms = [], dict[str, str]()  # of dates that are not written as ISO's
+        self.columns, self.levels = [], {}
+        self._forms = dict[str, str]()  # of dates that are not written as ISO's
         self._header = self._read_head()
         if not self.columns:
             raise self.at(self._header, "no @attribute before @data")

@@ -38,18 +38,17 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a colum
 class ArrowFile(Records):
     """One file; problems name the row, counted from 1."""
 
+    kind: str
+
     def __init__(self, file: DataFile):
-        self._file = file
-        self.where = file.path
-        self.name = stem(file.path)
-        self.levels = {}
-        with self._opened() as opened:
+        self._file, self.where, self.name = file, file.path, stem(file.path)
+        with file.seekable() as opened:
             names = self._in_words(lambda: columns_of(self._schema(opened)))
         self.columns = checked_names(names, self.refusal)
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         row, columns = 1, wanted.columns
-        with self._opened() as opened:
+        with self._file.seekable() as opened:
             batches = self._in_words(lambda: self._batches(opened, columns))
             while (table := self._in_words(lambda: self._next(batches, columns))) is not None:
                 part = f"rows {row:,} to {row + table.num_rows - 1:,}"
@@ -66,9 +65,6 @@ class ArrowFile(Records):
         batch.validate(full=True)  # else what a damaged file points to is read, wherever it is
         return pa.Table.from_batches([batch]).select(list(columns))
 
-    def _opened(self) -> BinaryIO:
-        return self._file.seekable()
-
     def _in_words(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
@@ -78,11 +74,8 @@ class ArrowFile(Records):
             said = " ".join(str(error).split())[:200]
             raise self.refusal(f"not read as {self.kind}: {said}") from None
 
-    kind: str
-
     @abstractmethod
-    def _schema(self, opened: BinaryIO) -> Any:
-        """pyarrow's."""
+    def _schema(self, opened: BinaryIO) -> Any: ...
 
     @abstractmethod
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
@@ -126,7 +119,6 @@ class FrameRecords(Records):
     def __init__(self, frame: Any, name: str = "table"):
         self.name = self.where = name
         self._frame = eager(frame, self.refusal)
-        self.levels = {}
         self.columns = list(self._frame.columns)
 
     def refusal(self, problem: str) -> KernbrookError:
@@ -268,7 +260,10 @@ def columns_of(schema: Any) -> list[str]:
     return [n for n in schema.names if n not in index and not _UNNAMED_INDEX.fullmatch(n)]
 
 
-_ENDINGS = (".parquet", ".pq")
+def _is_parquet(name: str) -> bool:
+    return name.lower().endswith((".parquet", ".pq")) and name[0] not in "._"
+
+
 _LOGS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
 _READ_AHEAD = 1 << 20  # bytes of a column
 
@@ -288,13 +283,14 @@ class ParquetRecords(ArrowFile):
 
     def group(self, number: int) -> Any:
         """A group of rows as a table; its text stays in dictionaries where it lies in some."""
-        return self._in_words(lambda: self._group(number))
 
-    def _group(self, number: int) -> Any:
-        with self._opened() as opened:
+        def read() -> Any:
             file = self._file_of(opened, self.columns)
             self._check(opened, file, number, self.columns, f"row group {number}")
             return file.read_row_group(number, self.columns)
+
+        with self._file.seekable() as opened:
+            return self._in_words(read)
 
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
         file, first = self._file_of(opened, columns), 1
@@ -310,16 +306,16 @@ class ParquetRecords(ArrowFile):
         """What reads some columns, with text in dictionaries where pyarrow can give it so."""
         metadata = parquet_file(opened).metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        folded = list[str]()
-        for i in _leaves(metadata.schema, columns):
-            chunks = [group.column(i) for group in groups]
-            if all(
-                one.physical_type == "BYTE_ARRAY"
-                and one.has_dictionary_page
-                and "DELTA" not in f"{one.encodings}"
-                for one in chunks
-            ):
-                folded.append(metadata.schema.column(i).path)
+
+        def is_folded(one: Any) -> bool:
+            has = one.physical_type == "BYTE_ARRAY" and one.has_dictionary_page
+            return has and "DELTA" not in f"{one.encodings}"
+
+        folded = [
+            metadata.schema.column(i).path
+            for i in _leaves(metadata.schema, columns)
+            if all(is_folded(group.column(i)) for group in groups)
+        ]
         return parquet_file(
             opened, metadata=metadata, read_dictionary=folded, buffer_size=_READ_AHEAD
         )
@@ -338,16 +334,15 @@ class FolderRecords(Records):
     """The Parquet files of a folder, in the order of their names, one after the other."""
 
     def __init__(self, folder: Path, max_bytes: int | None = None):
-        self.where = folder
-        self.name = folder.resolve().name
-        self.levels = {}
+        self.where, self.name = folder, folder.resolve().name
         try:
             names = sorted(os.listdir(folder))
         except OSError as error:
             raise self.refusal(error.strerror or str(error)) from None
-        wanted = [n for n in names if n.lower().endswith(_ENDINGS) and n[0] not in "._"]
+        wanted = [name for name in names if _is_parquet(name)]
         self._refuse_others(names, wanted)
-        self._files = [ParquetRecords(DataFile(folder / name, max_bytes)) for name in wanted]
+        self.paths = [folder / name for name in wanted]
+        self._files = [ParquetRecords(DataFile(path, max_bytes)) for path in self.paths]
         self.columns = self._files[0].columns
         for file in self._files[1:]:
             if set(file.columns) != set(self.columns):
@@ -379,11 +374,6 @@ class FolderRecords(Records):
             raise self.refusal(
                 "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
             )
-
-    @property
-    def paths(self) -> list[Path]:
-        """The files."""
-        return [file.where for file in self._files]
 
     def _read(self, wanted: Wanted) -> Iterator[Batch]:
         for file in self._files:
@@ -420,7 +410,6 @@ def _leaves(schema: Any, columns: Sequence[str]) -> list[int]:
 def _parquet_below(folder: Path) -> Path | None:
     """A Parquet file in a folder, however deep; None where there is none."""
     for where, _, names in os.walk(folder):
-        for name in sorted(names):
-            if name.lower().endswith(_ENDINGS) and name[0] not in "._":
-                return Path(where, name).relative_to(folder.parent)
+        for name in filter(_is_parquet, sorted(names)):
+            return Path(where, name).relative_to(folder.parent)
     return None

@@ -495,10 +495,7 @@ class TextRecords(Records):
     """A text file, a block of whole lines at a time; problems name the line."""
 
     def __init__(self, file: DataFile):
-        self._file = file
-        self.where = file.path
-        self.name = stem(file.path)
-        self.levels: dict[str, list[str]] = {}
+        self._file, self.where, self.name = file, file.path, stem(file.path)
 
     def at(self, line: int, problem: str) -> DataFileError:
         """The error for a problem with one line."""

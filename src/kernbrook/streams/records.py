@@ -192,7 +192,7 @@ class Records(ABC):
     name: str
     where: Any
     columns: list[str]
-    levels: dict[str, list[str]]
+    levels: Mapping[str, list[str]] = {}
     told: DataFileWarning | None = None
     typed = True
 
