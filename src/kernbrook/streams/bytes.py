@@ -263,37 +263,28 @@ class _Copy:
     def __init__(self, pipe: BinaryIO, path: Path, max_bytes: int | None):
         most = limits.COPIED_BYTES if max_bytes is None else max_bytes
         self.size = 0
-        self._file: BinaryIO | None = None  # closed with the copy
-        parts: list[bytes] = []
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
         while data := cast(io.BufferedReader, pipe).read1(BLOCK_BYTES):
             self.size += len(data)
             if self.size > most:
                 raise DataFileError(path, f"over {most:,} bytes came through it; {_LIFT}")
-            parts.append(data)
-            if self.size > _IN_MEMORY:
-                self._write(parts, path)
-                parts.clear()
-        self._bytes = b"".join(parts)
-
-    def _write(self, parts: list[bytes], path: Path) -> None:
-        try:
-            if self._file is None:
-                self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115
-                weakref.finalize(self, self._file.close)
-            for part in parts:
-                view = memoryview(part)
-                while view:
-                    view = view[self._file.write(view) :]
-        except OSError as error:
-            problem = (
-                f"what comes through it cannot be kept: {_reason(error)} in "
-                f"{tempfile.gettempdir()}; TMPDIR names another folder"
-            )
-            raise DataFileError(path, problem) from None
+            try:
+                self._file.write(data)
+                self._file.flush()
+            except OSError as error:
+                told = f"what comes through it cannot be kept: {_reason(error)} in "
+                told += f"{tempfile.gettempdir()}; TMPDIR names another folder"
+                raise DataFileError(path, told) from None
+        self._bytes = None
+        if self.size <= _IN_MEMORY:
+            self._file.seek(0)
+            self._bytes = self._file.read()
+            self._file.close()
 
     def open(self) -> Any:
         """Its bytes from the first on; others may read meanwhile."""
-        if self._file is None:
+        if self._bytes is not None:
             return io.BytesIO(self._bytes)
         return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
