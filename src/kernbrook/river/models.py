@@ -105,6 +105,17 @@ class Machine(Snapshots, base.Estimator):
     def _all_seen(self, X: Any) -> Floats:
         return self._columns.rows(X, self._width, adds=False)
 
+    @in_turn
+    def predict_many(self, X: Any) -> Any:
+        """A series with what is said of each row of a frame."""
+        import pandas as pd
+
+        if self._begun:
+            return pd.Series(self.estimator.predict(self._all_seen(X)), index=X.index)
+        said = self.predict_one({})
+        kind = None if type(said) is float else object
+        return pd.Series([said] * len(X), index=X.index, dtype=kind)
+
 
 class MKClassifier(Machine, base.MiniBatchClassifier):
     """Online learning with many kernels, as a classifier of River.
@@ -195,12 +206,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
 
     @in_turn
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        """The label of a row; None before the first label.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        """
+        """The label of a row; None before the first label."""
         if not self._begun:
             return self._waiting[-1][1] if self._waiting else None
         said = self.estimator.predict_one(self._seen(x))
@@ -208,12 +214,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
 
     @in_turn
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Hashable, float]:
-        """The probability of each class so far.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        """
+        """The probability of each class so far."""
         if not self._begun:
             return {self._waiting[-1][1]: 1.0} if self._waiting else {}
         chances = self.estimator.predict_proba_one(self._seen(x))
@@ -234,15 +235,6 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         weights = weights_of(w, len(labels) - i)
         if i < len(labels):
             self.estimator.partial_fit(rows[i:], labels[i:], sample_weight=weights)
-
-    @in_turn
-    def predict_many(self, X: Any) -> Any:
-        """A series with the label of each row of a frame."""
-        import pandas as pd
-
-        if not self._begun:
-            return pd.Series([self.predict_one({})] * len(X), index=X.index, dtype=object)
-        return pd.Series(self.estimator.predict(self._all_seen(X)), index=X.index)
 
     @in_turn
     def predict_proba_many(self, X: Any) -> Any:
@@ -325,12 +317,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
 
     @in_turn
     def predict_one(self, x: Features, **kwargs: Any) -> float:
-        """The number expected for a row; 0 before the first label.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        """
+        """The number expected for a row; 0 before the first label."""
         return float(self.estimator.predict_one(self._seen(x))) if self._begun else 0.0
 
     @changes
@@ -338,14 +325,6 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
         """Learn from the rows of a frame of pandas and a series of numbers, one by one."""
         rows = self._all_met(X)
         self.estimator.partial_fit(rows, np.asarray(y), sample_weight=weights_of(w, len(rows)))
-
-    @in_turn
-    def predict_many(self, X: Any) -> Any:
-        """A series with the number expected for each row of a frame."""
-        import pandas as pd
-
-        said = self.estimator.predict(self._all_seen(X)) if self._begun else np.zeros(len(X))
-        return pd.Series(said, index=X.index)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
