@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 from beside import beside_the_tests, module_of
-from scipy import stats
 
 import kernbrook as kb
 
@@ -105,18 +104,6 @@ def test_labels_that_come_late(benchmark, labels):
     np.testing.assert_allclose(line[-60 if labels == "frozen" else 150], expected)
 
 
-def test_z_values(benchmark):
-    shootout = benchmark("shootout")
-    rng = np.random.default_rng(0)
-    one, other = rng.integers(2, size=(2, 530)).astype(float)
-    assert shootout.z_value(one, other, 1) == pytest.approx(stats.ttest_rel(one, other).statistic)
-    blocks = [(one - other)[i : i + 50].mean() for i in range(0, 500, 50)]
-    error = stats.sem(blocks)
-    z = shootout.z_value(one, other, 50)
-    assert z == pytest.approx((one - other).mean() / error)
-    assert shootout.z_value(one, one, 1) == 0
-
-
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_script_from_end_to_end(tmp_path):
@@ -199,54 +186,3 @@ def test_the_long_mode_from_end_to_end(long_run, tmp_path, benchmark):
     long_run("--draw", "--pictures", pictures)
     names = {path.name for path in pictures.iterdir()}
     assert names == {"shootout_long_drawn.svg", "shootout_long_numbers.svg"}
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_limit_ends_a_long_run_and_a_greater_one_runs_it_again(long_run, benchmark):
-    said, (pair,) = long_run("--methods", "majority", "--limit", "1e-9")
-    assert said.endswith("stopped at row 1000\n")
-    assert (pair["reached"], pair["rows"], pair["limit"]) == (1000, 1500, 1e-9)
-    assert len(pair["tenths"]) == 6  # those that it met whole
-    X, y = benchmark("drawn").open_stream("random-tree:1000").read()
-    mistakes = y != kb.prequential(kb.recipes.make("majority"), X, y).predictions
-    assert pair["error"] == pytest.approx(100 * mistakes.mean())
-    assert long_run("--methods", "majority", "--limit", "1e-9") == ("", [pair])
-    _, (other,) = long_run("--methods", "majority", "--limit", "10")
-    assert (other["reached"], other["limit"]) == (1500, 10)
-
-
-def test_methods_that_are_not_installed_are_named(benchmark, tmp_path, monkeypatch, capsys):
-    long_runs, competitors = benchmark("long_runs"), sys.modules["competitors"]
-    monkeypatch.setitem(competitors.NEEDS, "xgb", "no_such_package")
-    store = long_runs.Store(tmp_path / "long.json", tmp_path)
-    assert long_runs.without_missing(["xgb100k", "kernbrook"], store) == ["kernbrook"]
-    said = "left out: xgb100k needs no_such_package, which is not installed\n"
-    assert capsys.readouterr().out == said
-    assert store.read()["missing"] == {"xgb100k": "no_such_package"}
-    monkeypatch.setitem(competitors.NEEDS, "xgb", "json")
-    assert long_runs.without_missing(["xgb100k"], store) == ["xgb100k"]
-    assert store.read()["missing"] == {}
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["--long", "--rows", "300"], "--rows needs --json FILE: the stored results are"),
-        (["--long", "--limit", "0"], "--limit: expected a positive number of seconds, got 0"),
-        (["--long", "--limit", "nan"], "--limit: expected a positive number of seconds, got nan"),
-        (["--long", "--jobs", "2"], "--jobs does not go with --long"),
-        (["--long", "--methods", "lgb1"], "--methods: no lgb1; there are"),
-        (["--long", "--draw", "--json", "no.json"], "--draw: no.json is not there: run --long"),
-        (["--limit", "3"], "--limit goes with --long"),
-        (["--draw"], "--draw goes with --long"),
-    ],
-)
-def test_bad_options(benchmark, given, message, monkeypatch, capsys, tmp_path):
-    shootout = benchmark("shootout")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["shootout.py", *given])
-    with pytest.raises(SystemExit):
-        shootout.main()
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())

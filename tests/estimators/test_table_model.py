@@ -288,18 +288,6 @@ def test_model_and_encoder_are_of_one_moment(monkeypatch):
     assert model.model.n_features_in_ == 5
 
 
-def test_names_that_are_not_for_users_begin_with_an_underscore():
-    from sklearn.base import BaseEstimator
-
-    own = {name for name in dir(kb.TableModel) if name[0] != "_"} - set(dir(BaseEstimator))
-    assert {name for name in own if not name.startswith("set_")} == {
-        "decision_function", "fit", "learn_one",
-        "parameter_ranges", "partial_fit", "predict", "predict_interval", "predict_one",
-        "predict_proba", "predict_proba_one", "save", "score",
-    }  # fmt: skip
-    assert not [name for name in dir(kb.OnlineMKClassifier) if name.startswith("kept_")]
-
-
 @pytest.mark.parametrize("y", [None, float("nan"), -1, "NA"])
 def test_learn_one_without_a_label(y):
     import pandas as pd

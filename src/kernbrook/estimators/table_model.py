@@ -390,17 +390,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
 
     def _takes_numbers(self, data: Any) -> bool:
         """Whether the data are rows of numbers for a model that has learned such rows."""
-        of_table = isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)
-        return vars(self).get("encoder_", self) is None and not of_table
+        return vars(self).get("encoder_", self) is None and not _is_table(data)
 
     def _unwrapped(self) -> tuple[Any, TableEncoder | None]:
-        """The model on rows of numbers, and the encoder that makes these, where there is one.
-
-        Raises
-        ------
-        NotFittedError
-            Nothing was learned yet.
-        """
+        """The model on rows of numbers, and the encoder that makes these, where there is one."""
         if "encoder_" not in vars(self):
             raise NotFittedError("TableModel: nothing was learned yet, not even what columns are")
         return self.model, self.encoder_
@@ -504,7 +497,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             return stream
         if isinstance(data, np.ndarray) and known is not None:
             data = _as_table(data, known.feature_names_in_.tolist())
-        if not (isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)):
+        if not _is_table(data):
             wanted = "a frame, records such as [{'a': 1}], or the path of a table"
             raise InputError(f"data: expected {wanted}, got {shown(data)}")
         if y is not None:
@@ -648,6 +641,10 @@ def _new_labels(stream: Stream, known: NDArray[Any], named: NDArray[Any] | None)
     return found
 
 
+def _is_table(data: Any) -> bool:
+    return isinstance(data, (str, PathLike)) or is_frame(data) or is_records(data)
+
+
 def _check_record(x: Any) -> None:
     if not isinstance(x, Mapping):
         raise InputError(f"x: expected a record such as {{'a': 1}}, got {shown(x)}")
@@ -748,18 +745,15 @@ def open_like(
     like : a model that has learned; None for a new one, whose table has a label only in a column
         that is named here or called "label"
     data : what `open_stream` takes; or records
-    n_features : of a new model's data, see `open_stream`
+    n_features, seed, max_bytes, sep, on_bad_rows : see `open_stream`
     label : a table's column with the label; None for the one that the model learned
     aside : a table's columns that are neither features nor the label, besides those that were so
         in the data that the model learned
-    seed : of a generator
-    max_bytes, sep : see `open_stream`
     encoder : of a new model's table; what it fills gaps with comes from the whole table
     written : how values are written where it is not as they were for the model, see
         `TableEncoder.rewritten`
     learns : whether the model is to learn the rows: what fills gaps then goes on learning, too
     ignore_extra : whether a table's columns that the model does not know are left out
-    on_bad_rows : see `open_stream`
 
     Returns
     -------
@@ -791,7 +785,7 @@ def open_like(
     if isinstance(data, (str, PathLike)) and (file := find_file(str(data), max_bytes)) is not None:
         data = file  # a pipe gives its rows once
     records = data if isinstance(data, Records) else None
-    if isinstance(data, (str, PathLike, DataFile)) or is_frame(data) or is_records(data):
+    if isinstance(data, DataFile) or _is_table(data):
         records = table_records(data, max_bytes, sep, named, least, optional, skips)
     if records is None:
         if aside:
