@@ -52,11 +52,6 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
     X : (n, d) array of at least 4 examples, by default 40 normal ones of 5 features, half of the
         numbers 0
 
-    Raises
-    ------
-    AssertionError
-        The kernel does not have one of these properties; the message says which.
-
     Examples
     --------
     >>> import kernbrook as kb

@@ -61,11 +61,6 @@ def check_learner(learner: Any) -> None:
         classes it may refuse with InputError. An `External` passes with a model that predicts a
         row to the last bit like among others, as trees do and most linear models do not.
 
-    Raises
-    ------
-    AssertionError
-        The learner does not have one of these properties; the message says which.
-
     Examples
     --------
     >>> import kernbrook as kb
@@ -139,11 +134,6 @@ def check_combiner(combiner: Any) -> None:
     ----------
     combiner : the combiner, or the selection
 
-    Raises
-    ------
-    AssertionError
-        The combiner does not have one of these properties; the message says which.
-
     Examples
     --------
     >>> import kernbrook as kb
@@ -203,11 +193,6 @@ def check_policy(policy: Any) -> None:
     ----------
     policy : the policy; not for numbers where it needs classes
 
-    Raises
-    ------
-    AssertionError
-        The policy does not have one of these properties; the message says which.
-
     Examples
     --------
     >>> import kernbrook as kb
@@ -264,11 +249,6 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     ----------
     recipe : such as `RandomFeatures()`
     kernel : None: a Gaussian
-
-    Raises
-    ------
-    AssertionError
-        The recipe does not have one of these properties; the message says which.
 
     Examples
     --------

@@ -108,6 +108,12 @@ class Subject(NamedTuple):
     def expect(self, condition: Any, message: str) -> None:
         expect(condition, self.owner, f"{self.task.name}: {message}")
 
+    def expect_same(self, found: dict[str, bytes], wanted: dict[str, bytes], message: str) -> None:
+        """Expect that the same was learned; the names of what differs follow the message."""
+        names = found.keys() | wanted.keys()
+        unlike = ", ".join(name for name in names if found.get(name) != wanted.get(name))
+        self.expect(not unlike, f"{message} {unlike}")
+
     def learned(self, X: Any, size: int = ROWS, model: Any = None) -> tuple[Any, Floats, Floats]:
         """A model that has learned from all rows in chunks: (model, predictions, asked)."""
         model = self.make() if model is None else model
@@ -157,11 +163,6 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
     return {name: np.asarray(array).tobytes() for name, array in held.items()}
 
 
-def _unlike(one: dict[str, bytes], other: dict[str, bytes]) -> str:
-    """Names of what differs."""
-    return ", ".join(name for name in one.keys() | other if one.get(name) != other.get(name))
-
-
 def _check_bounds(subject: Subject) -> None:
     """Its verbs, where they are none of kernbrook's, use no index outside of an array.
 
@@ -190,8 +191,7 @@ def _check_chunks(subject: Subject) -> None:
         model, others, wanted_labels = subject.learned(rows, size)
         subject.expect(np.array_equal(others, said), f"{how} give other predictions")
         subject.expect(np.array_equal(wanted_labels, asked), f"{how} ask for other labels")
-        unlike = _unlike(what_is_learned(model, rows), wanted)
-        subject.expect(not unlike, f"{how} lead to other {unlike}")
+        subject.expect_same(what_is_learned(model, rows), wanted, f"{how} lead to other")
 
 
 def _check_labels(subject: Subject) -> None:
@@ -200,12 +200,11 @@ def _check_labels(subject: Subject) -> None:
     model, _, _ = subject.learned(X)
     before, rounds = what_is_learned(model, X), model.n_rounds_
     model.should_ask(X)
-    unlike = _unlike(what_is_learned(model, X), before)
-    subject.expect(not unlike, f"predicting has changed the {unlike}")
+    subject.expect_same(what_is_learned(model, X), before, "predicting has changed the")
     _, asked = model.learn(X[:9], None)
     subject.expect(not asked.any(), "labels that are not there have been looked at")
-    unlike = _unlike(what_is_learned(model, X), before)
-    subject.expect(not unlike, f"rows without labels have changed the {unlike}")
+    told = "rows without labels have changed the"
+    subject.expect_same(what_is_learned(model, X), before, told)
     subject.expect(model.n_rounds_ == rounds + 9, "rows without labels have not been counted")
     rows, other = slice(0, 30), y[:30] + 1
     if subject.task.classes is not None:
@@ -215,8 +214,7 @@ def _check_labels(subject: Subject) -> None:
         one, _, _ = subject.learned(X)
         subject.learn(one, X, rows, labels, sample_weight=np.zeros(30))
         weightless.append(what_is_learned(one, X))
-    unlike = _unlike(*weightless)
-    subject.expect(not unlike, f"labels of weight 0 have changed the {unlike}")
+    subject.expect_same(*weightless, "labels of weight 0 have changed the")
 
 
 class _Interruption(Exception):
@@ -237,15 +235,7 @@ def _check_interruptions(subject: Subject) -> None:
         subject.learn(model, X, slice(60, 100))
     except _Interruption:
         del model._model.take
-    after = what_is_learned(model, X)
-    unlike = _unlike(after, what_is_learned(usual, X))
-    subject.expect(not unlike, f"an exception in the middle of a block has changed the {unlike}")
-    same = [subject.learn(one, X, slice(60, ROWS)) for one in (usual, model)]
-    unlike = _unlike(what_is_learned(model, X), what_is_learned(usual, X))
-    subject.expect(
-        np.array_equal(same[0][0], same[1][0]) and not unlike,
-        "after an exception in the middle of a block it does not go on as if nothing had happened",
-    )
+    _check_both(subject, usual, model, "an exception in the middle of a block has changed the")
 
 
 def _check_file(subject: Subject) -> None:
@@ -259,11 +249,14 @@ def _check_file(subject: Subject) -> None:
         except InputError:  # something that no file can hold
             return
         loaded = load(path, allow=[name_of(subject.owner)])
-    unlike = _unlike(what_is_learned(loaded, X), what_is_learned(model, X))
-    subject.expect(not unlike, f"loaded from a file, it has other {unlike}")
-    same = [subject.learn(one, X, slice(60, ROWS)) for one in (model, loaded)]
-    unlike = _unlike(what_is_learned(loaded, X), what_is_learned(model, X))
-    subject.expect(
-        np.array_equal(same[0][0], same[1][0]) and not unlike,
-        "loaded from a file, it does not go on as the model that was saved",
-    )
+    _check_both(subject, model, loaded, "loaded from a file, it has other")
+
+
+def _check_both(subject: Subject, usual: Any, other: Any, message: str) -> None:
+    """Two models know the same, and go on alike."""
+    X = subject.task.X
+    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), message)
+    said = [subject.learn(one, X, slice(60, ROWS))[0] for one in (usual, other)]
+    subject.expect(np.array_equal(*said), f"then it predicts otherwise: {message} predictions")
+    told = f"then it learns otherwise: {message}"
+    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), told)
