@@ -2,7 +2,8 @@
 
 import pytest
 from beside import beside_the_tests
-from expected_failures import FAILURES, checks_of, of_recipes, table
+from expected_failures import FAILURES, checks_of, of_recipes, table, that_fail
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_regressors_train
 
 import kernbrook as kb
@@ -12,8 +13,15 @@ RECIPES = {check: own.recipes for own in FAILURES for check in own.checks}
 
 @pytest.mark.long
 @checks_of(of_recipes())
-def test_checks_of_every_recipe(estimator, check):
+def test_checks_of_a_recipe_of_each_kind(estimator, check):
     check(estimator)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("check", "name"), list(that_fail()))
+def test_what_is_said_to_fail_fails(check, name):
+    with pytest.raises(AssertionError):
+        getattr(estimator_checks, check)(name, kb.recipes.make(name, random_state=0))
 
 
 @pytest.mark.parametrize("name", RECIPES["check_regressors_train"])

@@ -70,9 +70,7 @@ class Naive:
         return self.model.learn(row, [label], classes=CLASSES)[0][0]
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("spare", [0, 2, 9])
-@pytest.mark.parametrize("size", [1, 7, 89])
+@pytest.mark.parametrize(("spare", "size"), [(2, 1), (0, 7), (9, 7), (2, 89)])
 def test_chunks_and_the_naive_twin(spare, size, tmp_path):
     records = stream()
     model, twin = kb.NamedColumns(classifier(), spare), Naive(classifier(), "abc", spare)

@@ -22,10 +22,9 @@ from kernbrook.errors import InputError, KernbrookError
 X, Y = hard_streams.gaussian_clouds(20, 3)
 KERNELS = [kb.Gaussian(sigma=1), kb.Linear()]
 ODD = [
-    None, "x", "", "margin", [], ["a"], {}, np.nan, np.inf, -np.inf, -1, 0, 0.5, 2.5, 10**9, 2**62,
-    10**30, 10**400, 10**5000, 5e-324, 1e-320, 1e308, -1e308, 1 + 2j, True, np.True_, b"margin",
-    np.array([1.0, 2.0]), np.array(["x", "y"]), np.array(3), np.float32(0.5), object(), dict, len,
-    {"margin"}, np.full((40, 40), 7.0),
+    None, "x", "", [], ["a"], {}, np.nan, np.inf, -1, 0, 0.5, 10**9, 10**30, 10**5000, 1e-320,
+    1e308, 1 + 2j, True, b"margin", np.array([1.0, 2.0]), np.array(3), np.float32(0.5), object(),
+    dict, len,
 ]  # fmt: skip
 
 
