@@ -214,7 +214,7 @@ def _check_labels(subject: Subject) -> None:
         one, _, _ = subject.learned(X)
         subject.learn(one, X, rows, labels, sample_weight=np.zeros(30))
         weightless.append(what_is_learned(one, X))
-    subject.expect_same(*weightless, "labels of weight 0 have changed the")
+    subject.expect_same(weightless[0], weightless[1], "labels of weight 0 have changed the")
 
 
 class _Interruption(Exception):
