@@ -117,8 +117,10 @@ def train(
     learn some row groups of a folder's Parquet files, and their models are merged. The online error
     is that of the workers.
     """
+    from kernbrook.evaluation.recipes_wanted import NewModel
     from kernbrook.evaluation.training import check_target
     from kernbrook.evaluation.training import go_on as run_on
+    from kernbrook.evaluation.training import train as run
 
     check_outputs({"--model": model, "--json": json, "--table-out": table_out}, [data])
     for name, other in (("--resume", resume), ("--overwrite", overwrite)):
@@ -131,40 +133,49 @@ def train(
     chosen = Chosen(recipe, parameters(settings), seed)
     told = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
     rows = Rows.of("train", NAMES, table, **told)
-    classes = rows.read.get("classes")
-    learned = go_on or (resume and model.exists())
+    classes, learned = rows.read.pop("classes", None), go_on or (resume and model.exists())
     if "ignore_extra" in rows.read and not learned:
         raise InputError("ignore_extra: goes with --go-on, or --resume of a model that is there")
+    alone = {"--go-on": go_on, "--resume": resume, **rows.read, "label": None}
+    if scheduler is not None and (named := [name for name, value in alone.items() if value]):
+        raise InputError(f"{named[0]}: goes without --scheduler")
+    new = None if learned else NewModel(recipe, classes, chosen.parameters())
     stopping = Stopping()
-    if scheduler is not None:
-        alone = {"--go-on": go_on, "--resume": resume, **rows.read, "label": None, "classes": None}
-        if named := [name for name, value in alone.items() if value]:
-            raise InputError(f"{named[0]}: goes without --scheduler")
-        result, recipe = _by_workers(data, model, chosen, rows, scheduler, overwrite)
-    else:
-        left = f"kernbrook: stopped at once; {model} is as it was last written"
-        with stopping.on_signals(left if model.exists() else AT_ONCE), Progress(data) as shown:
-            watched: dict[str, Any] = {
-                "classes": classes, "every": every, "stop": stopping.wanted,
-                "compiling": shown.compiling,
-                "progress": lambda state: shown.reading(
-                    partial(_so_far, state), state.rows_read, state.n_rows
-                ),
-            }  # fmt: skip
-            if learned:
-                same = partial(_check_same, model, data, chosen, rows, resume)
-                result = run_on(
-                    data, model, resume=resume, anyway=anyway, check=same,
-                    **{"seed": seed or 0, **rows.alike()}, **watched,
-                )  # fmt: skip
-            else:
-                result, recipe = _anew(data, model, chosen, rows, overwrite, watched)
+    left = f"kernbrook: stopped at once; {model} is as it was last written"
+    with stopping.on_signals(left if model.exists() else AT_ONCE), Progress(data) as shown:
+        watched: dict[str, Any] = {
+            "classes": classes, "every": every, "stop": stopping.wanted,
+            "compiling": shown.compiling,
+            "progress": lambda state: shown.reading(
+                partial(_so_far, state), state.rows_read, state.n_rows
+            ),
+        }  # fmt: skip
+        if new is None:
+            same = partial(_check_same, model, data, chosen, rows, resume)
+            options = {"seed": seed or 0, **rows.alike()}
+            result = run_on(
+                data, model, resume=resume, anyway=anyway, check=same, **options, **watched
+            )
+        elif scheduler is not None:
+            from kernbrook.distributed import parts_of, train_parts
+
+            parts = parts_of(data, 0, rows.read.get("label"), rows.encoder())
+            result = train_parts(
+                parts, new, model, scheduler, classes=classes, overwrite=overwrite,
+                progress=lambda state: shown.reading(f"{parts.name}: {state.rows:,} rows", 1, 1),
+            )  # fmt: skip
+        else:
+            from kernbrook.streams import open_stream
+
+            stream = open_stream(data, **{"seed": seed or 0, **rows.read}, encoder=rows.encoder())
+            positive = rows.read.get("positive")
+            result = run(stream, new, model, positive=positive, overwrite=overwrite, **watched)
     if not result.finished:
         met = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
         say(f"kernbrook: stopped; {model} has learned {met}.")
         say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
-    _show(result, recipe, model, json, table_out)
+    _show(result, recipe if new is None else new.recipe, model, json, table_out)
 
 
 def _check_same(
@@ -182,40 +193,6 @@ def _check_same(
     elif chosen.seed is not None and not drawn:  # it may be that of the data
         check_seed(path, model, chosen.seed)
     rows.check(path, table, *(["label"] if resume else []))
-
-
-def _anew(
-    data: str, path: Path, chosen: Chosen, rows: Rows, overwrite: bool, watched: dict[str, Any]
-) -> tuple[Training, str | None]:
-    """Train a new model: the result, and the recipe."""
-    from kernbrook.evaluation.recipes_wanted import NewModel
-    from kernbrook.evaluation.training import train as run
-    from kernbrook.streams import open_stream
-
-    new = NewModel(chosen.recipe, watched["classes"], chosen.parameters())  # before data are read
-    reading = {"seed": chosen.seed or 0, **rows.read, "encoder": rows.encoder()}
-    reading.pop("classes", None)
-    stream = open_stream(data, **reading)
-    positive = rows.read.get("positive")
-    return run(stream, new, path, positive=positive, overwrite=overwrite, **watched), new.recipe
-
-
-def _by_workers(
-    data: str, path: Path, chosen: Chosen, rows: Rows, scheduler: str, overwrite: bool
-) -> tuple[Training, str | None]:
-    """Train a new model by the workers of a cluster: the result, and the recipe."""
-    from kernbrook.distributed import parts_of, train_parts
-    from kernbrook.evaluation.recipes_wanted import NewModel
-
-    classes = rows.read.get("classes")
-    new = NewModel(chosen.recipe, classes, chosen.parameters())
-    with Progress(data) as shown:
-        parts = parts_of(data, 0, rows.read.get("label"), rows.encoder())
-        result = train_parts(
-            parts, new, path, scheduler, classes=classes, overwrite=overwrite,
-            progress=lambda state: shown.reading(f"{parts.name}: {state.rows:,} rows", 1, 1),
-        )  # fmt: skip
-    return result, new.recipe
 
 
 def _show(
