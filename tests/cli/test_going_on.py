@@ -279,7 +279,8 @@ def test_killed_on_the_day_after(kernbrook, tmp_path):
 
 
 @POSIX
-def test_stopped_by_a_signal(trained, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_by_a_signal(trained, monkeypatch, number):
     """Ctrl-C writes a checkpoint, and says how to go on."""
     day(3, rows=6000)
     meet = training._Session.meet
@@ -287,11 +288,11 @@ def test_stopped_by_a_signal(trained, monkeypatch):
     def struck(self, X, y):
         meet(self, X, y)
         if self.state.rows == 2048:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
     monkeypatch.setattr(training._Session, "meet", struck)
     code, _, err = trained("train", "day3.csv", "--model", "m", "--go-on")
-    assert code == 130
+    assert code == 128 + number
     assert "m has learned 3,072 of 6,000 rows of day3" in err
     assert "To go on, give the same data with --resume." in err
     assert [one.rows for one in load_checkpoint("m")[1].past] == [800, 3072]

@@ -476,6 +476,8 @@ def test_options_of_before(kernbrook):
     [
         (["--categorical", "a=1", "--categorical", "a=2"], "'a' is declared twice"),
         (["--categorical", "a=1", "--table", 'categorical={"a": ["2"]}'], "'a' is declared twice"),
+        (["--categorical", "a=hash:x"], "expected a=hash:N with a number, got 'hash:x'"),
+        (["--dates", "when=days", "--dates", "when=later"], "dates: 'when': expected some of"),
         (["--missing", "mean", "--table", "missing=last"], "missing is declared twice"),
         (["--lags", "1", "--lags", "2"], "--table lags=2: lags is declared twice"),
         (["--lags", "1", "--table", 'lags={"y": [2]}'], "lags is declared twice"),

@@ -2,14 +2,8 @@
 
 import io
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +13,6 @@ from kernbrook.cli.main import run
 from kernbrook.evaluation.checkpoint import load_checkpoint
 
 ONCE = "compiling, once for this machine\n"
-FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +44,6 @@ def kernbrook(folder, monkeypatch, capsys):
             return end.code or 0, out, err.replace(ONCE, "")
 
     return call
-
-
-def test_a_pipe_of_the_system(folder):
-    command = [sys.executable, "-m", "kernbrook", "train", "-", "--model", "system"]
-    text = (folder / "rows.svm").read_bytes()
-    done = subprocess.run(
-        [*command, "--recipe", "majority"], cwd=folder, input=text, capture_output=True
-    )
-    assert (done.returncode, done.stderr.decode().replace(ONCE, "")) == (0, "wrote system\n")
-    assert b"3,000" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
@@ -134,34 +117,3 @@ def test_rows_to_label(kernbrook, folder):
     options = ["--questions", "questions", "--answers", "answers", "--classes", "yes,no"]
     code, _, err = kernbrook("label", "l.kb", "-", *options, "--table", "max_bytes=5", text=text)
     assert (code, "standard input: over 5 bytes came through it" in err) == (1, True)
-
-
-@FIFO
-def test_a_pipe_without_a_writer_waits(tmp_path):
-    """As any program does; Ctrl-C ends it with a line."""
-    os.mkfifo(tmp_path / "never")
-    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # ignored behind &
-    with subprocess.Popen(
-        [sys.executable, "-m", "kernbrook", "train", "never", "--model", "m"], cwd=tmp_path,
-        stderr=subprocess.PIPE, preexec_fn=listening,
-    ) as process:  # fmt: skip
-        stack = Path(f"/proc/{process.pid}/wchan")
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not waiting(stack):
-            time.sleep(0.1)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=60)[1].decode()
-    assert process.returncode == 130
-    assert said.startswith("kernbrook: stopped")
-    assert len(said.splitlines()) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["never"]
-
-
-def waiting(stack):
-    """Whether a process waits for somebody to open the other end; a while, where unknown."""
-    try:
-        return "wait_for_partner" in stack.read_text() or "fifo" in stack.read_text()
-    except OSError:
-        time.sleep(15)
-        return True

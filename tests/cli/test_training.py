@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from terminals import on_a_terminal
 
 import kernbrook as kb
 from kernbrook.cli.train import _so_far
-from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.training import Training
 
@@ -217,11 +215,10 @@ def test_progress_in_a_line():
     assert _so_far(state) == "x: 100 rows read again"
 
 
-@pytest.mark.long
 @POSIX
-def test_progress_on_a_terminal(tmp_path):
+def test_progress_on_a_terminal(kernbrook, monkeypatch):
     command = "train", "waveform:3000", "--table", "positive=0", "--model", "m", *BPAS
-    shown, out = on_a_terminal(tmp_path, *command)
+    shown, out = on_a_terminal(monkeypatch, *command)
     assert "reading waveform:3000" in shown
     assert "rows, " in shown
     assert "% wrong, 160 support vectors" in shown
@@ -303,28 +300,6 @@ def test_other_data_are_noticed(kernbrook, tmp_path):
     assert "missing 'c'; a model that is" in refused()
     write(X, y)
     assert "nothing new" in kernbrook(*command, *BPAS)[2]
-
-
-@POSIX
-def test_stopped_by_a_signal(kernbrook, tmp_path):
-    """A polite kill, whenever it comes; Ctrl-C is in `test_going_on.py`."""
-    command = ["train", "waveform:9000", "--table", "positive=0", "--recipe", "bpas", "--seed", "3"]
-    command += ["--checkpoint-every", "0"]
-    with process(*command, "--model", "m", cwd=tmp_path) as stopped:
-        deadline = time.monotonic() + 100
-        while not (tmp_path / "m").exists() and time.monotonic() < deadline:
-            time.sleep(0.002)
-        stopped.terminate()
-        out, err = stopped.communicate(timeout=100)
-    assert (stopped.returncode, out) == (143, "")
-    _, checkpoint = load_checkpoint(tmp_path / "m")
-    assert f"m has learned {checkpoint.rows:,} of 9,000 rows" in err
-    assert "--resume" in err
-    assert 0 < checkpoint.rows < 9000
-    for name, more in (("m", ["--resume"]), ("whole", [])):
-        assert kernbrook(*command, "--model", name, *more)[0] == 0
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert sorted(os.listdir(tmp_path)) == ["m", "whole"]
 
 
 def limited(size):
