@@ -22,8 +22,6 @@ class Failure(NamedTuple):
     recipes: tuple[str, ...] | None
 
 
-OF_ONE_KERNEL = ("perceptron", "perceptron-u", "projectron", "projectron++")
-BPEGASOS = tuple(f"bpegasos-{name}" for name in ("random", "smallest", "project", "merge"))
 FAILURES = (
     Failure(
         (

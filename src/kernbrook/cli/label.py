@@ -34,50 +34,44 @@ if TYPE_CHECKING:
     from kernbrook.streams import Stream
 
 
-Model = Annotated[Path, typer.Argument(help="The model's file; new with --classes or --recipe.")]
-Recipe = Annotated[
-    str | None,
-    typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
-]
-Classes = Annotated[
-    str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
-]
-Questions = Annotated[Path | None, typer.Option(help="Ask here, a JSON object a line.")]
-Answers = Annotated[Path | None, typer.Option(help="Take the answers from this file.")]
-Text = Annotated[str | None, typer.Option(help="A CSV file's column to show, not to learn.")]
-Image = Annotated[
-    str | None,
-    typer.Option(help="Likewise, a column with names of image files in the file's folder."),
-]
-Web = Annotated[bool, typer.Option("--web", help="Ask on a page in the browser.")]
-Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The page's port; else any.")]
-Export = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write rows and labels to this .csv, .parquet or .jsonl; alone it asks nothing.",
-    ),
-]
-
-
 NAMES = "label", "classes", "sep", "n_features", "max_bytes"
 
 
 def label_data(
-    model: Model,
+    model: Annotated[
+        Path, typer.Argument(help="The model's file; new with --classes or --recipe.")
+    ],
     data: Data,
-    recipe: Recipe = None,
-    classes: Classes = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")
+    ] = None,
     settings: Settings = None,
     seed: GivenSeed = None,
     table: Table = None,
-    questions: Questions = None,
-    answers: Answers = None,
-    text: Text = None,
-    image: Image = None,
-    web: Web = False,
-    port: Port = None,
-    export: Export = None,
+    questions: Annotated[Path | None, typer.Option(help="Ask here, a JSON object a line.")] = None,
+    answers: Annotated[Path | None, typer.Option(help="Take the answers from this file.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="A CSV file's column to show, not to learn.")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(help="Likewise, a column with names of image files in the file's folder."),
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Ask on a page in the browser.")] = False,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The page's port; else any.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write rows and labels to this .csv, .parquet or .jsonl; alone it asks nothing.",
+        ),
+    ] = None,
 ) -> None:
     """Give a model the labels that it asks for, and no others.
 

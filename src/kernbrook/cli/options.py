@@ -357,17 +357,10 @@ def workers(jobs: str | None) -> int | str | None:
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[str] = ()) -> None:
-    """Refuse now what would fail after the work, or would cost somebody a file.
+    """InputError for what would fail after the work, or would cost somebody a file.
 
-    Parameters
-    ----------
     outputs : files to be written, by the names of their options; None where none is wanted
     inputs : what is read: files, folders of Parquet files, names of data
-
-    Raises
-    ------
-    InputError
-        A file cannot be written, is to be written twice, or is one of those that are read.
     """
     from kernbrook.atomic import check_writable
     from kernbrook.streams.opening import place_of

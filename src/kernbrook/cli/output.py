@@ -240,16 +240,12 @@ def check_ending(path: Path, option: str) -> None:
 
 @contextmanager
 def written(output: Path, shown: Callable[[str], str] = str) -> Iterator[Write]:
-    """What takes columns, chunk by chunk, and leaves them in a file at the end.
+    """What takes columns, chunk by chunk, and leaves them in a file, or on standard output (-).
 
     It takes columns by name, of NumPy or Arrow, and how many empty rows stand before each row and
     after the last one. A file is replaced as a whole; its ending says the format. With another one,
-    and on standard output, a column is one line for each row, and several are CSV.
-
-    Parameters
-    ----------
-    output : a file, or - for standard output
-    shown : how a text is written, where it is in a line
+    and on standard output, a column is one line for each row, and several are CSV, with texts as
+    they are `shown`.
     """
     from kernbrook.atomic import replacing
 
@@ -260,9 +256,8 @@ def written(output: Path, shown: Callable[[str], str] = str) -> Iterator[Write]:
     ending = output.suffix.lower()
     with replacing(output) as file:
         if ending in (".parquet", ".pq"):
-            table = _Parquet(file)
-            yield table.add
-            table.close()
+            with _parquet(file) as write:
+                yield write
         else:
             yield _json_lines(file) if ending in (".jsonl", ".ndjson") else _text(file, shown)
 
@@ -308,40 +303,37 @@ def _json_lines(file: BinaryIO) -> Write:
     return write
 
 
-class _Parquet:
-    """A table, some thousand rows at a time."""
+@contextmanager
+def _parquet(file: BinaryIO) -> Iterator[Write]:
+    """A table, some thousand rows at a time; whole numbers beyond 64 bits are text."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
 
-    def __init__(self, file: BinaryIO):
-        self.file, self.kept = file, list[Any]()
-        self.writer: Any = None
+    kept: list[Any] = []
+    writer: Any = None
 
-    def add(self, columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
-        """Take in more rows; whole numbers beyond 64 bits become text."""
-        import pyarrow as pa
+    def typed(own: Any) -> Any:
+        return [*map(str, own)] if str(getattr(own, "dtype", "")) == "object" else own
 
-        def typed(own: Any) -> Any:
-            return [*map(str, own)] if str(getattr(own, "dtype", "")) == "object" else own
+    def flush() -> None:
+        nonlocal writer
+        table = pa.concat_tables(kept)
+        kept.clear()
+        writer = writer or ParquetWriter(file, table.schema)
+        writer.write_table(table)
 
+    def write(columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
         table = pa.table({name: typed(own) for name, own in columns.items()})
         places = _spread(range(table.num_rows), blanks, None)
-        self.kept.append(table.take(pa.array(places, pa.int64())))
-        if sum(map(len, self.kept)) >= ROWS:
-            self._write()
+        kept.append(table.take(pa.array(places, pa.int64())))
+        if sum(map(len, kept)) >= ROWS:
+            flush()
 
-    def _write(self) -> None:
-        import pyarrow as pa
-        from pyarrow.parquet import ParquetWriter
-
-        table, self.kept = pa.concat_tables(self.kept), []
-        self.writer = self.writer or ParquetWriter(self.file, table.schema)
-        self.writer.write_table(table)
-
-    def close(self) -> None:
-        """Write the end."""
-        if self.kept:
-            self._write()
-        if self.writer is not None:
-            self.writer.close()
+    yield write
+    if kept:
+        flush()
+    if writer is not None:
+        writer.close()
 
 
 def _rows(columns: Mapping[str, Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:

@@ -32,44 +32,6 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.training import Training
 
 
-Recipe = Annotated[
-    str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
-]
-TableOut = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write what the table's columns are, for --table."),
-]
-GoOn = Annotated[
-    bool,
-    typer.Option(
-        "--go-on", help="Learn other data, such as tomorrow's, with the model in the file."
-    ),
-]
-Resume = Annotated[
-    bool,
-    typer.Option(
-        "--resume", help="Go on with the same data from the model's file, if it is there."
-    ),
-]
-Anyway = Annotated[
-    bool,
-    typer.Option(
-        "--anyway",
-        help="With --go-on: also data that the model has learned before, and where it was stopped "
-        "within others.",
-    ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
-]
-
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Learn by a Dask cluster: tcp://HOST:PORT, or local:N for one here.",
-    ),
-]
 NAMES = (
     "label", "positive", "classes", "sep", "n_features", "max_bytes", "on_bad_rows", "ignore_extra",
 )  # fmt: skip
@@ -79,7 +41,9 @@ AT_ONCE = "kernbrook: stopped at once, with no further checkpoint"
 def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
-    recipe: Recipe = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+    ] = None,
     settings: Settings = None,
     seed: GivenSeed = None,
     label: Label = None,
@@ -87,12 +51,40 @@ def train(
     dates: Dates = None,
     missing: Missing = None,
     table: Table = None,
-    table_out: TableOut = None,
-    go_on: GoOn = False,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    anyway: Anyway = False,
-    scheduler: Scheduler = None,
+    table_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what the table's columns are, for --table."),
+    ] = None,
+    go_on: Annotated[
+        bool,
+        typer.Option(
+            "--go-on", help="Learn other data, such as tomorrow's, with the model in the file."
+        ),
+    ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the same data from the model's file, if it is there."
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the model's file, if it is there.")
+    ] = False,
+    anyway: Annotated[
+        bool,
+        typer.Option(
+            "--anyway",
+            help="With --go-on: also data that the model has learned before, and where it was "
+            "stopped within others.",
+        ),
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Learn by a Dask cluster: tcp://HOST:PORT, or local:N for one here.",
+        ),
+    ] = None,
     json: Json = None,
     every: Annotated[float, typer.Option("--checkpoint-every", min=0, hidden=True)] = 60.0,
 ) -> None:
