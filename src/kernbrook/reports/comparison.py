@@ -393,8 +393,8 @@ def by_window(comparison: Comparison) -> Section | None:
         which = "The trivial rule that errs least, which knows {}, is grey."
         which = which if one else "Trivial rules, which know {}, are grey."
         text += f" {which.format('each label after its row')}"
-    heading = {"error": "Mistakes", "log_loss": "Log loss", "coverage": "Coverage"}
-    return Section(f"{heading.get(how.measure, 'Error')} by window", text, plot)
+    heading = OVER_TIME[how.measure][0].replace("over time", "by window")
+    return Section(heading, text, plot)
 
 
 def _of_record(run: Record, measure: str, ends: Ints) -> Floats:
@@ -743,16 +743,13 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     left_out, manifest and rows
     """
     names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
-    result = {name: plain(getattr(comparison, name)) for name in names}
-    result["measure"] = comparison.by
-    result["rows"] = [plain(_row(row)) for row in comparison.rows]
-    return result
+    found = {name: getattr(comparison, name) for name in names}
+    return dict(plain({**found, "measure": comparison.by, "rows": [*map(_row, comparison.rows)]}))
 
 
 def ranking_json(ranking: Ranking) -> dict[str, Any]:
     """Ranks as plain values; the keys are their attributes, and mean and best."""
-    values = {**asdict(ranking), "mean": ranking.mean, "best": ranking.best}
-    return {name: plain(value) for name, value in values.items()}
+    return dict(plain({**asdict(ranking), "mean": ranking.mean, "best": ranking.best}))
 
 
 def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None) -> dict[str, Any]:
@@ -762,46 +759,39 @@ def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None)
 
 
 def _row(row: Row) -> dict[str, Any]:
-    result: dict[str, Any] = {"recipe": row.recipe, "title": row.title}
-    errors = Estimate.of(row.errors)
-    result |= {"mean": errors.mean, "std": errors.std}
-    for name in ("n_support_stored", "n_support_active"):
+    """A recipe: its means, and these at the rounds that all runs share; its runs."""
+    sizes, errors = ("n_support_stored", "n_support_active"), Estimate.of(row.errors)
+    measures = {name: Estimate.of(row.measured(name)) for name in row.measures} | (
+        {"error": errors} if "error" in row.measures else {}
+    )
+
+    def scaled(name: str, value: Any) -> Any:
+        return 100.0 * value if name == "error" and row.task == "classification" else value
+
+    def means(names: Sequence[str]) -> dict[str, Any]:
+        return {name: scaled(name, over_time(row, name)[1].mean(axis=0)) for name in names}
+
+    result = {"recipe": row.recipe, "title": row.title, "mean": errors.mean, "std": errors.std}
+    for name in sizes:
         size = Estimate.of(row.values(name))
         result |= {f"{name}_mean": size.mean, f"{name}_std": size.std}
     for name in ("labels_asked", "seconds"):
-        result[f"{name}_mean"] = Estimate.of(row.values(name)).mean
-    scale = 100.0 if row.task == "classification" else 1.0
-    result["measures"] = {}
-    for name in row.measures:
-        one = Estimate.of(row.errors if name == "error" else row.measured(name))
-        result["measures"][name] = {"mean": one.mean, "std": one.std}
-    result["history"] = _mean_history(row, scale)
-    result["runs"] = [_run(run, scale) for run in row.runs]
+        result[f"{name}_mean"] = float(np.mean(row.values(name)))
+    first = row.runs[0].history
+    result["measures"] = {k: {"mean": one.mean, "std": one.std} for k, one in measures.items()}
+    result["history"] = {
+        "rounds": first.rounds,
+        "kernels": first.kernels,
+        **means(("error", *sizes, "labels_asked", "kernel_weights")),
+        "measures": means(row.measures),
+    }
+    result["runs"] = [
+        {
+            "error": scaled("error", run.error),
+            "measures": {name: scaled(name, value) for name, value in run.measures.items()},
+            **{name: getattr(run, name) for name in (*sizes, "labels_asked", "seconds")},
+            "kernel_weights": run.history.kernel_weights[-1],
+        }
+        for run in row.runs
+    ]
     return result | row.horizons()
-
-
-def _mean_history(row: Row, scale: float) -> dict[str, Any]:
-    """The means over the runs, at the rounds that all of them share."""
-    histories = [run.history for run in row.runs]
-    first = histories[0]
-    result: dict[str, Any] = {"rounds": first.rounds, "kernels": first.kernels}
-    names = ("error", "n_support_stored", "n_support_active", "labels_asked", "kernel_weights")
-    for name in names:
-        means = np.mean([getattr(history, name) for history in histories], axis=0)
-        result[name] = scale * means if name == "error" else means
-    result["measures"] = {
-        name: np.mean([history.measures[name] for history in histories], axis=0)
-        * (scale if name == "error" else 1.0)
-        for name in row.measures
-    }
-    return result
-
-
-def _run(run: Record, scale: float) -> dict[str, Any]:
-    names = ("n_support_stored", "n_support_active", "labels_asked", "seconds")
-    return {
-        "error": scale * run.error,
-        "measures": {k: scale * v if k == "error" else v for k, v in run.measures.items()},
-        **{name: getattr(run, name) for name in names},
-        "kernel_weights": run.history.kernel_weights[-1],
-    }

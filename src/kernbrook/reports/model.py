@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from inspect import signature
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -385,34 +386,41 @@ def _costs(span: Sums, task: Task) -> dict[str, Any]:
 # -- in lines ---------------------------------------------------------------------------------
 
 
-def best_rule(spans: Sequence[dict[str, Any]]) -> str | None:
-    """The trivial rule that errs least over some entries of `since_json`; None without any."""
-    sums: dict[str, float] = {}
+def best_rule(spans: Sequence[dict[str, Any]]) -> tuple[str, float, float] | None:
+    """The trivial rule that errs least over entries of `since_json`, its error and the model's own.
+
+    None where there is no rule.
+    """
+    sums: dict[str, tuple[int, float]] = {}
     for one in spans:
-        for name, error in one["rules"].items():
-            sums[name] = sums.get(name, 0.0) + error * one["judged"]
-    return min(sums, key=lambda name: sums[name], default=None)
+        for name, error in {**one["rules"], "": one["error"]}.items():
+            if error is not None:
+                rows, cost = sums.get(name, (0, 0.0))
+                sums[name] = rows + one["judged"], cost + error * one["judged"]
+    means = {name: cost / max(rows, 1) for name, (rows, cost) in sums.items()}
+    own = means.pop("", 0.0)
+    rules = ((name, error, own) for name, error in means.items())
+    return min(rules, key=itemgetter(1), default=None)
 
 
 def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Error, errors by window beside those of a trivial rule, and when they changed."""
     task = found["task"]
-    rows = counted(
-        found["error_rows"], "row" if found["error_rows"] == found["n_rows"] else "label"
-    )
+    every = found["error_rows"] == found["n_rows"]
+    rows = counted(found["error_rows"], "row" if every else "label")
     past = [one for one in found["past"] if one["judged"]]
-    rule = best_rule(past) if all(one["rules"] for one in past) else None
-    beside = f"; {_said(_of(past, rule), task)} of {TRIVIAL[rule]}" if rule else ""
+    best = best_rule(past) if all(one["rules"] for one in past) else None
+    beside = f"; {_said(best[1], task)} of {TRIVIAL[best[0]]}" if best else ""
     yield ONLINE[task], f"{_said(found['error'], task)} of {rows}{beside}"
     judged = [one for one in found["windows"] if one["judged"]]
     if len(judged) > 1:
         said: Callable[[float], str] = partial(_said, task=task)
-        errors, rule = [one["error"] for one in judged], best_rule(judged)
-        own = [one["rules"].get(rule, 0.0) for one in judged] if rule else []
-        most = max([*errors, *own])
+        errors, best = [one["error"] for one in judged], best_rule(judged)
+        theirs = [one["rules"].get(best[0], 0.0) for one in judged] if best else []
+        most = max([*errors, *theirs])
         yield "", _by_window(judged, errors, said, most)
-        if rule:
-            yield "", f"{_by_window(judged, own, said, most)}: {book.title(rule)}"
+        if best:
+            yield "", f"{_by_window(judged, theirs, said, most)}: {book.title(best[0])}"
         for key, name, form, most in _SHOWN:
             if all(key in one for one in judged):
                 yield name, _by_window(judged, [one[key] for one in judged], form, most)
@@ -440,25 +448,11 @@ def no_better_of_late(found: dict[str, Any]) -> str:
     while cut and sum(one["judged"] for one in judged[cut:]) < LATE * total:
         cut -= 1
     for spans, which in ((judged, "all"), (judged[cut:], "the last")):
-        rule = best_rule(spans)
-        if rule is None:
-            continue
-        own, theirs = _of(spans, None), _of(spans, rule)
-        if own >= theirs:
+        if (best := best_rule(spans)) and best[2] >= best[1]:
             rows = counted(sum(one["judged"] for one in spans), "row")
-            values = f"{_said(own, found['task'])} against {_said(theirs, found['task'])}"
-            return f"No better than {TRIVIAL[rule]}: {values} of {which} {rows}."
+            theirs, own = (_said(error, found["task"]) for error in best[1:])
+            return f"No better than {TRIVIAL[best[0]]}: {own} against {theirs} of {which} {rows}."
     return ""
-
-
-def _of(spans: Sequence[dict[str, Any]], rule: str | None) -> float:
-    """The mean error of a trivial rule over entries of `since_json`; None for the model's own."""
-    rows, total = 0, 0.0
-    for one in spans:
-        error = one["error"] if rule is None else one["rules"].get(rule)
-        if error is not None:
-            rows, total = rows + one["judged"], total + error * one["judged"]
-    return total / max(rows, 1)
 
 
 def _said(error: float, task: str) -> str:
@@ -507,9 +501,9 @@ def past_table(found: dict[str, Any]) -> Table | None:
         Column("rows", tuple(one["n_rows"] for one in kept), "{:,}".format),
         Column(error, tuple(one["error"] for one in kept), form),
     ]
-    if rule := best_rule(kept):
-        errors = tuple(one["rules"].get(rule) for one in kept)
-        columns.append(Column(book.title(rule), errors, form, spare=1))
+    if best := best_rule(kept):
+        errors = tuple(one["rules"].get(best[0]) for one in kept)
+        columns.append(Column(book.title(best[0]), errors, form, spare=1))
     if any(one["began"] for one in kept):
         ends = (dict.fromkeys((one[at] or "")[:10] for at in ("began", "ended")) for one in kept)
         columns.append(Column("dates", tuple(map(" to ".join, ends)), kind="text", spare=2))
