@@ -295,11 +295,13 @@ def or_the_label(column: str) -> str:
 # -- those of other data, as the classes of a model are written ------------------------------------
 
 
-def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArray[Any]:
+def as_classes(
+    y: NDArray[Any], classes: NDArray[Any], before: int | NDArray[np.int64] = 0
+) -> NDArray[Any]:
     """Labels (n,) of other data as the classes (c,) of a model are written; those of no class stay.
 
-    NaN or None is none, and stays. InputError, which names a row after those `before`, where the
-    classes are numbers, or true and false, and a label is none.
+    NaN or None is none, and stays. InputError, which names a row after those `before`, or by its
+    own number there, where the classes are numbers, or true and false, and a label is none.
 
     Examples
     --------
@@ -313,8 +315,7 @@ def as_classes(y: NDArray[Any], classes: NDArray[Any], before: int = 0) -> NDArr
     there = has_label(y)
     if not there.all():
         found = np.full(len(y), None if classes.dtype.kind in "UOb" else np.nan)
-        for start, end in _runs(there):
-            found[start:end] = as_classes(y[start:end], classes, before + start)
+        found[there] = as_classes(y[there], classes, before + np.flatnonzero(there))
         return found
     y = spelled_as(y, classes)
     if classes.dtype.kind == "b" and y.dtype.kind == "O":
@@ -348,23 +349,17 @@ def as_numbers(y: NDArray[Any], before: int = 0) -> NDArray[Any]:
     return np.array(found, dtype=np.float64)
 
 
-def _runs(there: NDArray[np.bool_]) -> list[list[int]]:
-    """Where rows that are there begin and end."""
-    padded = np.concatenate([[False], there, [False]])
-    ends: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
-    return ends
-
-
-def _refuse(y: NDArray[Any], wrong: Any, classes: NDArray[Any], before: int) -> None:
+def _refuse(
+    y: NDArray[Any], wrong: Any, classes: NDArray[Any], before: int | NDArray[np.int64]
+) -> None:
     """InputError for the first label that is wrong, if there are any."""
     if not np.any(wrong):
         return
     row = int(np.argmax(wrong))
+    place = before[row] if isinstance(before, np.ndarray) else before + row
     kind = "true and false" if classes.dtype.kind == "b" else "numbers"
-    raise InputError(
-        f"row {before + row + 1}: expected a label such as {listed(classes)}, which are {kind}, "
-        f"found {str(y[row])!r:.40}"
-    )
+    problem = f"expected a label such as {listed(classes)}, which are {kind}"
+    raise InputError(f"row {place + 1}: {problem}, found {str(y[row])!r:.40}")
 
 
 def near_label(label: Any, known: NDArray[Any]) -> Any:
