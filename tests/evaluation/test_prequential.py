@@ -205,40 +205,25 @@ def test_classes_are_found():
 @settings(max_examples=60, deadline=None)
 @given(
     labels=st.lists(st.sampled_from("abc"), min_size=1, max_size=60),
+    numbers=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
     size=st.integers(1, 60),
 )
-def test_trivial_baselines(labels, size):
-    y = np.array(labels)
-    X = np.zeros((len(y), 1))
-    for name, twin in (("majority", naive.majority), ("last-label", naive.last_label)):
-        estimator = kb.recipes.make(name)
-        predicted = []
+def test_trivial_baselines(labels, numbers, size):
+    known = {"classes": list("abc")}
+    for name, values, told, expected in (
+        ("majority", labels, known, naive.majority(labels, list("abc"))),
+        ("last-label", labels, known, naive.last_label(labels, list("abc"))),
+        ("mean", numbers, {}, naive.mean(numbers)),
+        ("last-value", numbers, {}, naive.last_value(numbers)),
+    ):
+        y, X = np.array(values), np.zeros((len(values), 1))
+        estimator, predicted = kb.recipes.make(name), []
         for start in range(0, len(y), size):
             part = slice(start, start + size)
             foreseen = estimator.predict(X[:1]) if start else None
-            predicted += list(estimator.learn(X[part], y[part], classes=list("abc"))[0])
+            predicted += list(estimator.learn(X[part], y[part], **told)[0])
             assert foreseen is None or foreseen[0] == predicted[start]
-        assert predicted == twin(labels, list("abc"))
-        assert estimator.labels_asked_ == len(y)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    labels=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60),
-    size=st.integers(1, 60),
-)
-def test_trivial_baselines_of_numbers(labels, size):
-    y = np.array(labels)
-    X = np.zeros((len(y), 1))
-    for name, twin in (("mean", naive.mean), ("last-value", naive.last_value)):
-        estimator = kb.recipes.make(name)
-        predicted = []
-        for start in range(0, len(y), size):
-            part = slice(start, start + size)
-            foreseen = estimator.predict(X[:1]) if start else None
-            predicted += list(estimator.learn(X[part], y[part])[0])
-            assert foreseen is None or foreseen[0] == predicted[start]
-        assert predicted == twin(labels)
+        assert predicted == expected
         assert estimator.labels_asked_ == estimator.n_rounds_ == len(y)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -100,7 +100,6 @@ def prequential(
         raise InputError(f"intervals: {type(estimator).__name__} predicts classes; give none")
     if task == "regression" and intervals is None and not lateness.at_once:
         intervals = COVERAGE
-    warm = partial(_warm, estimator, not lateness.at_once, intervals)
     if task == "regression" and classes is not None:
         raise InputError(f"classes: {type(estimator).__name__} predicts numbers; give none")
     if isinstance(X, Stream):
@@ -109,16 +108,23 @@ def prequential(
         X = LabelledRows.of(X)
         if task == "classification" and classes is None:
             classes = classes_of(X)
-        chunks = _of_stream(X, warm, classes)
+        chunks = X.chunks(_chunk(X.n_rows))
     else:
         X, y = _arrays(X, y)
         if task == "classification" and classes is None:
             classes = distinct(y)
         order = np.arange(len(y)) if order is None else _order(order, len(y))
-        chunks = _of_arrays(estimator, X, y, order, classes, warm)
+        if classes is not None:
+            _look_ahead(estimator, X, y, order, classes)
+        size = _chunk(len(y))
+        parts = (order[start : start + size] for start in range(0, len(order), size))
+        chunks = ((X[rows], y[rows]) for rows in parts)
     one = _Pass(estimator, task, classes, lateness)
     with intervals_of(intervals):
         for X_chunk, y_chunk in chunks:
+            if one.seen == 0:  # compiles what the estimator runs on
+                some = (X_chunk, y_chunk) if isinstance(X, Stream) else (X, y)
+                _warm(estimator, not lateness.at_once, intervals, *some, classes)
             one.take(X_chunk, y_chunk)
             if progress is not None:
                 progress(len(y_chunk))
@@ -241,44 +247,15 @@ _warmed: set[tuple[Any, ...]] = set()  # what has run in this process
 def _warm(
     estimator: Any, late: bool, coverage: float | None, X: Any, y: NDArray[Any], classes: Any
 ) -> None:
-    """`warm_up`, once in a process for the same settings and the same form of data."""
+    """`warm_up` on a few rows, once in a process for the same settings and form of data."""
     own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     form = sp.issparse(X), X.shape[1], None if classes is None else len(classes)
     settings = (repr(value) for name, value in own.items() if name != "random_state")
     key = type(estimator), late, coverage, *form, *settings
     if key not in _warmed:
-        warm_up(estimator, X, y, classes, late, coverage)
+        few = few_rows(y)
+        warm_up(estimator, X[few], y[few], classes, late, coverage)
         _warmed.add(key)
-
-
-def _of_stream(
-    stream: Stream, warm: Callable[..., None], classes: Any
-) -> Iterator[tuple[Any, NDArray[Any]]]:
-    """Its chunks; the first compiles what the estimator runs on."""
-    for place, (X, y) in enumerate(stream.chunks(_chunk(stream.n_rows))):
-        if place == 0:
-            few = few_rows(y)
-            warm(X[few], y[few], classes)
-        yield X, y
-
-
-def _of_arrays(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    order: NDArray[np.int64],
-    classes: Any,
-    warm: Callable[..., None],
-) -> Iterator[tuple[Any, NDArray[Any]]]:
-    """The rows in their order; before, what looks ahead does so, and code is compiled."""
-    if classes is not None:
-        _look_ahead(estimator, X, y, order, classes)
-    few = few_rows(y)
-    warm(X[few], y[few], classes)
-    size = _chunk(len(y))
-    for start in range(0, len(order), size):
-        rows = order[start : start + size]
-        yield X[rows], y[rows]
 
 
 def _look_ahead(
