@@ -32,7 +32,7 @@ from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.measures import Measures
+from kernbrook.evaluation.measures import Measures, losses
 from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.predicting import said_of
 from kernbrook.evaluation.training import Place, Quit, Session, Stretch, Undo
@@ -101,12 +101,11 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.expected.append((answer.label, answer.predicted))
-            lost: float = answer.predicted != answer.label
-            if task_of(self.model) == "regression":
-                lost = (answer.predicted - answer.label) ** 2
-            self.data.add(1, {"loss": np.array([lost])})
+            said, label = np.array([answer.predicted]), np.array([answer.label])
+            lost = {"loss": losses(said, label, task_of(self.model))}
+            self.data.add(1, lost)
             if self.windows is not None:
-                self.windows.add(1, {"loss": np.array([lost])})
+                self.windows.add(1, lost)
 
 
 def label(

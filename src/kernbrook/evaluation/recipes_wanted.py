@@ -227,9 +227,15 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
         try:
             if row in parsed:
                 ((name, own),) = parsed[row]
-                choices[row] = _of_recipe(given, name, own, shared[name])
+                if "random_state" in own:
+                    raise InputError("random_state: give seed, each run draws its own from it")
+                machine = make_online(name, **{**shared[name], **own})
+                title, said = _text(book.title(name), own), given
             else:
-                choices[row] = _of_model(given)
+                machine, title = online(given), _title(given)
+                said = shown(given) if hasattr(given, "get_params") else title  # as River's do not
+            check_settings(machine)
+            choices[row] = Choice(title, task_of(machine), machine, said)
         except InputError as error:
             if row in book.names():
                 raise
@@ -243,21 +249,6 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
             f"recipes: expected all for classification or all for regression, got {told}"
         )
     return choices
-
-
-def _of_model(model: Any) -> Choice:
-    said = shown(model) if hasattr(model, "get_params") else _title(model)  # as River's do not
-    choice = Choice(_title(model), task_of(online(model)), online(model), said)
-    check_settings(choice.estimator)
-    return choice
-
-
-def _of_recipe(given: str, name: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Choice:
-    if "random_state" in own:
-        raise InputError("random_state: give seed, each run draws its own from it")
-    machine = make_online(name, **{**shared, **own})
-    check_settings(machine)
-    return Choice(_text(book.title(name), own), book.task(name), machine, given)
 
 
 def _title(model: Any) -> str:
