@@ -127,8 +127,8 @@ def test_a_column_is_exact_where_only_sums_look_at_it():
 
 
 def test_errors_are_those_that_there_are():
-    model = learned(kb.OnlineMKRegressor([kb.Gaussian(sigma=0.7)], kb.GradientDescent()))
-    others, row = X[300:308], X[350]
+    machine = kb.OnlineMKRegressor([kb.Gaussian(sigma=0.7)], kb.GradientDescent(), random_state=0)
+    model, others, row = learned(machine), X[300:308], X[350]
     twin, _ = shapley_values(lambda x: far(model, x[None])[0], row, others, range(4))
     found = [
         kb.explain(model, row, background=others, orders=64, random_state=seed)
