@@ -87,14 +87,6 @@ def test_many_half_widths():
         assert out[t] == pytest.approx(expected, rel=1e-9)
 
 
-def test_labels_that_are_not_there_or_weigh_nothing_say_nothing():
-    model = kb.OnlineMKRegressor(random_state=0).fit(X[:256], y[:256])  # whole laps
-    before = np.diff(model.predict_interval(X))
-    model.learn(X, None)
-    model.learn(X, y + 100, sample_weight=np.zeros(300))
-    np.testing.assert_allclose(np.diff(model.predict_interval(X)), before)
-
-
 def test_what_comes_back():
     model = kb.OnlineMKRegressor(random_state=0).fit(X, y)
     mean, deviation = model.predict(X[:5], return_std=True)

@@ -126,15 +126,6 @@ def test_files_without_votes_go_on(tmp_path):
     assert loaded._model.calibration.arrays()["vote"][0] != 0
 
 
-def test_shape_and_order():
-    model = learned().fit(X, THREE)
-    probabilities = model.predict_proba(X)
-    assert probabilities.shape == (400, 3)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    assert np.mean(model.classes_[probabilities.argmax(axis=1)] == THREE) > 0.8
-    assert model.predict_proba(X[:0]).shape == (0, 3)
-
-
 @pytest.fixture
 def said(monkeypatch):
     """Probabilities that learning makes before each label, and the labels' numbers."""

@@ -72,23 +72,6 @@ def test_the_best_of_a_prefix_votes_alone(rounds, C):
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
-def test_scores_of_features():
-    X, y = stream(2)
-    learner = kb.GradientDescent(features=kb.RandomFeatures(20))
-    model = plain.classifier([KERNEL], learner, kb.Hedge(0.8), random_state=0, scaling=None)
-    scores = model.fit(X, y).decision_function(X)
-    assert len(np.unique(scores)) > 100
-    np.testing.assert_array_equal(model.predict(X), scores >= 0)
-
-
-def test_several_experts_vote():
-    X, y = stream(2)
-    model = make([KERNEL, kb.Linear(), kb.Polynomial(2)]).fit(X, y)
-    signs = np.array([np.where(score_of(model, e, X) >= 0, 1, -1) for e in range(3)])
-    votes = model.kernel_weights_ @ signs
-    np.testing.assert_allclose(model.decision_function(X), votes, atol=1e-9)
-
-
 @pytest.mark.parametrize("C", [2, 3])
 def test_policies_look_at_votes_as_before(C):
     """A policy's opinion of one expert is its vote, which is never undecided."""

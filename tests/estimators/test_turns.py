@@ -349,34 +349,6 @@ def test_a_process_is_forked_between_two_calls_of_other_threads(name):
 
 
 @forks
-def test_what_a_child_does_with_a_model_that_another_thread_learns(tmp_path):
-    model, end = classifier().fit(X[:60], y[:60]), threading.Event()
-    weights = model.kernel_weights_
-
-    def learn():
-        while not end.is_set():
-            for x, label in zip(X, y.tolist(), strict=True):
-                model.learn_one(x, label)
-
-    def work():
-        kb.save(model, tmp_path / "model")
-        again = kb.load(tmp_path / "model")
-        before = model.n_rounds_ == again.n_rounds_ == copy.deepcopy(model).n_rounds_
-        same = (model.predict(X) == again.predict(X)).all()
-        one = [model.predict_one(X[0]), model.learn_one(X[0], 1)]
-        return bool(before and same and one[0] == one[1]), model.kernel_weights_.shape
-
-    thread = threading.Thread(target=learn, daemon=True)
-    thread.start()
-    try:
-        said = [in_a_child(work) for _ in range(3)]
-    finally:
-        end.set()
-    thread.join(60)
-    assert said == [(True, weights.shape)] * 3
-
-
-@forks
 def test_a_model_that_a_fork_cannot_wait_for_is_refused_in_the_child(monkeypatch):
     """One in use within a call that forks goes on; others are not waited for, or not for ever."""
     other, own = (classifier().fit(X[:60], y[:60]) for _ in range(2))

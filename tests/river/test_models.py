@@ -211,16 +211,6 @@ def test_what_is_no_number_is_refused(x, message):
         assert model.estimator.n_rounds_ == 2
 
 
-def test_two_columns_of_one_name_are_refused():
-    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["a", "b", "a"])
-    model = small()
-    with pytest.raises(InputError, match="X: there are 2 columns 'a'"):
-        model.learn_many(frame, pd.Series([True]))
-    model.learn_one({"a": 1.0, "b": 2.0}, True)
-    with pytest.raises(InputError, match="X: there are 2 columns 'a'"):
-        model.predict_many(frame)
-
-
 # -- features ------------------------------------------------------------------------------------
 
 
