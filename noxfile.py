@@ -122,7 +122,7 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """The attack on files, models, parameters and programs: `nox -s fuzz -- --minutes 60`."""
+    """The attack on files, models, calls and programs: `nox -s fuzz -- --minutes 60`."""
     _install(session)
     session.run(
         "python",

@@ -22,7 +22,6 @@ AREAS: dict[str, Case] = {
     "tables with semicolons": tables.semicolons,
     "bytes of models": models.flipped,
     "contents of models": models.crafted,
-    "parameters": calls.parameters,
     "arrays": calls.arrays,
     "interruptions": calls.interruptions,
     "lives": lives.lives,

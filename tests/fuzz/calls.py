@@ -1,8 +1,7 @@
-"""Calls with parameters and arrays that make no sense, and Ctrl-C: words, or a sound model."""
+"""Calls with arrays that make no sense, and Ctrl-C: words, or a sound model."""
 
 from __future__ import annotations
 
-import inspect
 import signal
 import time
 import warnings
@@ -13,7 +12,6 @@ import hard_streams
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from edges import edges
 from engine.test_interruptions import (
     STORES,
     assert_equal,
@@ -23,31 +21,13 @@ from engine.test_interruptions import (
     learned,
     stream,
 )
-from estimators.test_parameters import BESIDE, PARAMETERS, machine
 from fuzz.cases import ACCEPTED, ODD, REFUSED, one_of, said_in_a_line
 from inside import small_blocks
 from sklearn.base import clone
 
 import kernbrook as kb
-from kernbrook.checks import ranges_of
 
-MUCH = 10**5  # of what takes memory
 X, Y = hard_streams.gaussian_clouds(40, 3)
-MACHINES: dict[str, Any] = {
-    "default": kb.OnlineMKClassifier,
-    "numbers": kb.OnlineMKRegressor,
-    "voted": kb.VotedKernelClassifier,
-    "late": kb.LateLabels,
-    "named": kb.NamedColumns,
-    "features": kb.KernelFeatures,
-}
-AROUND = kb.LateLabels, kb.NamedColumns
-KERNELS = [
-    kind
-    for kind in (getattr(kb.kernels, name) for name in kb.kernels.__all__)
-    if inspect.isclass(kind) and issubclass(kind, kb.kernels.Kernel)
-    if kind.__name__ not in ("Kernel", "Callable")  # a function's own errors are its own
-]
 LEARNERS = {
     "perceptron": kb.Perceptron(),
     "budget": kb.BPAS(9),
@@ -57,7 +37,6 @@ LEARNERS = {
     "cells": kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
     "boosted trees": kb.BoostedTrees(3, 4, 40, work=90),
 }
-REST = inspect.Parameter.VAR_POSITIONAL
 VERBS = (
     "fit",
     "partial_fit",
@@ -67,63 +46,6 @@ VERBS = (
     "learn",
     "learn_one",
 )
-
-
-def parameters(rng: np.random.Generator, folder: Path) -> str:
-    """Odd values of parameters of a learner, combiner, selection, policy, kernel or estimator."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"), said_in_a_line() as refused:
-        warnings.simplefilter("ignore")
-        if rng.random() < 0.6:
-            kind, name = one_of(rng, PARAMETERS)
-            others = [own for other, own in PARAMETERS if other is kind and rng.random() < 0.3]
-            given = {own: value_of(rng, kind, own) for own in [*others, name]}
-            model = machine(kind(**{**BESIDE.get((kind, name), {}), **given}))
-        elif rng.random() < 0.5:
-            kind = one_of(rng, KERNELS)
-            names = [p.name for p in inspect.signature(kind).parameters.values() if p.kind != REST]
-            given = {name: value_of(rng, kind, name) for name in names if rng.random() < 0.7}
-            model = kb.OnlineMKClassifier([_made(kind, given), kb.Linear()], scaling=None)
-        else:
-            kind = one_of(rng, list(MACHINES.values()))
-            names = [name for name in inspect.signature(kind).parameters if name != "model"]
-            inner = {"model": kb.OnlineMKClassifier()} if kind in AROUND else {}
-            name = one_of(rng, names)
-            model = kind(**{**inner, name: value_of(rng, kind, name)})
-        model = clone(model) if rng.random() < 0.5 else model
-        repr(model)
-        _use(model)
-    return REFUSED if refused else ACCEPTED
-
-
-def value_of(rng: np.random.Generator, kind: Any, name: str) -> Any:
-    """A value at the ends of what a parameter may be, within or without, or an odd one."""
-    said = ranges_of(kind).get(name)
-    values = [value for ends in edges(said) for value in ends] if said is not None else []
-    small = [v for v in values if not (isinstance(v, int) and abs(v) > MUCH)]
-    return one_of(rng, small) if small and rng.random() < 0.6 else one_of(rng, ODD)
-
-
-def _made(kind: Any, given: dict[str, Any]) -> Any:
-    """A kernel; one without a parameter that it needs is Python's to refuse."""
-    try:
-        return kind(**given)
-    except TypeError as error:
-        if "missing" in str(error):
-            return kb.Linear()
-        raise
-
-
-def _use(model: Any) -> None:
-    if isinstance(model, kb.LateLabels):
-        model.predict(X, keys=range(len(X)))
-        model.learn([1, 2, 3], Y[:3])
-    elif isinstance(model, kb.NamedColumns):
-        model.partial_fit([{"a": 1.0}, {"b": 2.0}], [0, 1], classes=[0, 1])
-    elif isinstance(model, kb.KernelFeatures):
-        model.fit(X).transform(X)
-    else:
-        found = model.fit(X, Y).predict(X)
-        assert found.shape == (len(X),)
 
 
 def odd_matrix(rng: np.random.Generator) -> Any:

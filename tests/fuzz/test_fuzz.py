@@ -10,7 +10,7 @@ from fuzz.areas import AREAS, IN_PROGRAMS, LIVES, one
 from fuzz.files import check_csv, check_svmlight
 
 CORPUS = sorted((Path(__file__).parent / "corpus").iterdir())
-CASES = {"parameters": 40, "contents of models": 6, "interruptions": 20, "command line": 20}
+CASES = {"contents of models": 6, "interruptions": 20, "command line": 20}
 NEEDS = {"interruptions": (signal, "setitimer"), "contents of models": (os, "fork")}
 
 
