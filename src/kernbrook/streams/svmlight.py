@@ -173,22 +173,16 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
         start = int(state[parser.STOPPED_AT])
         index, previous = int(state[parser.INDEX]), int(state[parser.PREVIOUS])
         token = block[start : start + 200].split(None, 1)[0]
-        if code == parser.BAD_LABEL:
-            problem = _label_problem(token)
-        elif code == parser.BAD_PAIR:
-            problem = f"expected index:value, found {_shown(token)}"
-        elif code == parser.BAD_VALUE:
-            problem = _value_problem(token)
-        elif code == parser.INDEX_ZERO:
-            problem = f"found {_shown(token)}, but the format counts features from 1"
-        elif code == parser.INDEX_ORDER:
-            problem = f"indices must ascend within a line; {index} follows {previous}"
-        elif width is None:
-            problem = (
-                f"found {_shown(token)}; with an index above {most}, give n_features (--n-features)"
-            )
-        else:
-            problem = f"found {_shown(token)}, beyond the {width} features expected"
+        beyond = f", beyond the {width} features expected"
+        if width is None:
+            beyond = f"; with an index above {most}, give n_features (--n-features)"
+        problem = {
+            parser.BAD_LABEL: _label_problem(token),
+            parser.BAD_PAIR: f"expected index:value, found {_shown(token)}",
+            parser.BAD_VALUE: _value_problem(token),
+            parser.INDEX_ZERO: f"found {_shown(token)}, but the format counts features from 1",
+            parser.INDEX_ORDER: f"indices must ascend within a line; {index} follows {previous}",
+        }.get(code, f"found {_shown(token)}{beyond}")
         raise DataFileError(path, problem, _line(first, block, start))
     widest = int(state[parser.WIDEST])
     return _Lines(labels[:rows], indptr[: rows + 1], indices[:pairs], values[:pairs], widest)

@@ -741,8 +741,8 @@ class Lag:
     def describe(self) -> list[dict[str, Any]]:
         """What was met, as plain JSON."""
         window = [None if np.isnan(value) else value for value in self.window.ravel().tolist()]
-        rest = self.last.tolist(), self.totals.tolist(), self.counts.tolist()
-        return [vars(_Met(self.rows, window, *rest))]
+        rest = {name: getattr(self, name).tolist() for name in _VALUES}
+        return [{"rows": self.rows, "window": window, **rest}]
 
     def restore(self, described: Any) -> None:
         """Go on from there; InputError where it is nothing that `describe` gives."""

@@ -380,11 +380,13 @@ def near_label(label: Any, known: NDArray[Any]) -> Any:
     """
     if known.dtype.kind not in "UO":
         return None
-    text, texts = _folded(label), [_folded(one) for one in known.tolist()]
-    for one, other in zip(known.tolist(), texts, strict=True):
+    text, texts = _folded(label), {one: _folded(one) for one in known.tolist()}
+    for one, other in texts.items():
         if _same(text, other):
             return one
-        if _one_letter(text, other) and not any(_one_letter(other, third) for third in texts):
+        if _one_letter(text, other) and not any(
+            _one_letter(other, third) for third in texts.values()
+        ):
             return one
     return None
 
@@ -397,13 +399,11 @@ def two_alike(labels: Collection[str]) -> tuple[str, str] | None:
     >>> two_alike(["no", "Yes", "yes"]), two_alike(["a", "b"])
     (('Yes', 'yes'), None)
     """
-    met: list[tuple[str, str]] = []
-    for label in labels:
-        text = _folded(label)
-        for one, other in met:
+    folded = [(label, _folded(label)) for label in labels]
+    for i, (label, text) in enumerate(folded):
+        for one, other in folded[:i]:
             if _same(text, other):
                 return one, label
-        met.append((label, text))
     return None
 
 
