@@ -180,12 +180,9 @@ def table_records(
         from kernbrook.streams.arrow import FrameRecords, frame_of
 
         return FrameRecords(frame_of(data).to_native() if is_records(data) else data)
-    if isinstance(data, DataFile):
-        file = data
-    elif (found := find_file(str(data), max_bytes)) is None:
-        return open_folder(data, max_bytes)
-    else:
-        file = found
+    file = data if isinstance(data, DataFile) else find_file(str(data), max_bytes)
+    if file is None:
+        return open_folder(str(data), max_bytes)
     kind = file_format(file, least, is_csv=sep is not None)
     if kind == "csv":
         from kernbrook.streams.csv import CsvRecords

@@ -130,7 +130,7 @@ def declared_levels(given: Any) -> dict[str, tuple[str, ...] | int]:
     for name, value in _by_name("categorical", given).items():
         if value is None and not isinstance(given, Mapping):
             declared[name] = HASHED
-        elif is_whole(value) and not isinstance(value, bool):
+        elif _is_count(value):
             declared[name] = _width("categorical", name, value, _MOST_HASHED)
         else:
             declared[name] = _levels(name, value)
@@ -185,9 +185,7 @@ def declared_lags(given: Any) -> tuple[tuple[int, ...], str | None]:
     name, value = next(iter(by_name.items()), (None, ()))
     lags: Any = [value] if is_whole(value) else value
     fits = isinstance(lags, (list, tuple, np.ndarray)) and len(lags)
-    fits = fits and all(
-        is_whole(lag) and not isinstance(lag, bool) and 1 <= lag <= _MOST_LAG for lag in lags
-    )
+    fits = fits and all(_is_count(lag) and 1 <= lag <= _MOST_LAG for lag in lags)
     if not fits or len(set(lags)) < len(lags) or not isinstance(name, (str, type(None))):
         raise InputError(
             f"lags: expected numbers of rows from 1 to {_MOST_LAG:,}, each once, got {shown(given)}"
@@ -244,8 +242,12 @@ def check_units(value: Any) -> None:
         )
 
 
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and not isinstance(value, bool)
+
+
 def _width(what: str, name: str, value: Any, most: int) -> int:
-    if not (is_whole(value) and not isinstance(value, bool) and 1 <= value <= most):
+    if not (_is_count(value) and 1 <= value <= most):
         wanted = f"expected 1 to {most:,} columns to hash to"
         raise InputError(f"{what}: {quoted(name)}: {wanted}, got {shown(value)}")
     return int(value)
