@@ -35,7 +35,7 @@ def test_raker_beside_what_is_printed():
     assert raker.mean("error") / printed == pytest.approx(1.05, abs=0.02), raker
     assert raker.mean("labels") == 1
     assert 0.5 < amkl_cell.mean("labels") < 1
-    assert "twitter: 13,813 rows here, 13,818 in the paper" in result.remarks
+    assert result.remarks[0].startswith("twitter: 13,813 rows here, 13,818 in the paper")
 
 
 @pytest.mark.long

@@ -282,12 +282,7 @@ def measure(
     for row, length in zip(rows, lengths, strict=True):
         runs = list(islice(done, len(splits)))
         if length < _length(row):
-            said = f"{name}: {length:,} rows to learn from here, {_length(row):,} in the paper"
-            if plan.rows is not None:
-                said = (
-                    f"at most {plan.rows:,} examples are learned from: the numbers need not agree"
-                )
-            job.remark(said)
+            job.note_rows(name, length, _length(row))
         curves = {
             one.name: Curve.of(runs[0].rows, [getattr(run, one.name) for run in runs])
             for one in MEASURES

@@ -44,12 +44,7 @@ def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> li
     """
     X, y = job.present[name].read()
     plan, orders, machines = job.plan, orders_for(job, name), {}
-    printed = job.of(name)[0].values.get("n_rows")
-    if printed is not None and len(y) != printed:
-        job.remark(
-            f"{name}: {len(y):,} rows here, {printed:,.0f} in the paper: "
-            "other data, the numbers need not agree"
-        )
+    job.note_rows(name, len(y))
     for place, one in enumerate(wanted):
         settings = dict(one.settings)
         if settings.get("kernels") == "best":

@@ -168,14 +168,15 @@ class Job:
         if text not in self.remarks:
             self.remarks.append(text)
 
-    def note_rows(self, data: str, rows: int) -> None:
-        """Say it where a data set has other rows than the paper's."""
-        printed = int(self.of(data)[0].number("n_rows"))
-        if rows != printed and self.plan.rows is not None:
-            most = f"at most {self.plan.rows:,} rows are learned from"
-            self.remark(f"{most}: the numbers need not agree")
-        elif rows != printed:
-            self.remark(f"{data}: {rows:,} rows here, {printed:,} in the paper")
+    def note_rows(self, data: str, rows: int, printed: float | None = None) -> None:
+        """Say it where a data set has other rows than the paper's, or than those of one line."""
+        printed = self.of(data)[0].values.get("n_rows") if printed is None else printed
+        if printed in (None, rows):
+            return
+        why = f"{data}: {rows:,} rows here, {printed:,.0f} in the paper"
+        if self.plan.rows is not None:
+            why = f"at most {self.plan.rows:,} rows are learned from"
+        self.remark(f"{why}: the numbers need not agree")
 
     def bar(self, data: str, rounds: int) -> Progress | None:
         """What is told of rounds done, out of so many at the first time."""
