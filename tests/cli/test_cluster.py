@@ -56,8 +56,8 @@ def test_calls_come_in_order_from_workers():
 
 @pytest.mark.long
 def test_a_worker_killed_in_mid_run_costs_no_result():
-    X, y = kb.open_stream("checkerboard:1500").read()
-    recipes = ["omkc-dd", "spa", "bpas", "majority"]
+    X, y = kb.open_stream("checkerboard:600").read()
+    recipes = ["omkc-dd", "spa", "majority"]
     client = client_of(LOCAL)
     before = client.run(os.getpid)
     done = threading.Event()

@@ -179,12 +179,12 @@ def sittings_in(folder):
 class Program(Sitting):
     """`kernbrook label --web` in a process of its own."""
 
-    def __init__(self, folder, *more, data="flowers.csv", classes="no,yes"):
+    def __init__(self, folder):
         beside = ["--image", "photo", "--text", "note"]
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "kernbrook", "label", "m", data, "--web",
-                "--recipe", "omkc-u", "--classes", classes, *beside, *more,
+                sys.executable, "-m", "kernbrook", "label", "m", "flowers.csv", "--web",
+                "--recipe", "omkc-u", "--classes", "no,yes", *beside,
             ],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
