@@ -11,11 +11,9 @@ import pytest
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, ModelFileError
 from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
-from kernbrook.evaluation.content import Content, RowDigest, Watched
 from kernbrook.evaluation.training import go_on, train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.stream import Stream
 from kernbrook.streams.tables.labels import as_classes
 
 pa = pytest.importorskip("pyarrow")
@@ -514,41 +512,3 @@ def test_the_past_is_bounded(tmp_path):
     save_checkpoint(model, dataclasses.replace(known, past=[*long, *known.past]), tmp_path / "m")
     go_on(_two(5, 1), tmp_path / "m")
     assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST_DATA
-
-
-def test_content_at_marks():
-    """The digest of the first rows, however they come."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
-    X[::7, 1] = np.nan
-    for cuts in ([], [1], [10, 20], [7, 13, 49]):
-        content = Content([10, 49])
-        for rows in np.split(np.arange(50), cuts):
-            content.update(X[rows], y[rows])
-        for mark, found in {1: content.first, **content.marked, 50: content.hexdigest()}.items():
-            digest = RowDigest()
-            digest.update(np.where(np.isnan(X[:mark]), np.nan, X[:mark]), y[:mark])
-            assert found == digest.hexdigest()
-
-
-class Ahead(Stream):
-    """Tells of all its rows before it gives the first."""
-
-    name, n_features, n_rows, tells = "ahead", 1, 30, True
-
-    def _pieces(self):
-        X = np.arange(30.0)[:, None]
-        self.watch(X, np.zeros(30), np.arange(30))
-        yield X, np.zeros(30)
-
-
-def test_rows_are_watched_as_far_as_they_are_met():
-    stream = Ahead()
-    watched = Watched(stream, Content())
-    chunks, met = stream.chunks(7), 0
-    for X, y in chunks:
-        watched.reach(X, y)
-        met += len(y)
-        expected = RowDigest()
-        expected.update(np.arange(float(met))[:, None], np.zeros(met))
-        assert watched.content.hexdigest() == expected.hexdigest()

@@ -388,9 +388,6 @@ def changed(path, value):
     "found",
     [
         None,
-        changed(["model"], None),
-        changed(["model", "rows"], 1.5),
-        changed(["model", "sums", "error"], -3),
         changed(["model", "sums", "error"], 10**400),
         changed(["model", "roc"], 3),
         changed(["model", "roc"], [[BINS, 0, 1]]),

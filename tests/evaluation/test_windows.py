@@ -1,4 +1,4 @@
-"""What rows cost over time does not depend on how they come, and is what they cost."""
+"""What rows cost over time, and beside trivial rules: in any chunks, over several data."""
 
 import json
 import math
@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.errors import InputError
+import kernbrook as kb
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.estimators.tasks import Learned
 from kernbrook.evaluation.measures import NO_DATE, Sums
-from kernbrook.evaluation.windows import FIRST, MOST, Windows
+from kernbrook.evaluation.windows import FIRST, MOST, Judge, Windows
 from kernbrook.plain_values import read_as
 
 
@@ -93,3 +95,117 @@ def test_windows_that_no_rows_lead_to_go_on(rows):
     for _ in range(3):
         windows.add(600, {"loss": np.full(600, 1e308)})
     json.dumps(asdict(windows), allow_nan=False)
+
+
+# -- a judge of predictions ------------------------------------------------------------------------
+
+
+def said(labels, classes, seed=0):
+    """Predictions with probabilities, right more often than not."""
+    rng = np.random.default_rng(seed)
+    chances = rng.dirichlet(np.ones(len(classes)), len(labels))
+    own = np.flatnonzero(np.isin(labels, classes))
+    chances[own, np.searchsorted(classes, np.asarray(labels)[own])] += 0.7
+    chances /= chances.sum(axis=1, keepdims=True)
+    return Learned(classes[chances.argmax(axis=1)], np.ones(len(labels), bool), None, chances)
+
+
+def restored(judge, classes):
+    return Judge.restored(json.loads(json.dumps(judge.described(), allow_nan=False)), classes)
+
+
+def test_chunks_and_files_do_not_matter():
+    rng, classes = np.random.default_rng(0), np.array(["a", "b"])
+    y = rng.choice(classes, 700, p=[0.7, 0.3])
+    told = said(y, classes)
+    whole, parts = Judge(classes), Judge(classes)
+    whole.add(y, told)
+    for part in np.split(np.arange(700), [1, 100, 650]):
+        parts.add(y[part], told.of(part))
+        parts = restored(parts, classes)
+    assert parts.described() == whole.described()
+    record = kb.prequential(kb.recipes.make("majority"), np.zeros((700, 1)), y)
+    assert whole.data.sums["majority"] == record.mistakes.sum()
+    assert whole.data.sums["loss"] == (told.predictions != y).sum()
+    values = whole.measures.values()["model"]
+    assert whole.data.mean("log_loss") == pytest.approx(values["log_loss"], rel=1e-12)
+
+
+def test_other_data_have_measures_of_their_own_and_rules_that_know_the_labels():
+    rng, classes = np.random.default_rng(0), np.array([0, 1])
+    first, second = rng.choice(classes, 300, p=[0.9, 0.1]), np.ones(100, dtype=int)
+    judge = Judge(classes)
+    judge.add(first, said(first, classes))
+    judge.begin()
+    judge.add(second, said(second, classes, 1))
+    assert (judge.data.rows, judge.windows.rows, judge.measures.model.rows) == (100, 400, 100)
+    both = kb.prequential(
+        kb.recipes.make("majority"), np.zeros((400, 1)), np.concatenate([first, second])
+    )
+    assert judge.data.sums["majority"] == both.mistakes[300:].sum() == 100
+    assert sum(span.sums["majority"] for span in judge.windows.spans) == both.mistakes.sum()
+
+
+def test_classes_that_come_later():
+    """A row of a class that nobody knew is left out; after it the rules know it, too."""
+    classes, more = np.array(["b", "c"]), np.array(["a", "b", "c"])
+    y = np.array(["b", "b", "c"] * 30)
+    judge = Judge(classes)
+    judge.add(y, said(y, classes))
+    judge.add(np.array(["a"]), said(["a"], classes))
+    before = judge.data.sums["majority"]
+    judge.know(more)
+    judge.know(more)
+    assert (judge.data.rows, judge.data.judged, judge.measures.unknown) == (91, 90, 1)
+    judge.add(np.array(["a"] * 70), said(["a"] * 70, more))
+    assert judge.data.sums["majority"] - before == 61  # until there are more of "a" than of "b"
+    assert judge.data.judged == 160
+    assert judge.measures.values()["model"].keys() == {"error", "log_loss"}
+    assert restored(judge, more).described() == judge.described()
+
+
+def test_rows_without_a_label_are_not_judged():
+    judge = Judge(None, before=1000)
+    y = np.random.default_rng(0).normal(size=2000) * np.repeat([1, 30], 1000)
+    y[::2] = np.nan
+    told = Learned(np.zeros(2000), np.ones(2000, bool), half_widths=np.full(2000, 5.0))
+    judge.add(y, told, dates=10**6 * np.arange(2000))
+    assert judge.data.judged == 1000
+    assert judge.data.rows == judge.windows.rows == 2000
+    (change,) = judge.changes.found
+    assert abs(change.row - 2000) <= 128  # of all rows, whether they are judged or not
+    assert change.date == 10**6 * (change.row - 1001)
+    assert judge.data.sums["covered"] == (np.abs(y) <= 5).sum()
+    judge.add(np.full(5, np.nan), told.of(slice(5)))
+    assert (judge.data.rows, judge.data.judged) == (2005, 1000)
+
+
+def test_squared_errors_that_overflow():
+    judge, y = Judge(None), np.array([1.0, 1e99])
+    with pytest.raises(NonFiniteError, match="the squared errors of 2 rows overflow"):
+        judge.add(y, Learned(np.array([0.0, -1e200]), np.ones(2, bool)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("before", -1, "before: expected an integer from 0"),
+        ("measures", {}, "measures: unlabelled is missing"),
+        ("windows", 5, "windows: expected an object"),
+    ],
+)
+def test_what_is_no_judge(name, value, said):
+    described = {**Judge(np.array([0, 1])).described(), name: value}
+    with pytest.raises(InputError, match=said):
+        Judge.restored(described, np.array([0, 1]))
+    with pytest.raises(InputError, match="judged: expected an object"):
+        Judge.restored(None, None)
+
+
+def test_what_is_known_of_other_labels_is_passed_over():
+    """A judge of numbers, as one of classes: it goes on, and the rules begin."""
+    described, y = Judge(None).described(), np.array([0, 1] * 40)
+    judge = Judge.restored({**described, "more": 1}, np.array([0, 1]))
+    judge.add(y, said(y, np.array([0, 1])))
+    assert judge.measures.values()["majority"]["error"] == 1.0
+    json.dumps(judge.described(), allow_nan=False)
