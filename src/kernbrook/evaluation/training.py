@@ -251,9 +251,8 @@ def _settings(model: Any) -> dict[str, Any]:
 
 def data_settings(table: TableModel) -> dict[str, Any]:
     """All that a model knows of its data but what was learned, by name."""
-    encoder, declared = table.encoder_, dict[str, Any]()
-    if encoder is not None:
-        declared = TableEncoder.from_description(encoder.described()).described()
+    encoder = table.encoder_
+    declared = {} if encoder is None else encoder.described()
     width = None if encoder is None else len(encoder.get_feature_names_out())
     width = getattr(table.model, "n_features_in_", width)
     return {
