@@ -225,19 +225,12 @@ def test_progress_on_a_terminal(kernbrook, monkeypatch):
     assert "\x1b" not in out
 
 
-def write_numbers(path, rows=900, more=0, seed=0):
-    """A CSV file whose label is a number."""
-    X, _ = drawn(rows + more, seed=seed)
-    y = np.sin(3 * X[:, 0]) + X[:, 1]
-    lines = [
-        *(",".join(f"{v:.3f}" for v in (*row, label)) for row, label in zip(X, y, strict=True))
-    ]
-    path.write_text("\n".join(["a,b,c,y", *lines[:rows]]) + "\n")
-    return kb.open_stream(path).read()
-
-
 def test_numbers(kernbrook, tmp_path):
-    X, y = write_numbers(tmp_path / "data.csv", rows=300)
+    X, _ = drawn(300)
+    rows = np.column_stack([X, np.sin(3 * X[:, 0]) + X[:, 1]])
+    lines = [",".join(f"{value:.3f}" for value in row) for row in rows]
+    (tmp_path / "data.csv").write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    X, y = kb.open_stream("data.csv").read()
     command = ["train", "data.csv", "--recipe", "kernbrook-active"]
     code, out, err = kernbrook(*command, "--model", "m")
     assert (code, err) == (0, "wrote m\n")
@@ -343,11 +336,6 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
 # -- predict ----------------------------------------------------------------------------------
 
 
-def told(err):
-    """How many rows were wrong, and of how many: above the table of measures."""
-    return err.splitlines()[0].rstrip()
-
-
 @pytest.fixture
 def trained(kernbrook, tmp_path):
     """A CSV file's model `m`, and rows that it has not seen."""
@@ -365,7 +353,7 @@ def test_predictions_are_those_of_the_model(kernbrook, trained, tmp_path):
     code, out, err = kernbrook("predict", "m", "new.csv")
     assert (code, out.splitlines()) == (0, expected)
     error = 100 * np.mean(np.array(expected) != np.where(y > 0, "yes", "no"))
-    assert told(err) == f"error {error:.2f} % on 300 labelled rows"
+    assert err.splitlines()[0].rstrip() == f"error {error:.2f} % on 300 labelled rows"
     code, out, _ = kernbrook("predict", "m", "new.csv", "--scores")
     assert out.splitlines()[0] == "prediction,score of yes"
     rows = [line.split(",") for line in out.splitlines()[1:]]
@@ -463,30 +451,6 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
         assert code == 1
         assert said in err
         assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-
-
-def test_predicted_numbers(kernbrook, tmp_path):
-    X, y = write_numbers(tmp_path / "data.csv", rows=200)
-    kernbrook("train", "data.csv", "--recipe", "kernbrook-regression", "--model", "m")
-    X, y = write_numbers(tmp_path / "new.csv", rows=200, seed=1)
-    model = kb.load("m").model
-    model.delay = np.inf  # it learns no more
-    expected = model.predict(X)
-    code, out, err = kernbrook("predict", "m", "new.csv")
-    assert code == 0
-    assert [float(line) for line in out.splitlines()] == expected.tolist()
-    error = ((expected - y) ** 2).mean()
-    assert told(err) == f"mean squared error {error:.4g} on 200 labelled rows"
-    write_csv(tmp_path / "bare.csv", X)
-    assert kernbrook("predict", "m", "bare.csv") == (0, out, "")
-    write_svmlight(tmp_path / "bare.svm", X, np.zeros(200, dtype=int))
-    assert kernbrook("predict", "m", "bare.svm") == (0, out, "")  # the same everywhere: no labels
-    write_csv(tmp_path / "text.csv", X, y, label="y")
-    said = "no row is judged; not counted: 200 rows with a label that the model does not know\n"
-    assert kernbrook("predict", "m", "text.csv") == (0, out, said)
-    code, out, err = kernbrook("predict", "m", "new.csv", "--scores")
-    assert (code, out) == (1, "")
-    assert "scores: OnlineMKRegressor has none" in err
 
 
 @pytest.mark.long
