@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 
-_PREDICTED = "each predicted before its label was seen: lower is better, and falling means still "
 _OF_ROUNDS = "of the rounds so far"
+_LOWER = (
+    "each predicted before its label was seen: lower is better, and falling means still learning."
+)
 OVER_TIME = {
     "error": (
         "Mistakes over time",
@@ -52,19 +54,16 @@ OVER_TIME = {
     ),
     "log_loss": (
         "Log loss over time",
-        f"How surprising the labels {_OF_ROUNDS} were to the probabilities, {_PREDICTED}learning.",
+        f"How surprising the labels {_OF_ROUNDS} were to the probabilities, {_LOWER}",
     ),
     "auc": (
         "AUC over time",
         f"How often, {_OF_ROUNDS}, a row of the second class ranks above one of the first, each "
         "before its label was seen: higher is better, and 0.5 is chance.",
     ),
-    "mse": ("Error over time", f"The mean squared error {_OF_ROUNDS}, {_PREDICTED}learning."),
-    "rmse": (
-        "Error over time",
-        f"The root of the mean squared error {_OF_ROUNDS}, {_PREDICTED}learning.",
-    ),
-    "mae": ("Error over time", f"The mean absolute error {_OF_ROUNDS}, {_PREDICTED}learning."),
+    "mse": ("Error over time", f"The mean squared error {_OF_ROUNDS}, {_LOWER}"),
+    "rmse": ("Error over time", f"The root of the mean squared error {_OF_ROUNDS}, {_LOWER}"),
+    "mae": ("Error over time", f"The mean absolute error {_OF_ROUNDS}, {_LOWER}"),
     "coverage": (
         "Coverage over time",
         f"The share of the labels {_OF_ROUNDS} that lay in their intervals, each made before its "
@@ -398,16 +397,11 @@ def by_window(comparison: Comparison) -> Section | None:
 
 
 def _of_record(run: Record, measure: str, ends: Ints) -> Floats:
-    """(w,) a measure of a run by window, by what is known of the rounds so far.
-
-    Between two samples of the history its sum is taken to rise evenly.
-    """
+    """(w,) a measure of a run by window, by what is known of the rounds so far at their ends."""
     history = run.history
-    means = history.measures.get(measure, history.error)
-    means = means**2 if measure == "rmse" else means
-    rounds = np.concatenate([[0], history.rounds])
-    sums = np.concatenate([[0.0], history.rounds * np.asarray(means, dtype=float)])
-    return _of_sums(np.interp(ends, rounds, sums), measure, ends)
+    means = np.asarray(history.measures.get(measure, history.error), dtype=float)
+    sums = np.concatenate([[0.0], history.rounds * (means**2 if measure == "rmse" else means)])
+    return _of_sums(sums[np.searchsorted(history.rounds, ends, side="right")], measure, ends)
 
 
 def _of_sums(sums: Floats, measure: str, ends: Ints) -> Floats:
