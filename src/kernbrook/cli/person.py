@@ -122,8 +122,8 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> [number(value) for value in (20240131.0, 0.1 + 0.2, 1e20, -0.0)]
-    ['20240131', '0.3', '1e+20', '0']
+    >>> [number(value) for value in (20240131.0, 0.1 + 0.2, 1e20, -0.0, math.nan)]
+    ['20240131', '0.3', '1e+20', '0', 'nan']
     """
     whole = math.isfinite(value) and value == int(value) and abs(value) < WHOLE
     return f"{int(value)}" if whole else f"{value:.6g}"
@@ -147,8 +147,10 @@ def usual(mean: float, deviation: float) -> str:
 
     Examples
     --------
-    >>> usual(0.09091, 0.3785), usual(1234.5, 96.4), usual(7.0, 0.0), usual(3.2e9, 4.6e8)
-    ('0.09 ± 0.38', '1234 ± 96', 'always 7', '3.2e+09 ± 4.6e+08')
+    >>> usual(0.09091, 0.3785), usual(103.8, 114.8), usual(-0.001, 0.996), usual(7.0, 0.0)
+    ('0.09 ± 0.38', '100 ± 110', '0.00 ± 1.00', 'always 7')
+    >>> usual(3.2e9, 4.6e8), usual(0.0, 3e-9), usual(0.0, math.inf), usual(math.nan, 1.0)
+    ('3.2e+09 ± 4.6e+08', '0 ± 3e-09', '', '')
     """
     if deviation == 0:
         return f"always {number(mean)}"
