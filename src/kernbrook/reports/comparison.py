@@ -639,7 +639,8 @@ def comparison_page(comparison: Comparison) -> Page:
             )
         )
     if many := many_kernels(comparison):
-        weights = np.mean([run.history.kernel_weights[-1] for run in many[0].runs], axis=0)
+        final = [run.history.kernel_weights[-1] for run in many[0].runs]
+        weights = np.nan_to_num(np.mean(final, axis=0))
         order = np.argsort(-weights, kind="stable")
         kernels = [many[0].runs[0].history.kernels[k] for k in order]
         sections += [

@@ -48,7 +48,7 @@ def importance_table(importance: Importance, title: str = "") -> Table:
     """
     bars = _importance_bars(importance)
     digits = _digits([*bars.values, *bars.errors])
-    greatest = max(0.0, *bars.values) or 1.0
+    greatest = max([0.0, *bars.values]) or 1.0
     columns = (
         Column("column", tuple(bars.names), kind="code"),
         Column(bars.x_label, tuple(_signed(bars.values, digits, bars.errors))),
