@@ -88,25 +88,6 @@ def test_answers_from_a_pipe(kernbrook, flowers):
     assert (code, predicted.split(), err) == (0, found.predict(X).tolist(), "")
 
 
-def test_the_end_of_the_input_is_a_stop(kernbrook, flowers):
-    X, truth = flowers
-    _, rows = expected_of(X, truth)
-    command, todo = ["label", "m", "flowers.csv", *NEW], rows.tolist()
-    sittings = 0
-    while todo:
-        now, todo = todo[:4], todo[4:]
-        code, out, err = kernbrook(*command, typed=[truth[row - 1] for row in now])
-        assert code == 0
-        sittings += 1
-        if todo:
-            assert err.endswith("m is saved; the same command goes on\n")
-            assert f"rows          {todo[0] - 1} of 80\n" in out
-    assert sittings > 4
-    kernbrook("label", "whole", "flowers.csv", *NEW, typed=[truth[row - 1] for row in rows])
-    for suffix in ("", ".labels.jsonl"):
-        assert Path(f"m{suffix}").read_bytes() == Path(f"whole{suffix}").read_bytes()
-
-
 def test_what_is_shown(kernbrook, flowers):
     X, truth = flowers
     _, rows = expected_of(X, truth)

@@ -156,8 +156,7 @@ def _options(options: Sequence[str]) -> list[str]:
     found, left = list[str](), iter(options)
     for word in left:
         option, equals, value = word.partition("=")
-        value = value if equals else next(left)
-        found += [option, value] if option in known else in_table(option, value)
+        found += in_table(option, value if equals else next(left), known)
     return found
 
 

@@ -462,8 +462,8 @@ class Command(TyperCommand):
         return super().parse_args(ctx, [*found, *left])
 
 
-def in_table(option: str, value: str, own: Container[str] = ()) -> list[str]:
-    """The words of an option that a command has no more; none where it never had it.
+def in_table(option: str, value: str, own: Container[str]) -> list[str]:
+    """The words of an option, also of one that a command has no more; none where it never had it.
 
     own : the options that the command has
     """
@@ -474,6 +474,4 @@ def in_table(option: str, value: str, own: Container[str] = ()) -> list[str]:
     for now in (f"--{name}", "--jobs" if name == "scheduler" else ""):
         if now in own:
             return [now, value]
-    if name in _known() and ("--table" in own or not own):
-        return ["--table", f"{name}={value}"]
-    return []
+    return ["--table", f"{name}={value}"] if "--table" in own and name in _known() else []
