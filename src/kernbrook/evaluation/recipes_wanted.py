@@ -112,18 +112,14 @@ def wanted(recipes: Any) -> dict[str, Any] | None:
     """What `compare` is given, by the name of its row; None where the data decide."""
     if recipes is None or (isinstance(recipes, str) and recipes == "all"):
         return None
-    unexpected = InputError(
-        "recipes: expected names such as ['omkc-dd', 'spa'], 'all', None, models, or a mapping of "
-        f"names to these, got {shown(recipes)}"
-    )
     if isinstance(recipes, Mapping):
         named = dict(recipes)
         if not all(isinstance(one, str) for one in named) or not _are_wanted(named.values()):
-            raise unexpected
+            raise _unexpected(recipes)
         return named
     given = [recipes] if isinstance(recipes, str) or _is_model(recipes) else recipes
     if not isinstance(given, Iterable) or not _are_wanted(given := list(given)):
-        raise unexpected
+        raise _unexpected(recipes)
     rows: dict[str, Any] = {}
     for one in given:
         if isinstance(one, str):
@@ -134,6 +130,13 @@ def wanted(recipes: Any) -> dict[str, Any] | None:
         else:
             rows[name] = one
     return rows
+
+
+def _unexpected(recipes: Any) -> InputError:
+    return InputError(
+        "recipes: expected names such as ['omkc-dd', 'spa'], 'all', None, models, or a mapping of "
+        f"names to these, got {shown(recipes)}"
+    )
 
 
 def are_recipes(given: Any, rows: int) -> bool:
