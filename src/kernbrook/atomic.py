@@ -23,18 +23,7 @@ def write_text(path: str | PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | PathLike[str], data: bytes) -> None:
-    """Write a file so that it is either the old one or the new one, never a part.
-
-    Parameters
-    ----------
-    path : an ordinary file, existing or not, in an existing folder
-    data : what the file will hold
-
-    Raises
-    ------
-    InputError
-        if the file cannot be written, naming `path` and the reason.
-    """
+    """Write a file so that it is either the old one or the new one, never a part: `replacing`."""
     with replacing(path) as file:
         file.write(data)
 
@@ -119,13 +108,7 @@ def _give(path: Path, owner: int, group: int) -> None:
 
 
 def check_writable(path: str | PathLike[str]) -> Path:
-    """The file that writing to `path` would replace.
-
-    Raises
-    ------
-    InputError
-        There is no folder to write in, or `path` is not an ordinary file.
-    """
+    """The file that writing to `path` would replace; InputError where nothing can be written."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise InputError(f"cannot write {str(path)!r}: there is no folder {str(target.parent)!r}")

@@ -157,10 +157,7 @@ def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
 def real(values: Any, name: str = "X") -> Any:
     """An array, a list or a frame as it is; NumPy's masked values as NaN.
 
-    Raises
-    ------
-    InputError
-        It holds moments or durations, of which NumPy would make numbers: nanoseconds, or days.
+    InputError where it holds moments or durations: NumPy would make nanoseconds or days of them.
 
     Examples
     --------

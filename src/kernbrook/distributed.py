@@ -195,16 +195,10 @@ def has_delayed(parts: Any) -> bool:
 
 @dataclass
 class Fitted:
-    """A model of rows that lay apart.
+    """A model of rows that lay apart, and what these rows were.
 
-    Attributes
-    ----------
-    model : the estimator
-    rows : that were learned
-    judged : those of them with a label
-    loss : on them, each predicted by its shard before it was learned: mistakes, or squared errors
-    rounds : merged so far
-    seconds : from the first round on
+    judged : rows with a label; loss : on them, each predicted by its shard before it was learned
+    rounds : merged so far, in so many seconds
     level_counts : of each column of declared levels, how often each came in the rows so far
     """
 
@@ -417,15 +411,9 @@ def train_parts(
     overwrite: bool = False,
     progress: Callable[[Fitted], None] | None = None,
 ) -> Training:
-    """`fit`, and the model to a file that `predict` takes.
+    """`fit` of the parts of a folder, and the model to a file that `predict` takes.
 
-    Parameters
-    ----------
-    parts : of a folder
-    new : the model
-    client, rounds, classes : as `fit` has them
     path, overwrite : as `kernbrook.evaluation.train` has them; the file is no place to go on from
-    progress : called after each round
     """
     with locked(path):
         check_target(path, False, overwrite)

@@ -36,7 +36,7 @@ class NonFiniteError(InputError):
 
 
 class _Located(Exception):
-    """What is said of a file, or of a line of it."""
+    """What is said of a file: `path`, `problem`, and `line` from 1, where one can be named."""
 
     def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
         self.path, self.problem, self.line = path, problem, line
@@ -49,14 +49,7 @@ class _Located(Exception):
 
 
 class DataFileError(_Located, KernbrookError, ValueError):
-    """A data file that cannot be read.
-
-    Parameters
-    ----------
-    path : path of the file
-    problem : what was expected and what was found
-    line : number of the line, from 1; None where no line can be named
-    """
+    """A data file that cannot be read: `path`, `problem`, and `line` from 1, or None."""
 
 
 class UndeclaredColumnsError(DataFileError, InputError):
@@ -88,13 +81,7 @@ class UndeclaredColumnsError(DataFileError, InputError):
 
 
 class ModelFileError(_Located, KernbrookError, ValueError):
-    """A file that cannot be read as a saved model.
-
-    Parameters
-    ----------
-    path : path of the file
-    problem : what was expected and what was found
-    """
+    """A file that cannot be read as a saved model: `path` and `problem`."""
 
 
 class UnknownNameError(KernbrookError, ValueError):
@@ -127,16 +114,8 @@ class KernbrookWarning(UserWarning):
 
 
 class DataFileWarning(_Located, KernbrookWarning):
-    """A data file was read, but perhaps not as it was meant.
+    """A data file was read, but perhaps not as it was meant: `path`, `problem`, `line` or None.
 
-    Parameters
-    ----------
-    path : path of the file
-    problem : what was found and how it was taken
-    line : number of the line, from 1; None where no line can be named
-
-    Attributes
-    ----------
     parts : those of which this one is made; else itself alone
     """
 

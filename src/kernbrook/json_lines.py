@@ -15,16 +15,7 @@ from kernbrook.errors import DataFileError, InputError
 class JSONLog:
     """A file of JSON objects, a line each; it may come later, and others may add to it.
 
-    Parameters
-    ----------
-    path : the file
-
-    Raises
-    ------
-    InputError
-        The file cannot be written, or has become shorter.
-    DataFileError
-        A line is not a JSON object; it is named.
+    InputError where it cannot be written or has become shorter, DataFileError where a line is none.
 
     Examples
     --------

@@ -21,13 +21,7 @@ Form = Literal["fixed", "seconds", "count"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A quantity over runs.
-
-    Attributes
-    ----------
-    mean : over the runs
-    std : standard deviation (ddof = 1); None of one run, or where none is known
-    runs : their number
+    """A quantity over runs: the deviation (ddof = 1) is None of one run, or where none is known.
 
     Examples
     --------
@@ -52,13 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity along another one.
-
-    Attributes
-    ----------
-    x : (k,) where it was measured, such as rounds
-    mean : (k,) over the runs
-    std : (k,) standard deviations (ddof = 1); None of one run
+    """A quantity along another one, x, such as rounds: means and deviations as of `Estimate`, (k,).
 
     Examples
     --------
@@ -198,13 +186,7 @@ class Results:
         return [c for c in self.cells if all(c[name] == value for name, value in key.items())]
 
     def one(self, **key: Any) -> Cell:
-        """The cell whose key has these values.
-
-        Raises
-        ------
-        InputError
-            There is none, or there are several.
-        """
+        """The cell whose key has these values; InputError where there are none or several."""
         found = self.where(**key)
         if len(found) != 1:
             raise InputError(f"{self.name}: expected one cell of {key}, found {len(found)}")
@@ -213,18 +195,9 @@ class Results:
     def to_frame(self, backend: Any = "pandas") -> Any:
         """A data frame with a row for each cell and measure.
 
-        Parameters
-        ----------
-        backend : "pandas", "polars" or "pyarrow", which has to be installed
+        Its columns are those of the keys, then measure, mean, std, runs, printed, printed_std.
 
-        Returns
-        -------
-        a frame with the columns of the keys, then measure, mean, std, runs, printed, printed_std
-
-        Raises
-        ------
-        InputError
-            The backend is none of these, or not installed.
+        backend : "pandas", "polars" or "pyarrow"; InputError where that is not installed
         """
         import narwhals as nw
 

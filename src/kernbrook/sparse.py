@@ -10,18 +10,11 @@ from kernbrook.errors import InputError
 
 
 def as_csr(X: Any) -> Any:
-    """A sparse matrix in CSR, columns rising in each row; a copy only where it is not.
+    """A SciPy matrix, (n, d), in CSR, columns rising in each row; a copy only where it is not.
 
-    Parameters
-    ----------
-    X : (n, d) SciPy matrix of any format
-
-    Raises
-    ------
-    InputError
-        X has not two dimensions, or its arrays are those of no matrix: indices that are negative
-        or too large, or pointers that do not cut them into rows. SciPy accepts such arrays, and
-        then reads and writes outside of them.
+    InputError where X has not two dimensions, or its arrays are those of no matrix: indices that
+    are negative or too large, or pointers that do not cut them into rows. SciPy accepts such
+    arrays, and then reads and writes outside of them.
     """
     if X.ndim != 2:
         raise InputError(f"X: expected a matrix of shape (n, d), got {X.ndim} dimension(s)")

@@ -55,10 +55,7 @@ def turn_of(owner: Any) -> Turn:
 def changes(method: Method) -> Method:
     """A method that changes its object: one thread at a time, and never inside another call.
 
-    Raises
-    ------
-    InputError
-        What the object calls, such as a kernel function or an oracle, has called it.
+    InputError where what the object calls, such as a kernel function or an oracle, has called it.
     """
 
     @wraps(method)

@@ -33,10 +33,7 @@ from kernbrook.turns import changes
 def online(model: Any) -> Any:
     """A model that has `learn`: itself, or one of another library in that form.
 
-    Parameters
-    ----------
-    model : ours; or of scikit-learn, with `partial_fit`; or of River; or an `External`, which also
-        takes a model that has nothing but `fit`
+    An `External` takes a model that has nothing but `fit`, too.
 
     Examples
     --------
@@ -71,15 +68,6 @@ class OutsideMachine(BaseEstimator):
 
     It sees the rows as they are given, and the numbers of the classes as labels. The
     model given is copied and never changed.
-
-    Parameters
-    ----------
-    external : the model, after how many labels it learns, and from which window
-
-    Attributes
-    ----------
-    classes_ : (c,) labels, of a classifier
-    labels_asked_, n_rounds_ : labels and rows so far
     """
 
     classes_: NDArray[Any]

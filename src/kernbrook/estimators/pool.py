@@ -155,11 +155,7 @@ def pool_of(
 ) -> Pool:
     """The pool that an estimator's parameters ask for, each part of it checked.
 
-    kernels : "auto": by the learners, or the paper's where these have none
-    learner : one, or a list; None: the default
-    width : features of a row
-    scaling : of the machine
-    scores : of each expert
+    width : features of a row; scores : of each expert
     """
     given = learner
     if learner is None and not learns_itself(combiner):

@@ -72,11 +72,7 @@ def name_of(owner: Any) -> str:
 
 
 def check_object(owner: Any, task: Task, make: Callable[[Task, Any], Any]) -> None:
-    """It clones, prints without an address, and bad numbers are refused.
-
-    make : gives a model for a task with an object in place of the owner; with a bad one this, or
-        `learn` of the model, must raise InputError
-    """
+    """It clones, prints without an address, and bad numbers are refused: by `make`, or `learn`."""
     expect(" at 0x" not in repr(owner), owner, "prints as an address; define __repr__")
     parameters = owner.get_params(deep=False)
     expect(repr(clone(owner)) == repr(owner), owner, "its clone is not equal to it")
