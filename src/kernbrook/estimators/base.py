@@ -555,11 +555,8 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d) array, frame or sparse matrix
-        y : (n,) labels
+        X, y, sample_weight : as `fit` has them
         classes : all labels; needed on the first call unless y has them
-        sample_weight : (n,) or None; relative to their mean so far, see the guide, page
-            "How sure a model is"
         """
         return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
 

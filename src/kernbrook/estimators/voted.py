@@ -543,13 +543,7 @@ class VotedKernelClassifierCV(VotedClassifier):
         self._take_over(best)
 
     def fit(self, X: Any, y: Any) -> VotedKernelClassifierCV:
-        """Choose (lam, beta), then solve for all the data.
-
-        Parameters
-        ----------
-        X : (n, d) array, frame or sparse matrix, or list of n objects
-        y : (n,) labels
-        """
+        """Choose (lam, beta), then solve for all the data; see `VotedKernelClassifier.fit`."""
         with self._anew():
             check(self)
             examples, codes = self._labelled(X, y)

@@ -174,14 +174,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
 
     @changes
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
-        """Learn from a row and its label; None is a round without a label.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        y : bool, int or str
-        w : weight of the row
-        """
+        """Learn from a row and its label, by its weight; None is a round without a label."""
         self._learn(self._met(x), y, w)
 
     def _learn(self, row: Floats, y: Any, w: float) -> None:
@@ -304,14 +297,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
 
     @changes
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
-        """Learn from a row and its number; None is a round without a label.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        y : number
-        w : weight of the row
-        """
+        """Learn from a row and its number, by its weight; None is a round without a label."""
         y = y.item() if isinstance(y, np.generic) else y
         self.estimator.learn_one(self._met(x), y, sample_weight=weights_of(w, 1))
 

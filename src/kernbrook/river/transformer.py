@@ -86,12 +86,7 @@ class KernelFeatures(Snapshots, base.MiniBatchTransformer):
 
     @in_turn
     def transform_one(self, x: Features) -> dict[Hashable, float]:
-        """The features of a row, by name; none before any name is known.
-
-        Parameters
-        ----------
-        x : dict of numbers
-        """
+        """The features of a row, by name; none before any name is known."""
         if not self._names:
             return {}
         values = self.estimator.transform(self._columns.row(x, self._width, adds=False)[None])
