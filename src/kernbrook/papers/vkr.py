@@ -112,14 +112,6 @@ class FoldErrors:
     seconds: float = 0.0
 
     @classmethod
-    def of_run(
-        cls, settings: list[Any], errors: Floats, n_support: Any, weights: Any, unfinished: Any
-    ) -> FoldErrors:
-        """Of one run: (settings, 2) errors, and what else there is of each setting."""
-        n_support, weights, unfinished = (x[:, None] for x in (n_support, weights, unfinished))
-        return cls(settings, errors[:, :1], errors[:, 1:], n_support, weights, unfinished)
-
-    @classmethod
     def joined(cls, parts: Sequence[FoldErrors]) -> FoldErrors:
         """The runs of several, over the same grid."""
         names = ("validation", "test", "n_support", "weights", "unfinished")
@@ -159,12 +151,7 @@ def paper_folds(n: int, random_state: Any = None) -> list[Parts]:
 
 
 def paper_run(
-    model: VotedKernelClassifierCV | SVC,
-    X: Any,
-    y: Any,
-    run: Parts,
-    kernels: Sequence[Kernel] = (),
-    costs: Sequence[float] = COSTS,
+    model: VotedKernelClassifierCV | SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel] = ()
 ) -> FoldErrors:
     """One of the five runs of table 1 (section 6 of the paper): no refit.
 
@@ -173,7 +160,7 @@ def paper_run(
     model : VotedKernelClassifierCV, whose grid is taken (its `cv` is not), or an SVC, the L2-SVM
     X, y : (n, d) examples and (n,) labels; a VotedKernelClassifierCV scales them as it is told
     run : of `paper_folds`
-    kernels, costs : the grid of an SVC; of equals, the earlier kernel, then the earlier C
+    kernels : the grid of an SVC, beside `COSTS`; of equals, the earlier kernel, then the earlier C
 
     Examples
     --------
@@ -187,29 +174,34 @@ def paper_run(
     >>> result.settings[result.best].beta, bool(result.test[result.best].mean() < 0.15)
     (0.001, True)
     """
+    settings: list[Any]
     if isinstance(model, SVC):
-        return _svc_run(model, X, y, run, kernels, costs)
-    model = clone(model)
-    examples, codes = model._labelled(X, y)
-    pools = pools_of(model._pool(), model.one_kernel)
-    settings = settings_of(len(pools), model.lams, model.betas)
-    train, *others = run
-    errors, support, weights, refused = model._errors(
-        examples, codes, train, others, settings, pools
-    )
-    unfinished = np.isin(np.arange(len(settings)), list(refused))
-    return FoldErrors.of_run(settings, errors, support, weights, unfinished)
+        settings = [(kernel, cost) for kernel in kernels for cost in COSTS]
+        found = zip(*_svc_grid(model, X, y, run, kernels), strict=True)
+        errors, support, weights, unfinished = map(np.array, found)
+    else:
+        model = clone(model)
+        examples, codes = model._labelled(X, y)
+        pools = pools_of(model._pool(), model.one_kernel)
+        settings = settings_of(len(pools), model.lams, model.betas)
+        train, *others = run
+        errors, support, weights, refused = model._errors(
+            examples, codes, train, others, settings, pools
+        )
+        unfinished = np.isin(np.arange(len(settings)), list(refused))
+    n_support, weights, unfinished = (of[:, None] for of in (support, weights, unfinished))
+    return FoldErrors(settings, errors[:, :1], errors[:, 1:], n_support, weights, unfinished)
 
 
-def _svc_run(
-    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel], costs: Sequence[float]
-) -> FoldErrors:
+def _svc_grid(
+    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel]
+) -> Iterator[tuple[list[Any], int, list[float], bool]]:
+    """Of each kernel and cost the errors, the support vectors, its weight, whether it gave up."""
     examples, y = Examples(X), np.asarray(y)
     learned, *asked = (examples.take(part) for part in run)
-    found = []
     grams = (values(kernels, part, learned) for part in (learned, *asked))
     for gram, *others in zip(*grams, strict=True):
-        for cost in costs:
+        for cost in COSTS:
             machine = clone(model).set_params(kernel="precomputed", C=cost)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -218,9 +210,7 @@ def _svc_run(
                 np.mean(machine.predict(block) != y[part])
                 for block, part in zip(others, run[1:], strict=True)
             ]
-            found.append((errors, len(machine.support_), [1.0], machine.fit_status_ != 0))
-    settings = [(kernel, cost) for kernel in kernels for cost in costs]
-    return FoldErrors.of_run(settings, *map(np.array, zip(*found, strict=True)))
+            yield errors, len(machine.support_), [1.0], machine.fit_status_ != 0
 
 
 # -- the table --------------------------------------------------------------------------------
