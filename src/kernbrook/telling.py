@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from kernbrook.errors import DataFileWarning
+from kernbrook.errors import DataFileWarning, KernbrookWarning
 
 _met: ContextVar[list[DataFileWarning] | None] = ContextVar("met", default=None)
 _INSIDE = ("kernbrook", "contextlib")
@@ -37,6 +37,13 @@ def at_once() -> Iterator[None]:
     finally:
         _met.reset(token)
         tell(*DataFileWarning.together(met))
+
+
+def in_words(message: Warning | str, category: type[Warning]) -> list[str]:
+    """A warning as lines like those of errors, with no path and no line of code."""
+    others = "" if issubclass(category, KernbrookWarning) else f" ({category.__name__})"
+    parts = getattr(message, "parts", [message])
+    return [f"kernbrook: {' '.join(str(part).split())}{others}" for part in parts]
 
 
 def calls_inside() -> int:

@@ -26,6 +26,7 @@ from kernbrook.cli.predict import predict
 from kernbrook.cli.show import recipes, show
 from kernbrook.cli.train import train
 from kernbrook.errors import KernbrookError, KernbrookWarning, UndeclaredColumnsError
+from kernbrook.telling import in_words
 
 
 class _Commands(TyperGroup):
@@ -182,9 +183,8 @@ def _warnings_in_words() -> Iterator[None]:
     with warnings.catch_warnings():
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            others = "" if issubclass(category, KernbrookWarning) else f" ({category.__name__})"
-            for part in getattr(message, "parts", [message]):
-                say(f"kernbrook: {' '.join(str(part).split())}{others}")
+            for line in in_words(message, category):
+                say(line)
 
         warnings.showwarning = show
         warnings.simplefilter("always", KernbrookWarning)

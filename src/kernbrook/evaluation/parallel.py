@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.gram.sums import available_cores
+from kernbrook.telling import in_words
 
 
 def check_count(name: str, value: Any, least: int) -> None:
@@ -189,7 +190,7 @@ def _held(path: str) -> Any:
 
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     with warnings.catch_warnings():
-        warnings.showwarning = _in_words
+        warnings.showwarning = _show
         return function(*(_held(one.path) if isinstance(one, Stored) else one for one in arguments))
 
 
@@ -199,9 +200,9 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _in_words(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """A warning in one of several processes: no path, and no line of code."""
-    _say(f"kernbrook: {' '.join(str(message).split())} ({category.__name__})")
+def _show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    for line in in_words(message, category):
+        _say(line)
 
 
 def _wait_until_begun(calls: Sequence[Future[Any]]) -> None:
