@@ -26,7 +26,7 @@ from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant
 from kernbrook.numerics.values import add_points, kernel_rows
 from kernbrook.persistence.saving import load, save
-from kernbrook.testing.properties import expect, name_of
+from kernbrook.testing.parts import expect, name_of
 
 Floats = NDArray[np.float64]
 
