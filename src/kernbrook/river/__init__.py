@@ -5,11 +5,10 @@ try:
 except ImportError as error:
     raise ImportError("kb.river needs River: pip install river") from error
 
-from kernbrook.river.models import MKClassifier, MKRegressor
-from kernbrook.river.sampler import PolicySampler
-from kernbrook.river.transformer import KernelFeatures
+from kernbrook.river.models import KernelFeatures, MKClassifier, MKRegressor, PolicySampler
 from kernbrook.snapshots import moved
 
-moved(__name__, classifier="models", regressor="models", feature_columns="models")
+OLDER = "classifier", "regressor", "feature_columns", "sampler", "transformer"
+moved(__name__, **dict.fromkeys(OLDER, "models"))
 
 __all__ = ["KernelFeatures", "MKClassifier", "MKRegressor", "PolicySampler"]

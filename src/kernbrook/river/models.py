@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from river import base
+from river.active.base import ActiveLearningClassifier
 
 from kernbrook import recipes
 from kernbrook.checks import shown
@@ -26,7 +27,8 @@ from kernbrook.estimators.by_name import Columns
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.labels import as_labels, distinct, present
 from kernbrook.estimators.regressor import OnlineMKRegressor
-from kernbrook.features import RandomFeatures
+from kernbrook.estimators.transformer import KernelFeatures as Estimator
+from kernbrook.features import Nystroem, RandomFeatures
 from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian
 from kernbrook.labels import MarginSampling
@@ -320,3 +322,146 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
 def weights_of(w: float, n: int) -> Floats | None:
     """The weight of one row, or of each of n, as our estimators take it."""
     return None if w == 1.0 else np.full(n, w)
+
+
+# -- which labels to ask for, and features --------------------------------------------------------
+
+
+class PolicySampler(ActiveLearningClassifier):
+    """Active learning where the label policy of an `MKClassifier` says which labels to ask for.
+
+    Each prediction says besides whether the label is wanted, as those of River's
+    `EntropySampler`. A row whose label is not wanted is then a round without a label: policies
+    count these. So predict each row once, and give the labels that are wanted to `learn_one`.
+
+    Parameters
+    ----------
+    classifier : an `MKClassifier` with `labels`, or a pipeline that ends with one
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> from river import datasets, preprocessing
+    >>> machine = kb.river.MKClassifier(learner=kb.BPAS(50), labels=kb.MarginSampling(), seed=0)
+    >>> model = kb.river.PolicySampler(preprocessing.StandardScaler() | machine)
+    >>> used = 0
+    >>> for x, y in datasets.Phishing():
+    ...     said, ask = model.predict_one(x)
+    ...     if ask:
+    ...         used += 1
+    ...         model.learn_one(x, y)
+    >>> 100 < used < 1000
+    True
+    """
+
+    def __init__(self, classifier: Any):
+        super().__init__(classifier)
+        steps = getattr(classifier, "steps", {0: classifier})
+        if not isinstance([*steps.values()][-1], MKClassifier):
+            raise InputError(
+                f"classifier: expected an MKClassifier, or a pipeline that ends with one, "
+                f"got {classifier}"
+            )
+
+    def predict_one(self, x: Features, **kwargs: Any) -> tuple[Any, bool]:
+        """The label of a row, and whether its own is wanted."""
+        said = self.classifier.predict_one(x, **kwargs)
+        return said, self._ask_for_label(x, said)
+
+    def _ask_for_label(self, x: Any, y_pred: Any) -> bool:
+        *before, machine = getattr(self.classifier, "steps", {0: self.classifier}).values()
+        for step in before:
+            x = step.transform_one(x)
+        asks: bool = machine.asks(x)
+        if not asks:
+            machine.learn_one(x, None)
+        return asks
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"classifier": MKClassifier(learner=BPAS(10), labels=MarginSampling())}
+
+
+class KernelFeatures(Snapshots, base.MiniBatchTransformer):
+    """Features whose inner products are near kernels, as a transformer of River.
+
+    `kernbrook.KernelFeatures` on dicts. What a row does not have, and None or NaN, counts as 0.
+    Random features of Gaussians and Laplacians, and sketches, get new draws for a name that comes
+    later: features of rows without it stay as they are. Other maps ignore such names.
+
+    Parameters
+    ----------
+    kernel, features : as of `kernbrook.KernelFeatures`
+    seed : int or None, of the draws
+
+    Attributes
+    ----------
+    estimator : the `kernbrook.KernelFeatures`
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> waves = kb.river.KernelFeatures(kb.Gaussian(sigma=4), kb.RandomFeatures(100), seed=0)
+    >>> logistic = linear_model.LogisticRegression(optim.SGD(1.0))
+    >>> model = preprocessing.StandardScaler() | waves | logistic
+    >>> accuracy = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    >>> bool(accuracy.get() > 0.85)
+    True
+    """
+
+    def __init__(self, kernel: Any = None, features: Any = None, seed: int | None = None):
+        self.kernel = kernel
+        self.features = features
+        self.seed = seed
+        self.estimator = Estimator(kernel, features, random_state=seed)
+        self._columns, self._grows = Columns(), True
+        self._names: list[str] = []  # of what comes out
+
+    @changes
+    def learn_one(self, x: Features) -> None:
+        """Draw for the names of a row that are new."""
+        self._meet(x)
+
+    @changes
+    def learn_many(self, X: Any) -> None:
+        """Draw for the columns of a frame that are new."""
+        self._meet(X.columns)
+
+    def _meet(self, names: Iterable[Hashable]) -> None:
+        new = [name for name in names if name not in self._columns]
+        if not (new and self._grows):
+            return
+        needed = len(self._columns) + len(new)
+        if not self._names:
+            given = self.features if isinstance(self.features, (list, tuple)) else [self.features]
+            if any(isinstance(one, Nystroem) and one.landmarks is None for one in given):
+                raise InputError("features: on a stream Nystroem needs landmarks")
+            self.estimator.fit(np.zeros((1, needed)))
+            self._names = self.estimator.get_feature_names_out().tolist()
+        elif needed > self._width:
+            self._grows = self.estimator._widen(max(needed, self._width * 3 // 2))
+        if self._grows:
+            self._columns.add(new)
+
+    @property
+    def _width(self) -> int:
+        return int(self.estimator.n_features_in_)
+
+    @in_turn
+    def transform_one(self, x: Features) -> dict[Hashable, float]:
+        """The features of a row, by name; none before any name is known."""
+        if not self._names:
+            return {}
+        values = self.estimator.transform(self._columns.row(x, self._width, adds=False)[None])
+        return dict(zip(self._names, values[0].tolist(), strict=True))
+
+    @in_turn
+    def transform_many(self, X: Any) -> Any:
+        """A frame of the features of each row of a frame."""
+        import pandas as pd
+
+        if not self._names:
+            return pd.DataFrame(index=X.index)
+        values: Floats = self.estimator.transform(self._columns.rows(X, self._width, adds=False))
+        return pd.DataFrame(values, index=X.index, columns=self._names)
