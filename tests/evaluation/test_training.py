@@ -351,6 +351,7 @@ def test_a_model_without_a_bound_says_so_once_it_is_large(recipe, tmp_path, monk
         (["nan", "1"], r"numbers below 2\^53, got nan, 1"),
         (["9" * 400, "1"], r"numbers below 2\^53, got 999"),
         (["1.5", "1"], "the labels are integers, got 1.5, 1"),
+        (["1", "2"], "the label -1 is none of 1, 2, which were named"),
     ],
 )
 def test_classes_that_are_not_the_datas(named, said, tmp_path):

@@ -16,7 +16,6 @@ from itertools import pairwise
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.atomic import check_writable
@@ -54,10 +53,8 @@ from kernbrook.streams.records import quoted
 from kernbrook.streams.stream import Features, Labels, Piece, has_label
 from kernbrook.streams.tables.declared import AUTO, declared_lags, is_auto
 from kernbrook.streams.tables.labels import (
-    as_classes,
     as_numbers,
     check_some_known,
-    listed,
     new_labels,
 )
 from kernbrook.streams.tables.stream import BadRows, TableStream
@@ -611,21 +608,14 @@ class _Session(Session):
 
         The classes of the first data are all known before; those of later data may be new.
         """
-        state = self.state
-        known: Any = state.estimator.classes_ if self.place.past else self.labels
-        if not self.place.past:
-            y = as_classes(y, known, state.rows)
-            if len(new := np.flatnonzero(has_label(y) & ~np.isin(y, known))):
-                raise InputError(
-                    f"row {state.rows + new[0] + 1}: expected one of the labels {listed(known)}, "
-                    f"found {y[new[0]]}"
-                )
-            return y, {"classes": self.labels}
-        named = self.table.named_classes_
+        state, known, named = self.state, self.labels, self.labels
+        if self.place.past:
+            known, named = state.estimator.classes_, self.table.named_classes_
+        assert known is not None
         y, found = new_labels(y, known, state.rows, None if named is None else named.tolist())
         for label, row in found.items():
             state.new_classes.setdefault(label, row)
-        return y, {}
+        return y, {} if self.place.past else {"classes": self.labels}
 
     def reached(self) -> Checkpoint:
         state, place, first = self.state, self.place, self.watched.content.first
