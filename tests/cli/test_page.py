@@ -29,7 +29,7 @@ from sittings import (
 
 import kernbrook as kb
 from kernbrook.cli.page import Page, PageAddress, keys_of, kind_of, picture
-from kernbrook.cli.person import Rows, percent
+from kernbrook.cli.person import ShownRows, percent
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.answers import answers_beside
@@ -338,7 +338,7 @@ def test_kinds_and_keys():
 
 def page_at(folder, port=None):
     rows = kb.open_stream((X, np.zeros(60)))
-    return Page(rows, Rows(rows, None, None), None, folder, PageAddress(folder / "m"), port)
+    return Page(ShownRows(rows, None, None), None, folder, PageAddress(folder / "m"), port)
 
 
 def test_the_address_is_kept_while_the_page_may_be_open(sit, flowers, tmp_path):

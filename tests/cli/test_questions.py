@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy.sparse import csr_array
 
 import kernbrook as kb
-from kernbrook.cli.person import Person, Rows
+from kernbrook.cli.person import Person, ShownRows
 from kernbrook.errors import UnknownNameError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.answers import Question
@@ -31,7 +31,7 @@ def question_of(stream, row):
 
 
 def shown(stream, row, first=12, most=100, letters=99, text=None, image=None):
-    rows = Rows(stream, text, image)
+    rows = ShownRows(stream, text, image)
     return rows.of(question_of(stream, row), first, most, letters)
 
 
@@ -107,12 +107,12 @@ def test_without_a_table():
     ]  # fmt: skip
     assert shown(kb.open_stream((csr_array(0 * X), np.zeros(12))), 12).cells == []
     with pytest.raises(UnknownNameError, match="unknown column 'note'"):
-        Rows(dense, "note", None)
+        ShownRows(dense, "note", None)
 
 
 def test_a_column_that_is_not_there(table):
     with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
-        Rows(table, "nots", None)
+        ShownRows(table, "nots", None)
 
 
 def test_columns_of_words_are_shown_whole(tmp_path):
@@ -142,7 +142,7 @@ def test_words_are_not_broken(tmp_path, monkeypatch, terminal):
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=terminal, width=40, color_system=None)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-    person = Person(console, stream, Rows(stream, "note", None), np.array(["a", "b"]))
+    person = Person(console, ShownRows(stream, "note", None), np.array(["a", "b"]))
     with pytest.raises(Quit):
         person.ask(question_of(stream, 1), Labelling(plain.classifier(), tmp_path / "m"))
     lines = screen.getvalue().split("\n")

@@ -21,7 +21,7 @@ import plain
 
 import kernbrook as kb
 from kernbrook.cli.page import Page, PageAddress
-from kernbrook.cli.person import Rows
+from kernbrook.cli.person import ShownRows
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.classes import named_classes
@@ -78,7 +78,7 @@ class Sitting:
         stream = open_like(known, str(data), aside=aside)
         names = None if classes is None else list(classes)
         self.page = Page(
-            stream, Rows(stream, text, image), named_classes(getattr(model, "model", model), names),
+            ShownRows(stream, text, image), named_classes(getattr(model, "model", model), names),
             Path(data).parent, PageAddress(path),
         )  # fmt: skip
         self.page.__enter__()

@@ -86,8 +86,7 @@ def label_data(
     A recipe that would ask for every label is given a policy: to ask where the vote is close; or,
     for numbers, for a quarter of the labels at most.
     """
-    from kernbrook.cli.person import Person
-    from kernbrook.cli.person import Rows as RowsShown
+    from kernbrook.cli.person import Person, ShownRows
     from kernbrook.evaluation.answers import answers_beside
     from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.labelling import label as run
@@ -132,16 +131,16 @@ def label_data(
         aside = [name for name in (text, image) if name is not None]
         stream, learner = _opened(model, data, found, machine, rows, aside, seed)
         if asks:
-            shown = RowsShown(stream, text, image)
+            shown = ShownRows(stream, text, image)
             face: Any
             if web:
                 from kernbrook.cli.page import Page, PageAddress
 
                 folder, kept = Path(data).parent, PageAddress(model)
-                face = left.enter_context(Page(stream, shown, known, folder, kept, port))
+                face = left.enter_context(Page(shown, known, folder, kept, port))
                 say(f"label at {face.address} (Ctrl-C stops)")
             else:
-                face = Person(terminal(stderr=True), stream, shown, known)
+                face = Person(terminal(stderr=True), shown, known)
             ask: Any = face.ask
             end: Any = _until_stopped(face.end, stopping)
             if files is not None:

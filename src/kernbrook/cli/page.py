@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from kernbrook.cli.output import say
-from kernbrook.cli.person import Rows, expected, percent, place
+from kernbrook.cli.person import ShownRows, expected, percent, place
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from kernbrook.evaluation.answers import Question
     from kernbrook.evaluation.labelling import Labelling
-    from kernbrook.streams import Stream
 
 
 HOST = "127.0.0.1"
@@ -191,10 +190,12 @@ WAIT = 10.0  # seconds that a page waits for news at a time
 GOODBYE = 2.0  # seconds for the page to hear the end
 # How the files begin, as far as every browser shows them. Pictures that may hold scripts are none.
 _IMAGES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"BM": "image/bmp",
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8",
+    "image/bmp": rb"BM",
+    "image/webp": rb"RIFF.{4}WEBP",
+    "image/avif": rb".{4}ftypavif",
 }
 
 
@@ -249,7 +250,7 @@ class Page:
     From the first question on the page's address is kept in a file, up to an end that a person has
     asked for: after a kill the same command is found where it was.
 
-    rows : what those of the stream are shown as
+    rows : those of the stream, as they are shown
     classes : all labels; None for numbers
     folder : where the images are
     kept : the file with the address
@@ -260,15 +261,14 @@ class Page:
 
     def __init__(
         self,
-        stream: Stream,
-        rows: Rows,
+        rows: ShownRows,
         classes: NDArray[Any] | None,
         folder: Path,
         kept: PageAddress,
         port: int | None = None,
     ):
-        self._n_rows, self._rows, self._kept = stream.n_rows, rows, kept
-        self._title = stream.name
+        self._rows, self._kept = rows, kept
+        self._n_rows, self._title = rows.stream.n_rows, rows.stream.name
         self._labels: list[Any] = [] if classes is None else classes.tolist()
         self._keys = keys_of([str(label) for label in self._labels])
         self._numbers = classes is None
@@ -484,18 +484,21 @@ def picture(folder: Path, name: str) -> tuple[Path | None, str]:
     """
     base = os.path.abspath(folder)
     path = Path(os.path.abspath(os.path.join(base, name)))
+    why = ""
     try:
         if not path.is_relative_to(base):
-            return None, "not shown: it is outside of the folder of the data"
-        if not path.is_file():
-            return None, "not shown: there is no such file"
-        if path.stat().st_size > IMAGE_BYTES:
-            return None, f"not shown: it has over {IMAGE_BYTES:,} bytes"
-        with open(path, "rb") as file:
-            known = kind_of(file.read(32))
+            why = "it is outside of the folder of the data"
+        elif not path.is_file():
+            why = "there is no such file"
+        elif path.stat().st_size > IMAGE_BYTES:
+            why = f"it has over {IMAGE_BYTES:,} bytes"
+        else:
+            with open(path, "rb") as file:
+                if not kind_of(file.read(32)):
+                    why = "expected PNG, JPEG, GIF, BMP, WebP or AVIF"
     except (OSError, ValueError) as error:  # a null character
-        return None, f"not shown: {getattr(error, 'strerror', None) or error}"
-    return (path, "") if known else (None, "not shown: expected PNG, JPEG, GIF, BMP, WebP or AVIF")
+        why = f"{getattr(error, 'strerror', None) or error}"
+    return (None, f"not shown: {why}") if why else (path, "")
 
 
 def kind_of(data: bytes) -> str:
@@ -506,8 +509,4 @@ def kind_of(data: bytes) -> str:
     >>> kind_of(b"GIF89a"), kind_of(b"<svg>")
     ('image/gif', '')
     """
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    if data[4:12] == b"ftypavif":
-        return "image/avif"
-    return next((kind for start, kind in _IMAGES.items() if data.startswith(start)), "")
+    return next((kind for kind, begin in _IMAGES.items() if re.match(begin, data, re.DOTALL)), "")

@@ -42,7 +42,7 @@ class Shown(NamedTuple):
     left: int  # how many of these are left out
 
 
-class Rows:
+class ShownRows:
     """The rows as their table has them: text and image, and the columns that are learned from.
 
     text, image : names of columns, or None; columns of words are texts, too
@@ -51,7 +51,7 @@ class Rows:
     def __init__(self, stream: Stream, text: str | None, image: str | None):
         from kernbrook.evaluation.raw_rows import RawRows
 
-        records = stream.records()
+        self.stream, records = stream, stream.records()
         self.texts, self.image = [] if text is None else [text], image
         self._raw = None if records is None else RawRows(records)
         for name in (text, image):
@@ -216,12 +216,12 @@ LETTERS = 5_000  # of a text, at most
 class Person:
     """Questions on standard error, answers on standard input."""
 
-    def __init__(self, console: Console, stream: Stream, rows: Rows, classes: NDArray[Any] | None):
+    def __init__(self, console: Console, rows: ShownRows, classes: NDArray[Any] | None):
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
         self.console = console
         self.shows = console.is_terminal  # what goes on meanwhile
-        self._n_rows, self._rows = stream.n_rows, rows
+        self._n_rows, self._rows = rows.stream.n_rows, rows
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
         self._array = classes
         self._text = classes is not None and classes.dtype.kind in "UO"
