@@ -43,9 +43,7 @@ class Drawn(Stream):
             raise InputError(f"seed must be a non-negative integer, got {seed!r}")
 
     @abstractmethod
-    def _draw(
-        self, rng: np.random.Generator, start: int, rows: int
-    ) -> tuple[NDArray[np.float64], Labels]:
+    def _draw(self, rng: np.random.Generator, start: int, rows: int) -> Piece:
         """Draw that many examples, of which the first is row `start`."""
 
     def _pieces(self) -> Iterator[Piece]:
@@ -70,9 +68,7 @@ class Waveform(Drawn):
     name, n_features, usual = "waveform", 21, 5000
     description = "noisy waves, 21 features, 3 classes; drawn, 5,000 rows unless :N is given"
 
-    def _draw(
-        self, rng: np.random.Generator, start: int, rows: int
-    ) -> tuple[NDArray[np.float64], Labels]:
+    def _draw(self, rng: np.random.Generator, start: int, rows: int) -> Piece:
         place = np.arange(1, 22)
         # Peaks at 11, 15 and 7; class c mixes two of them.
         waves = np.maximum(6.0 - np.abs(place - np.array([[11], [15], [7]])), 0.0)
@@ -95,9 +91,7 @@ class Checkerboard(Drawn):
     name, n_features, usual = "checkerboard", 2, 10_000
     description = "4 x 4 board, 2 features, 2 classes; drawn, 10,000 rows unless :N is given"
 
-    def _draw(
-        self, rng: np.random.Generator, start: int, rows: int
-    ) -> tuple[NDArray[np.float64], Labels]:
+    def _draw(self, rng: np.random.Generator, start: int, rows: int) -> Piece:
         X = rng.uniform(-1.0, 1.0, size=(rows, 2))
         square = np.floor(2.0 * (X + 1.0)).astype(np.int64)
         return X, 1 - 2 * (square.sum(axis=1) % 2)
@@ -114,9 +108,7 @@ class Friedman(Drawn):
     name, n_features, usual = "friedman", 10, 10_000
     description = "a smooth function, 10 features, numbers; drawn, 10,000 rows unless :N is given"
 
-    def _draw(
-        self, rng: np.random.Generator, start: int, rows: int
-    ) -> tuple[NDArray[np.float64], Labels]:
+    def _draw(self, rng: np.random.Generator, start: int, rows: int) -> Piece:
         X = rng.random((rows, 10))
         return X, friedman(X) + rng.standard_normal(rows)
 

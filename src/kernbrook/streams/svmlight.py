@@ -37,13 +37,12 @@ class _Lines(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.labels, self.indptr, self.indices, self.values)
-        return sum(array.nbytes for array in arrays)
+        return sum(array.nbytes for array in self[:4])
 
     def copy(self) -> _Lines:
         """The same rows without the room that the arrays were cut out of."""
-        arrays = self.labels.copy(), self.indptr.copy(), self.indices.copy(), self.values.copy()
-        return _Lines(*arrays, self.widest)
+        labels, indptr, indices, values, widest = self
+        return _Lines(labels.copy(), indptr.copy(), indices.copy(), values.copy(), widest)
 
 
 class SvmlightStream(Stream):
