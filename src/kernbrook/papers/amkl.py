@@ -81,7 +81,7 @@ def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
             "labels": Estimate.of([run.labels_asked / len(run.predictions) for run in runs]),
             "seconds": Estimate.of([run.seconds for run in runs]),
         }
-        yield ours, {"error": Curve.of(rounds, errors)}
+        yield ours, {"error": Curve.of(rounds, errors)}, {}
 
 
 def _estimators(job: Job, one: Wanted) -> list[Any]:

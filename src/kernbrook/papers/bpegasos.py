@@ -27,6 +27,7 @@ from kernbrook.papers.published import (
     PrintedRow,
     Published,
     Wanted,
+    as_printed,
     cells_of,
     names_of,
 )
@@ -288,7 +289,7 @@ def measure(
             for one in MEASURES
         }
         ends = {one: [getattr(run, one)[-1] for run in runs] for one in curves}
-        yield {one: Estimate.of(values) for one, values in ends.items()}, curves
+        yield {one: Estimate.of(values) for one, values in ends.items()}, curves, {}
 
 
 def _split(of_run: Parts, run: int, plan: Plan) -> Split:
@@ -359,8 +360,7 @@ PUBLISHED = (
     _published(
         "table 1", "test accuracy after one pass", permutations=5, runs=5,
         run=partial(
-            cells_of, wanted_of=lambda rows: [row.wanted() for row in rows],
-            measured=partial(measure, tests=lambda rows: [rows]),
+            cells_of, wanted_of=as_printed, measured=partial(measure, tests=lambda rows: [rows])
         ),
         measures=MEASURES, tabled=_table,
         below="The share of the test part that is predicted rightly after one pass; means over the "

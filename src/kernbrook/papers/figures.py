@@ -73,7 +73,7 @@ def _studied(job: Job, figures: Sequence[Figure], measured: Measured) -> Iterato
                     line.at(place, {title: own[i] for title, own in done.items()})
                     for i, place in enumerate(figure.places[: None if line.varied else 1])
                 ]
-                at = [ours for ours, _ in measured(job, name, points)]
+                at = [ours for ours, *_ in measured(job, name, points)]
                 done[line.title] = at = at * (len(figure.places) // len(at))
                 curves = {one.name: _through(figure.places, at, one.name) for one in figure.drawn}
                 key = {"data": name, "recipe": line.recipe, "title": line.title}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from kernbrook.papers.published import (
     Found,
     Job,
     Wanted,
+    as_printed,
+    cells_of,
     names_of,
     orders_for,
 )
 from kernbrook.reports.comparison import STAR_NOTE_ALONE
 from kernbrook.reports.table import Table, of_cells
-from kernbrook.results import Cell, Estimate, Results
+from kernbrook.results import Estimate, Results
 from kernbrook.streams import open_stream
 
 MEASURES = (ERROR, SUPPORT, SECONDS)
@@ -64,31 +67,21 @@ def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> li
 
 
 def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
-    for one, row in zip(wanted, runs(job, name, wanted), strict=True):
-        yield ours_of(one, row), {}
+    """Mistakes in per cent, the size as the tables count it, seconds; and who is best."""
+    rows = runs(job, name, wanted)
+    best = best_rows(rows, paired=False)
+    for one, row in zip(wanted, rows, strict=True):
+        size = "n_support_active" if one.recipe in DRAWN_VOTES else "n_support_stored"
+        own = {"error": row.errors, "n_support": row.values(size), "seconds": row.values("seconds")}
+        marked = None if one.printed is None else one.printed.values.get("best")
+        facts = {
+            "best": row.recipe in best,
+            "best_printed": None if marked is None else bool(marked),
+        }
+        yield {name: Estimate.of(values) for name, values in own.items()}, {}, facts
 
 
-def ours_of(one: Wanted, row: Row) -> dict[str, Estimate]:
-    """Mistakes in per cent, the model's size as the tables count it, and seconds."""
-    size = "n_support_active" if one.recipe in DRAWN_VOTES else "n_support_stored"
-    own = {"error": row.errors, "n_support": row.values(size), "seconds": row.values("seconds")}
-    return {name: Estimate.of(values) for name, values in own.items()}
-
-
-def run(job: Job) -> Iterator[Cell]:
-    """The rows of a table, data set by data set."""
-    for name in job.present:
-        wanted = [row.wanted() for row in job.of(name)]
-        rows = runs(job, name, wanted)
-        best = best_rows(rows, paired=False)
-        for one, row, printed in zip(wanted, rows, job.of(name), strict=True):
-            marked = printed.values.get("best")
-            facts = {
-                "best": row.recipe in best,
-                "best_printed": None if marked is None else bool(marked),
-            }
-            of_paper = printed.estimates("error", "n_support", "seconds")
-            yield Cell(printed.key, ours_of(one, row), of_paper, facts=facts)
+run = partial(cells_of, wanted_of=as_printed, measured=measured)
 
 
 def tabled(results: Results) -> Table:

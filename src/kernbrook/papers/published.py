@@ -108,6 +108,11 @@ class PrintedRow:
         }
 
 
+def as_printed(rows: Iterable[PrintedRow]) -> list[Wanted]:
+    """The algorithms of printed rows."""
+    return [row.wanted() for row in rows]
+
+
 Before = Mapping[str, Mapping[str, Estimate]]
 
 
@@ -135,7 +140,8 @@ class Wanted:
         return replace(self, settings={**self.settings, **more}, varied=None)
 
 
-Found = tuple[dict[str, Estimate], dict[str, Curve]]  # at the end, and on the way
+# What is measured at the end, and on the way, and what else is known.
+Found = tuple[dict[str, Estimate], dict[str, Curve], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ def cells_of(
     """
     for name in job.present:
         wanted = wanted_of(job.of(name))
-        for one, (ours, on_the_way) in zip(wanted, measured(job, name, wanted), strict=True):
+        for one, (ours, on_the_way, facts) in zip(wanted, measured(job, name, wanted), strict=True):
             key: dict[str, Any] = {"data": name, "recipe": one.recipe, "title": one.title}
             printed: dict[str, Estimate] = {}
             if (row := one.printed) is not None:
@@ -209,7 +215,7 @@ def cells_of(
                 known = {**row.values, **row.settings}
                 key |= {part: known.get(part) for part in job.published.keys}
             last = next((curve.x[-1] for curve in on_the_way.values()), None)
-            facts = {} if last is None else {"n_rows": int(last)}
+            facts |= {} if last is None else {"n_rows": int(last)}
             yield Cell(key, ours, printed, on_the_way if curves else {}, facts)
 
 
