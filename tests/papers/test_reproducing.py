@@ -106,7 +106,6 @@ def test_what_does_not_go_together(monkeypatch, arguments, error, message):
 @pytest.mark.parametrize(
     ("table", "options", "shown", "on_page"),
     [
-        ("omkc-table-5", "--data wdbc", "(S,S)/(D,D)", "Ours against print"),
         ("bomkl-figure-1", "", "a9a, divisor, #SV", "The divisor on a9a"),
         ("amkl-table-2", "--rows 60", "KL-RBF (sigma^2=0.1)", "Ours against print"),
         ("vkr-table-1", "--rows 50", "waveform01, gaussian", "Weights, polynomial kernels"),

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.synthetic import make_comparison, make_numbers, stored
+from reports.synthetic import make_comparison, make_numbers
 
-from kernbrook.papers import tables
-from kernbrook.reports import comparison_json, results_json
+from kernbrook.reports import comparison_json
 
 
 def strict(value):
@@ -83,22 +82,3 @@ def test_what_is_not_finite_becomes_null():
     assert value["rows"][0]["mean"] is None
     assert value["rows"][0]["runs"][0]["seconds"] is None
     assert value["manifest"] == {"seed": 3, "path": str(Path("a/b")), "scale": None, "1": ["x"]}
-
-
-@pytest.mark.parametrize("table", tables())
-def test_results_round_trip(table):
-    results = stored(table)
-    value = results_json(results)
-    strict(value)
-    assert list(value) == [
-        "name", "title", "measures", "cells", "origins", "missing", "remarks", "manifest",
-    ]  # fmt: skip
-    assert (value["name"], value["missing"]) == (table, list(results.missing))
-    assert [one["name"] for one in value["measures"]] == [one.name for one in results.measures]
-    for cell, found in zip(results.cells, value["cells"], strict=True):
-        assert found["key"] == dict(cell.key)
-        for own, kept in ((cell.ours, found["ours"]), (cell.printed, found["printed"])):
-            assert kept == {name: vars(estimate) for name, estimate in own.items()}
-        for name, curve in cell.curves.items():
-            assert found["curves"][name]["mean"] == list(curve.mean)
-        assert found["facts"].keys() == cell.facts.keys()
