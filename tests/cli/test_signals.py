@@ -7,6 +7,7 @@ import pytest
 import typer
 
 from kernbrook.cli.output import Stopping
+from kernbrook.evaluation.training import Quit
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -53,20 +54,19 @@ def test_the_second_time_at_once():
 
 
 @POSIX
-def test_a_block_that_waits():
-    """A signal in it, or before it, ends the block and nothing else."""
+def test_a_call_that_waits():
+    """A signal in it, or before it, ends the call and nothing else."""
     stopping, done = Stopping(), []
+
+    def struck():
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append("went on")
+
     with stopping.on_signals("stopped"):
         assert not stopping.wanted()
-        with stopping.at_once():
-            done.append("waited")
+        assert stopping.waiting(lambda said: said)("waited") == "waited"
         for _ in range(2):
-            try:
-                with stopping.at_once():
-                    os.kill(os.getpid(), signal.SIGINT)
-                    done.append("went on")
-            except KeyboardInterrupt:
-                done.append("ended")
+            with pytest.raises(Quit):
+                stopping.waiting(struck)()
         assert stopping.wanted()
-    assert done == ["waited", "ended", "ended"]
-    assert stopping.code == 130
+    assert (done, stopping.code) == ([], 130)

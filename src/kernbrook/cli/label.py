@@ -142,12 +142,12 @@ def label_data(
             else:
                 face = Person(terminal(stderr=True), shown, known)
             ask: Any = face.ask
-            end: Any = _until_stopped(face.end, stopping)
+            end: Any = stopping.waiting(face.end)
             if files is not None:
                 ask, end = _through(files, stream, known), None
                 say(f"asking in {files[0]}, waiting for answers in {files[1]}")
             state = run(
-                stream, learner, model, _until_stopped(ask, stopping), classes=names, end=end,
+                stream, learner, model, stopping.waiting(ask), classes=names, end=end,
                 progress=face.passing, stop=stopping.wanted,
                 compiling=telling(face.compiling if face.shows else None),
             )  # fmt: skip
@@ -226,20 +226,6 @@ def _export(stream: Stream, model: Path, data: str, label: str | None, path: Pat
         say(f"{data} is no table: beside the labels there are the numbers of the rows alone")
     skipped = f"; {counted(found.skipped, 'row')} skipped, left out" if found.skipped else ""
     say(f"wrote {counted(found.table.num_rows, 'label')} to {path}{skipped}")
-
-
-def _until_stopped(ask: Callable[..., Any], stopping: Stopping) -> Callable[..., Any]:
-    """The same questions; a signal is like `q`."""
-    from kernbrook.evaluation.training import Quit
-
-    def asked(*question: Any) -> Any:
-        try:
-            with stopping.at_once():
-                return ask(*question)
-        except KeyboardInterrupt:
-            raise Quit from None
-
-    return asked
 
 
 def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:

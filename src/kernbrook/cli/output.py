@@ -95,18 +95,16 @@ def telling(show: Callable[[str], None] | None) -> Tell:
 
     def tell(state: Compiling | None) -> None:
         nonlocal said
-        if show is not None:
-            show("" if state is None else how_far(state))
+        if show is not None and state is not None:
+            parts = f", {state.ready} of {state.parts} parts ready" if state.parts > 1 else ""
+            show(f"{COMPILING}: {state.seconds:.0f} s{parts}")
+        elif show is not None:
+            show("")
         elif not said:
             said = True
             say(COMPILING)
 
     return tell
-
-
-def how_far(state: Compiling) -> str:
-    parts = f", {state.ready} of {state.parts} parts ready" if state.parts > 1 else ""
-    return f"{COMPILING}: {state.seconds:.0f} s{parts}"
 
 
 class Progress:
@@ -177,7 +175,7 @@ class Progress:
 class Stopping:
     """What SIGINT and SIGTERM do.
 
-    Before the first step, in a block of `at_once`, and the second time, a signal raises
+    Before the first step, in a call that waits, and the second time, a signal raises
     KeyboardInterrupt; else it is remembered until `wanted` is asked.
     """
 
@@ -195,16 +193,22 @@ class Stopping:
         self._at_once = False
         return self.number != 0
 
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """A block that waits for somebody: KeyboardInterrupt in it, or before it."""
-        self._at_once = True
-        try:
-            if self.number:
-                raise KeyboardInterrupt
-            yield
-        finally:
-            self._at_once = False
+    def waiting(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        """The same call, which waits for somebody: a signal in it, or before it, is a `Quit`."""
+        from kernbrook.evaluation.training import Quit
+
+        def asked(*question: Any) -> Any:
+            self._at_once = True
+            try:
+                if self.number:
+                    raise KeyboardInterrupt
+                return ask(*question)
+            except KeyboardInterrupt:
+                raise Quit from None
+            finally:
+                self._at_once = False
+
+        return asked
 
     @contextmanager
     def on_signals(self, told: str) -> Iterator[None]:
