@@ -56,9 +56,10 @@ _BEFORE: dict[str, Any] = {
     "thousands": None, "units": {}, "words": {}, "lags": [], "delay": 0, "every": 1, "label": None,
     "rules": 1, "zones": {},
 }  # fmt: skip
-_PLAIN: tuple[Any, ...] = (  # of what a description has besides parameters
-    list[str], dict[str, Any], str | None, Annotated[int, 1, 2], dict[str, str], list[list[Any]],
-)  # fmt: skip
+_PLAIN: dict[str, Any] = {  # what a description has besides parameters, and lags by column
+    "columns": list[str], "state": dict[str, Any], "label": str | None,
+    "rules": Annotated[int, 1, 2], "zones": dict[str, str], "lags": list[list[Any]],
+}  # fmt: skip
 
 
 class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
@@ -656,14 +657,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     @classmethod
     def from_description(cls, described: Any) -> TableEncoder:
         """The encoder that was described; InputError where it is nothing that `described` gives."""
-        expected = {*cls.parameter_ranges, "label", "columns", "state", "rules", "zones"}
+        expected = {*cls.parameter_ranges, *_PLAIN}
         held = {**_BEFORE, **described} if isinstance(described, dict) else {}
         if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
-        names = ("columns", "state", "label", "rules", "zones", "lags")
         columns, state, label, rules, zones, lags = (
-            read_as(kind, held.pop(name), f"encoder: {name}")
-            for name, kind in zip(names, _PLAIN, strict=True)
+            read_as(kind, held.pop(name), f"encoder: {name}") for name, kind in _PLAIN.items()
         )
         if not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
             raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
