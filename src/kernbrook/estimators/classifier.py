@@ -24,6 +24,7 @@ from kernbrook.estimators.labels import (
     check_kept_classes,
     check_keys,
     check_threshold,
+    chosen,
     class_numbers,
     distinct,
     is_empty,
@@ -255,7 +256,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """The same, with the class that `predict` gives as the most probable."""
         if self._by_chance:
             return probabilities
-        return agreeing(probabilities, _leading(decisions), leanings)
+        return agreeing(probabilities, chosen(decisions), leanings)
 
     expert_mistakes_ = property(lambda self: self._model.progress.losses.copy())
 
@@ -417,11 +418,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return found if np.ndim(labels) else found[0]
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
-        return self.classes_[_leading(decisions)]
+        return self.classes_[chosen(decisions)]
 
     def _prediction(self, decision: Floats) -> Any:
         if not self._by_chance:
-            # As `_leading`, in a fourth of the time.
+            # As `chosen`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
         return self._called(*(array[-1:] for array in self._model.calibration.said))[0]
@@ -476,10 +477,3 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             known = {label: float(i) for i, label in enumerate(self.classes_.tolist())}
             self._number = {None: math.nan, **known}
         return None if known is None else known.get(y)
-
-
-def _leading(decisions: Floats) -> Labels:
-    """(n,) numbers of the classes that decisions are for."""
-    if decisions.shape[1] == 1:
-        return (decisions[:, 0] >= 0).astype(np.int64)
-    return decisions.argmax(axis=1)

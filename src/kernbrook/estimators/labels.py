@@ -228,6 +228,13 @@ def check_kept_classes(classes: Any, least: int = 2) -> None:
         raise InputError(f"classes_: {problem}: {error}") from None
 
 
+def chosen(decisions: Floats) -> Labels:
+    """(n,) numbers of the classes that decisions are for: (n, c), (n, 1) for the second of two."""
+    if decisions.shape[1] == 1:
+        return (decisions[:, 0] >= 0).astype(np.int64)
+    return decisions.argmax(axis=1)
+
+
 # -- what is said by request: by probabilities, not by the greatest decision ----------------------
 
 

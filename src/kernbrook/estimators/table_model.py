@@ -16,7 +16,7 @@ from kernbrook.checks import Such, check, or_none, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.base import LEARNS, Kept, if_model_has, rows_met
-from kernbrook.estimators.labels import number_of_rows
+from kernbrook.estimators.labels import LARGEST_EXACT, number_of_rows
 from kernbrook.estimators.late import so_many_wait
 from kernbrook.estimators.tasks import Learned, read, task_of
 from kernbrook.plain_values import expect
@@ -48,7 +48,6 @@ from kernbrook.streams.tables.values import is_missing, warn_of
 from kernbrook.telling import at_once, tell
 from kernbrook.turns import changes, in_turn
 
-_EXACT = 2**53  # below it a float holds all integers
 CHUNK = 1024  # rows that are learned at a time; they do not change the result
 
 
@@ -659,7 +658,7 @@ def _as_known(label: Any, known: NDArray[Any] | None) -> Any:
     if is_missing(label) or type(label).__name__ == "NAType":
         return None
     if known is None:
-        plain = type(label) in (int, float) and abs(label) < _EXACT
+        plain = type(label) in (int, float) and abs(label) < LARGEST_EXACT
         return float(label) if plain else NotImplemented
     if isinstance(label, str) != (known.dtype.kind == "U") or label in MISSING:
         return NotImplemented

@@ -33,7 +33,7 @@ from kernbrook.checks import (
 )
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.estimators.base import Kept, checked
-from kernbrook.estimators.labels import check_as_many, check_kept_classes
+from kernbrook.estimators.labels import check_as_many, check_kept_classes, chosen
 from kernbrook.estimators.pool import POWERS
 from kernbrook.gram.arrays import check_array, within
 from kernbrook.gram.stored_points import StoredPoints
@@ -78,7 +78,7 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) labels; a score of 0 counts as positive."""
         decisions = self.decision_function(X)
-        return self.classes_[chosen(decisions)]
+        return self.classes_[chosen(decisions.reshape(len(decisions), -1))]
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -385,13 +385,6 @@ def signs(codes: NDArray[np.intp]) -> list[Floats]:
     return [np.where(codes == c, 1.0, -1.0) for c in positive]
 
 
-def chosen(decisions: Floats) -> NDArray[np.intp]:
-    """The number of the class that scores choose."""
-    if decisions.ndim == 1:
-        return (decisions >= 0).astype(np.intp)
-    return decisions.argmax(axis=1)
-
-
 def single(values: Sequence[Any]) -> Any:
     """One value, or the last axis of an array of several."""
     return values[0] if len(values) == 1 else np.stack(values, axis=-1)
@@ -612,9 +605,7 @@ class VotedKernelClassifierCV(VotedClassifier):
                     continue
                 support[number], weights[number] = len(found.support), found.weights
                 for t, test in enumerate(tests):
-                    scores = found.scores(asked[t])
-                    scores = scores[:, 0] if scores.shape[1] == 1 else scores
-                    errors[number, t] = np.mean(chosen(scores) != codes[test])
+                    errors[number, t] = np.mean(chosen(found.scores(asked[t])) != codes[test])
         return errors, support, weights, refused
 
 
