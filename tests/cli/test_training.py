@@ -103,7 +103,7 @@ def test_weights_that_are_printed_sum_to_one(kernbrook):
         (["wdbc", "--model", "m", "--recipe", "l2-svm"], 1, "kb.recipes.make('l2-svm').fit(X, y)"),
         (["wdbc", "--model", "m", "--set", "stepp=1"], 1, "no parameter 'stepp'; it has"),
         (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),
-        (["wdbc", "--model", "m", "--table", "classes=1,2"], 1, "row 20: expected one of"),
+        (["wdbc", "--model", "m", "--table", "classes=1,2"], 1, "row 20: the label -1 is none"),
         (["wdbc", "--model", "m", "--table", "classes=a,b"], 1, "the labels are numbers, got a"),
         (["wdbc", "--model", "m", "--table", "positive=5"], 1, "positive='5' is not a label"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
