@@ -308,11 +308,11 @@ def assert_same(stream, expected):
 
 
 @pytest.mark.thinned
-@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("name", EXPORTS)
-def test_every_export_is_the_same_rows(tmp_path, name, labels, gaps):
-    names, rows = rows_of(labels, gaps)
+def test_every_export_is_the_same_rows(tmp_path, name, labels):
+    """With gaps and without in turn."""
+    names, rows = rows_of(labels, (EXPORTS.index(name) + list(LABELS).index(labels)) % 2 == 0)
     expected = encoder().learn(as_arrow(names, rows).drop_columns("label"))
     y = np.array([row["label"] for row in rows])
     assert_same(opened(export(name, tmp_path, names, rows), name), (expected, y))
@@ -336,9 +336,7 @@ def test_the_rows_are_what_they_say(tmp_path):
     assert y.tolist() == [row["label"] for row in rows]
 
 
-@pytest.mark.parametrize(
-    "trained", ["pandas.csv", "r.csv", "excel.csv", "typed.parquet", "some.arff"]
-)
+@pytest.mark.parametrize("trained", ["r.csv", "excel.csv", "typed.parquet"])
 def test_a_model_of_one_export_takes_every_other(tmp_path, trained):
     names, rows = rows_of("booleans", gaps=True)
     stream = opened(export(trained, tmp_path, names, rows), trained)
