@@ -415,8 +415,17 @@ class Date(Column):
         import pyarrow as pa
 
         array, kind = plain(array)
+        if self.written in _COUNTS and is_numeric(kind):
+            moments, bad = _since_1970(array, _COUNTS[self.written])
+            missing = np.isnan(floats_of(array).to_numpy(zero_copy_only=False))
+            if (bad & ~missing).any():
+                raise ValueProblem(int((bad & ~missing).argmax()), "a moment too far away")
+            return moments, missing
         if self.written is not None and is_numeric(kind):
-            array, kind = self._counted(array)
+            try:
+                array, kind = array.cast(pa.int64()).cast(pa.string()), pa.string()
+            except pa.ArrowInvalid:
+                raise self._problem(0, f"{kind}", None) from None
         if pa.types.is_string(kind):
             array = without_gaps(array)
             missing = array.is_null().to_numpy(zero_copy_only=False)
@@ -440,29 +449,6 @@ class Date(Column):
             raise self._problem(0, f"{kind}", str(there[0].as_py()) if len(there) else None)
         missing = array.is_null().to_numpy(zero_copy_only=False)
         return array.cast(pa.int64()).fill_null(0).to_numpy(), missing
-
-    def _counted(self, array: Any) -> tuple[Any, Any]:
-        """Numbers as text, or as moments where they count from 1970; and the type."""
-        import pyarrow as pa
-
-        if self.written not in _COUNTS:
-            try:
-                array = array.cast(pa.int64()).cast(pa.string())
-            except pa.ArrowInvalid:
-                raise self._problem(0, f"{array.type}", None) from None
-            return array, array.type
-        scale, missing = _COUNTS[self.written], array.is_null().to_numpy(zero_copy_only=False)
-        counts = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        missing = missing | np.isnan(counts)
-        far = np.abs(np.where(missing, 0, counts)) > 2**62 / scale
-        if far.any():
-            raise ValueProblem(int(far.argmax()), "a moment too far away")
-        if pa.types.is_integer(array.type):
-            moments = array.cast(pa.int64()).fill_null(0).to_numpy() * scale
-        else:
-            moments = np.rint(np.where(missing, 0, counts) * scale).astype(np.int64)
-        found = pa.array(moments.astype("datetime64[us]"), mask=missing)
-        return found, found.type
 
     def _problem(
         self, row: int, found: str, text: str | None, is_text: bool = False
@@ -508,10 +494,7 @@ def read_dates(array: Any, written: str | None) -> tuple[NDArray[np.int64], NDAr
     if written in _COUNTS:
         whole = compute.match_substring_regex(array, r"^[+-]?[0-9]{1,18}$")
         counts = compute.if_else(whole, array, None).cast(pa.int64())
-        bad = counts.is_null().to_numpy(zero_copy_only=False)
-        values = counts.fill_null(0).to_numpy()
-        bad = bad | (np.abs(values) > 2**62 // _COUNTS[written])
-        return np.where(bad, 0, values * _COUNTS[written]), bad
+        return _since_1970(counts, _COUNTS[written])
     if written not in (None, ISO):
         return _by_format(array, written)
     array = compute.replace_substring_regex(array, r"(:\d\d\.\d{6})\d+", r"\1")
@@ -524,6 +507,18 @@ def read_dates(array: Any, written: str | None) -> tuple[NDArray[np.int64], NDAr
     if found.null_count > array.null_count:  # such as 2024-1-5
         moments[bad], bad[bad] = _by_format(array.filter(pa.array(bad)), ISO)
     return moments, bad
+
+
+def _since_1970(array: Any, scale: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(n,) numbers as microseconds, and (n,) where they are missing or too large."""
+    import pyarrow as pa
+
+    counts = floats_of(array).to_numpy(zero_copy_only=False)
+    bad = ~(np.abs(counts) <= 2**62 // scale)
+    if pa.types.is_integer(array.type):  # which may be no floats
+        whole = array.cast(pa.int64(), safe=False).fill_null(0).to_numpy()
+        return np.where(bad, 0, whole) * scale, bad
+    return np.rint(np.where(bad, 0, counts) * scale).astype(np.int64), bad
 
 
 def _by_format(array: Any, written: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
