@@ -6,7 +6,11 @@ GONE = {
     "Stoptron": "RBP and BPAS keep a budget",
     "TensorSketch": "Nystroem has features of any kernel",
     "TighterPerceptron": "BPAS and Projectron keep a budget",
+    "VarianceSampling": "Disagreement, LabelBudget and RandomLabels ask for labels of numbers",
 }
+
+# Parameters of parts and estimators, with the only value that says what is so today.
+PARAMETERS = {"dtype": ("float64", "kernels are computed in numbers of 64 bits")}
 
 
 def gone(name: str) -> str | None:

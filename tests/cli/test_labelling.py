@@ -247,7 +247,7 @@ def test_text_and_image_are_shown(kernbrook, flowers):
 
 def test_numbers(kernbrook, flowers):
     X, _ = flowers
-    policy = kb.VarianceSampling(0.0)
+    policy = kb.RandomLabels(1.0)
     pool = [kb.Gaussian(sigma=1.0)]
     kb.save(kb.OnlineMKRegressor(pool, kb.Ridge(), labels=policy, random_state=0), "m")
     typed = ["4.5", "much", "nan", "1e100", "2", "s", "-1e-3", "?", "5", "q"]

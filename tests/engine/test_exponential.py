@@ -14,7 +14,7 @@ from numba import njit
 
 import kernbrook as kb
 from kernbrook.kernels import amkl17, omkc16
-from kernbrook.numerics.arithmetic import exp_negative, exp_single
+from kernbrook.numerics.arithmetic import exp_negative
 
 SMALLEST_NORMAL = np.finfo(float).tiny
 SMALLEST = 5e-324
@@ -65,29 +65,6 @@ def test_exponential_against_decimals(x):
         exact = decimal.Decimal(x).exp()
         value = decimal.Decimal(float(exponentials(np.array([x]))[0]))
         assert abs(value - exact) <= decimal.Decimal("4e-16") * exact
-
-
-@njit
-def exponentials_of_32_bits(arguments):
-    values = np.empty_like(arguments)
-    for i in range(len(arguments)):
-        values[i] = exp_single(arguments[i])
-    return values
-
-
-def test_numbers_of_32_bits():
-    rng = np.random.default_rng(0)
-    edges = -np.log(2) * (np.arange(0, 126) + 0.5)  # where the integer part changes
-    drawn = -rng.uniform(0, 87, 200_000), -(10.0 ** rng.uniform(-20, 1.9, 100_000)), edges
-    arguments = np.concatenate([*drawn, [0.0, -0.0, -1e-300, -87.3]]).astype(np.float32)
-    values, exact = exponentials_of_32_bits(arguments), np.exp(arguments.astype(float))
-    assert values.dtype == np.float32
-    assert np.max(np.abs(values - exact) / exact) < 1.3e-7
-    far = np.append(-rng.uniform(88, 1e4, 1000), [-1e38, -np.inf]).astype(np.float32)
-    assert not exponentials_of_32_bits(far).any()
-    assert exponentials_of_32_bits(np.zeros(1, np.float32)).tolist() == [1.0]
-    near = exponentials_of_32_bits(np.linspace(-88, -87, 1000, dtype=np.float32))
-    assert np.all((near >= 0) & (near < 2e-38))
 
 
 def test_alone_or_among_others():

@@ -18,7 +18,6 @@ from every_learner import (
     TWINS,
     WAVES,
     kernels_of,
-    of_features,
     with_twins,
 )
 from every_policy import POLICIES as EVERY
@@ -37,7 +36,7 @@ from kernbrook.labels.opinions import spread
 
 LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)
 DRAWN = {name: pair for name, pair in SELECTIONS.items() if pair[1] is not None}
-POLICIES = {name: pair for name, pair in EVERY.items() if name not in ("all", "variance")}
+POLICIES = {name: pair for name, pair in EVERY.items() if name != "all"}
 
 
 def make(learner, policy, combiner=None, selection=None, numbers=False, seed=SEED):
@@ -164,26 +163,6 @@ def test_random_labels_of_numbers(name):
     )  # fmt: skip
     model = make(learner, kb.RandomLabels(0.3), kb.MLPoly("absolute"), numbers=True)
     assert_same(model, learn(model, X, y, None), expected, y, None)
-
-
-@pytest.mark.parametrize(
-    ("forgetting", "often", "C"), pairwise([1.0, 0.97], [(0.2, 5), (0.6, 1000)], [None, 2, 3])
-)
-def test_variances(forgetting, often, C):
-    threshold, window = often
-    X, y = stream(C, 150)
-    learner = kb.Ridge(0.5, forgetting, features=WAVES)
-    of_twin = of_features(regression.Ridge, regularization=0.5, forgetting=forgetting)
-    experts = [of_twin(i, k, X, C) for i, k in enumerate(SHIFTING)]
-    loss = "squared" if C is None else "logistic"
-    expected = rounds.run(
-        y, experts, regression.EXP(3), loss, C is None, policies.variance(threshold, window),
-        seed=seed_of(SEED),
-    )  # fmt: skip
-    policy = kb.VarianceSampling(threshold, window)
-    model = make(learner, policy, kb.EXP(loss=loss), numbers=C is None)
-    assert_same(model, learn(model, X, y, C, 70), expected, y, C)
-    assert 3 < expected.asked.sum() < 149
 
 
 @pytest.mark.parametrize(
@@ -365,7 +344,7 @@ def test_before_the_first_label(C):
     X, _ = stream(C, 8)
     models = [
         make(kb.Ridge(features=WAVES), policy, numbers=C is None)
-        for policy in ("all", kb.Disagreement(), kb.VarianceSampling(), kb.RandomLabels(0.0))
+        for policy in ("all", kb.Disagreement(), kb.RandomLabels(0.0))
     ]
     if C:
         models += [make(learner, kb.MarginSampling()) for learner, _ in LEARNERS.values()]
@@ -418,8 +397,6 @@ def machines():
             for chosen in ("all", "both drawn", "adaptive") if name == "ridge" else ("all",):
                 of = partial(make, learner, policy, None, CHOSEN[chosen], True)
                 yield f"{name}, numbers, {policy}, {chosen}", None, of
-    of = partial(make, LEARNERS["ridge"][0], kb.VarianceSampling(0.3, 9), None, None, True)
-    yield "variance, numbers", None, of
     pool = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
     of = partial(
         plain.classifier, SHIFTING, pool, kb.MLPoly("logistic"),
@@ -563,11 +540,7 @@ WRONG = [
     (kb.LabelBudget(2.0), r"LabelBudget: rate must be a number in \(0, 1\], got 2.0"),
     (kb.LabelBudget(gain=-1), "LabelBudget: gain must be a non-negative number, got -1"),
     (kb.LabelBudget(window=0), "LabelBudget: window must be an integer from 1 to .*, got 0"),
-    (
-        kb.VarianceSampling(),
-        r"needs variances of predictions, which Perceptron\(\) does not .*Ridge",
-    ),
-    (kb.VarianceSampling, "labels: expected .* got <class"),
+    (kb.Disagreement, "labels: expected .* got <class"),
     ("most", "labels: expected 'all' or a policy such as .*, got 'most'"),
     (kb.Perceptron(), "labels: expected 'all' or a policy"),
 ]
@@ -584,11 +557,6 @@ def test_policies_that_do_not_go_with_it():
     X, y = stream(None, 20)
     with pytest.raises(InputError, match=r"MarginSampling.* needs labels that are classes"):
         make(kb.Ridge(), kb.MarginSampling(), numbers=True).learn(X, y)
-    pool = [kb.Ridge(), kb.GradientDescent()]
-    with pytest.raises(InputError, match="needs variances of predictions, which G"):
-        plain.regressor(SHIFTING, pool, labels=kb.VarianceSampling()).learn(X, y)
-    with pytest.raises(InputError, match="needs variances of predictions, which G"):
-        make(None, kb.VarianceSampling(), kb.GroupNorm()).learn(X, y > 0)
     for policy in (kb.Disagreement(), kb.LabelBudget()):
         with pytest.raises(InputError, match="needs experts to compare, which BestOfPrefix"):
             make(kb.Perceptron(), policy, None, kb.BestOfPrefix()).learn(X, y > 0)

@@ -170,8 +170,8 @@ def test_an_interrupted_call_keeps_what_was_learned(monkeypatch):
 @pytest.mark.parametrize("verb", ["learn", "partial_fit", "late"])
 def test_rows_that_are_skipped_shift_nothing(monkeypatch, verb):
     """Of a call that ends early, too: what was skipped before its end was met."""
-    machine = kb.OnlineMKClassifier(POOL, scaling=None, dtype="float32", on_bad_rows="skip")
-    rows = [{"a": value} for value in (1.0, 2.0, 1e20, 4.0, 1e20, 6.0, 7.0)]
+    machine = kb.OnlineMKClassifier(POOL, scaling=None, on_bad_rows="skip")
+    rows = [{"a": value} for value in (1.0, 2.0, 1e160, 4.0, 1e160, 6.0, 7.0)]
     model, labels, whole = kb.NamedColumns(machine), [1, 2, 1, 2, 1, 6, 2], type(machine)._learn
 
     def stopped(self, X, y, sample_weight=None, given=False):

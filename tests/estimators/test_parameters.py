@@ -55,8 +55,7 @@ def machine(part):
     if part.choice == "selection":
         return plain.classifier(KERNELS, selection=part, random_state=0)
     if part.choice == "labels":
-        learner = kb.Ridge() if isinstance(part, kb.VarianceSampling) else None
-        return plain.classifier(KERNELS, learner, labels=part, random_state=0)
+        return plain.classifier(KERNELS, labels=part, random_state=0)
     if isinstance(part, kb.AdaRaker):
         learners = [kb.GradientDescent(0.1), kb.GradientDescent(0.05)]
         return plain.regressor(KERNELS, learners, part, random_state=0)

@@ -63,7 +63,7 @@ def labelled(data, path, ask=None, regression=False, **options):
 
     if regression:
         pool = [kb.Gaussian(sigma=1.0)]
-        model = fresh(pool, labels=kb.VarianceSampling(0.3), random_state=3)
+        model = fresh(pool, labels=kb.RandomLabels(0.5), random_state=3)
     else:
         model = fresh(labels=kb.MarginSampling(), random_state=3)
     classes = None if regression else ["no", "yes"]

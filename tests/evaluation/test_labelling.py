@@ -31,9 +31,7 @@ def machine(**changes):
 
 
 def regressor():
-    return plain.regressor(
-        [kb.Gaussian(sigma=1.0)], labels=kb.VarianceSampling(0.3), random_state=3
-    )
+    return plain.regressor([kb.Gaussian(sigma=1.0)], labels=kb.RandomLabels(0.5), random_state=3)
 
 
 def stream(rows=X):

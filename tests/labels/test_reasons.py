@@ -28,8 +28,7 @@ def wanted(*chances, passed=0):
         (kb.Disagreement(window=1), wanted(passed=0), "its experts differ about it"),
         (kb.Disagreement(window=1), wanted(passed=1), "the last row gave it no label"),
         (kb.Disagreement(window=3), wanted(passed=2), "its experts differ about it"),
-        (kb.VarianceSampling(window=20), wanted(passed=19), "it has seen little like it"),
-        (kb.VarianceSampling(window=20), wanted(passed=1200), "the last 1,200 rows gave it no label"),  # noqa: E501
+        (kb.Disagreement(), wanted(passed=1200), "the last 1,200 rows gave it no label"),
         (
             kb.LabelBudget(window=3), wanted(passed=2),
             "its experts differ about it, or it was wrong of late",
@@ -64,7 +63,7 @@ def test_who_says_no_reason():
         (Model(kb.MarginSampling(), asked=0), "the first label is always asked for"),
     ):
         assert reason(model, classes, chances, 0) == why
-    assert reason(Model(kb.VarianceSampling()), None, None, 7) == "it has seen little like it"
+    assert reason(Model(kb.Disagreement(window=9)), None, None, 7) == "its experts differ about it"
 
 
 def test_the_rows_since_the_last_label_are_counted(tmp_path):
@@ -72,8 +71,8 @@ def test_the_rows_since_the_last_label_are_counted(tmp_path):
     from kernbrook.evaluation.labelling import label
 
     X = np.random.default_rng(0).normal(size=(12, 2))
-    pool = [kb.Gaussian(sigma=1.0)]
-    policy = kb.VarianceSampling(1e9, window=3)  # whatever it has seen
+    pool = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=2.0)]
+    policy = kb.Disagreement(1e9, window=3)  # whatever they say
     model = kb.OnlineMKRegressor(pool, kb.Ridge(), labels=policy, random_state=0, scaling=None)
     seen = []
 

@@ -17,7 +17,6 @@ class Known(NamedTuple):
     votes: np.ndarray  # (e,) weights in this vote; 0 where an expert is not in it
     used: np.ndarray  # (e,) bool, who is in it
     opinions: list  # of each expert, (c,): what its vote says
-    variances: np.ndarray  # (e,)
     asked: int  # labels so far
     skipped: int  # rounds since the last one
     seed: int
@@ -69,15 +68,6 @@ def margin(smoothing=0.2):
             ordered = np.sort(mean)[::-1]
             lead = abs(mean[0]) if len(mean) == 1 else ordered[0] - ordered[1]
         return known.drawn() < smoothing / (smoothing + lead)
-
-    return wants
-
-
-def variance(threshold=0.1, window=100):
-    def wants(known):
-        if known.skipped >= window or known.votes.sum() == 0:
-            return True
-        return bool(known.votes @ known.variances / known.votes.sum() > threshold)
 
     return wants
 

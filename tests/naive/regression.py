@@ -89,9 +89,6 @@ class Descent:
     def scores(self, z):
         return (self.theta * z).sum(axis=1)  # classes that never came stay equal
 
-    def variance(self, z):
-        return 0.0
-
     def learn(self, z, label, weight, t):
         """As many steps in a row as it weighs, the last a part, while the slope leads on."""
         first = None
@@ -139,9 +136,6 @@ class Ridge:
         gain = np.linalg.solve(factor * self.A + np.outer(z, z), z)
         return factor * (self.b * gain).sum(axis=1)
 
-    def variance(self, z):
-        return float(z @ np.linalg.solve(self.A, z))
-
     def learn(self, z, label, weight, t):
         targets = np.array([label]) if self.C is None else sides(label, self.C)
         factor = self.factor()
@@ -160,9 +154,6 @@ class OnFeatures:
         scores = self.learner.scores(self.Z[t])
         return scores, np.zeros_like(scores)
 
-    def variance(self, t):
-        return self.learner.variance(self.Z[t])
-
     def learn(self, t, label, weight, number, seed):
         if weight > 0:
             self.learner.learn(self.Z[t], label, weight, number)
@@ -176,9 +167,6 @@ class LastLabel:
 
     def see(self, t):
         return np.array([self.last]), np.zeros(1)
-
-    def variance(self, t):
-        return 0.0
 
     def learn(self, t, label, weight, number, seed):
         self.last = label
@@ -205,9 +193,6 @@ class Expansion:
             return np.zeros(self.alphas.shape[1]), np.zeros(self.alphas.shape[1])
         terms = self.alphas * self.values[t][self.rows][:, None]
         return np.array([zero_or(own) for own in terms.T]), np.abs(terms).sum(axis=0)
-
-    def variance(self, t):
-        return 0.0
 
     def learn(self, t, label, weight, number, seed):
         if weight > 0:

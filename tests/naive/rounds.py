@@ -1,8 +1,8 @@
 """The machine round by round: any experts, combiner, selection and label policy.
 
 An expert has `see(t)`, its scores and the sizes of the terms behind them, (c,) each; `learn(t,
-label, weight, number, seed)`, number counting labels from 1; `variance(t)`; and for classes
-`errs(t, label)` where it counts its mistakes by a rule of its own.
+label, weight, number, seed)`, number counting labels from 1; and for classes `errs(t, label)` where
+it counts its mistakes by a rule of its own.
 """
 
 from typing import NamedTuple
@@ -37,9 +37,6 @@ class Binary:
         terms = self.expert.terms(t)
         return np.array([zero_or(terms)]), np.array([np.abs(terms).sum()])
 
-    def variance(self, t):
-        return 0.0
-
     def errs(self, t, label):
         return errs(self.see(t)[0][0], 2 * label - 1, self.tie)
 
@@ -60,9 +57,6 @@ class Multi:
         scores = np.array([zero_or(own) for own in terms.T])
         sizes = np.abs(terms).sum(axis=0)
         return (scores[1:], sizes[1:]) if self.half else (scores, sizes)
-
-    def variance(self, t):
-        return 0.0
 
     def seen(self, t, label, weight=1.0, seed=0):
         return multiclass.see(self.expert.terms(t), label, self.order, t, weight, seed)[2]
@@ -190,9 +184,8 @@ def run(
             predictions.append(int(np.argmax(decision)))
 
         known = policies.Known(
-            q, weights, used, [opinion_of(loss, *own) for own in seen],
-            np.array([expert.variance(t) for expert in experts]), count, skipped, seed, t,
-        )  # fmt: skip
+            q, weights, used, [opinion_of(loss, *own) for own in seen], count, skipped, seed, t
+        )
         wanted = policy(known)
         if labels[t] is None or not (wanted or count == 0):
             skipped += 1
@@ -278,8 +271,7 @@ def om2(X, y, kernels, C, q, policy=policies.everything, seed=0):
         if half:
             outputs = [out[1:] for out in outputs]
         known = policies.Known(
-            *(np.ones(m), weights, np.ones(m, dtype=bool), outputs, np.zeros(m)),
-            *(count, skipped, seed, t),
+            np.ones(m), weights, np.ones(m, dtype=bool), outputs, count, skipped, seed, t
         )
         if not (policy(known) or count == 0):
             skipped += 1

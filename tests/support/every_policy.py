@@ -18,7 +18,6 @@ POLICIES = {
         partial(policies.LabelBudget, 0.2, 100, 0.8, 1.0),
     ),
     "all": (kb.AllLabels(), policies.everything),
-    "variance": (kb.VarianceSampling(0.2, 5), policies.variance(0.2, 5)),
 }
 
 

@@ -5,7 +5,6 @@ it was compiled for. The index names the classes among them, so a class from som
 must never stand in it: a process that cannot import that module could not read the index at all.
 """
 
-from collections import ChainMap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
@@ -178,16 +177,12 @@ class Verb:
     ----------
     default, implementations : functions; of classes
     column, family : of the verb's address in links; the verbs that stand there; see `links`
-    single : the verb's twin for arrays of 32 bits, if it has one; see `links.in_single`
-    is_single : whether this is such a twin
     guard : of an implementation from outside, and of who it is, the same that looks at what it
         gives, and says so where it is nothing that can be gone on with; see `engine.guards`
     """
 
     column: int
     family: tuple["Verb", ...]
-    single: "Verb | None" = None
-    is_single = False
     guard = None
 
     def __init__(self, default):
@@ -253,14 +248,6 @@ class Verb:
             checked = True if checked else None
             self._bare[key] = njit(nogil=True, forceinline=True, boundscheck=checked)(body)
         return self._bare[key]
-
-    def twin(self):
-        """Another verb with the same implementations, but for those that are its own."""
-        other = type(self)(self.default)
-        other.implementations = ChainMap({}, self.implementations)
-        other.__qualname__ = f"{self.__qualname__}.single"
-        other.is_single, self.single = True, other
-        return other
 
     def of(self, kind):
         """Make a function the implementation for a class, instead of one that was it before.

@@ -88,8 +88,6 @@ def types_of(verb: Any) -> tuple[list[types.Type], types.BaseTuple, types.Type]:
     takes, comes = [], []
     for hint in list(hints.values())[1:]:
         kind, pinned = numba_type(hint), PINNED in get_args(hint)
-        if verb.is_single and isinstance(kind, types.Array) and kind.dtype == types.float64:
-            kind = kind.copy(dtype=types.float32)
         takes.append(addressed(kind) if pinned else kind)
         comes.append(types.voidptr if pinned else kind)
     return takes, types.BaseTuple.from_types(comes), gives
@@ -236,23 +234,6 @@ def family(*verbs: Any) -> None:
         verb.column, verb.family = column, verbs
 
 
-def in_single(*verbs: Any) -> tuple[Any, ...]:
-    """The twins of a family, whose arrays are of 32 bits, a family of their own.
-
-    `through` takes the twin where such an array is among the arguments; so a caller is written
-    once, for both. A link has either the verbs' addresses or the twins'.
-    """
-    twins = tuple(verb.twin() for verb in verbs)
-    family(*twins)
-    return twins
-
-
-def _meant(verb: Any, others: Any) -> Any:
-    """The verb, or its twin, by the types of the arguments."""
-    small = any(isinstance(kind, types.Array) and kind.dtype == types.float32 for kind in others)
-    return verb.single if small else verb
-
-
 def through(verb: Any, link: Any, *others: Any) -> Any:
     """Call a verb of the rule behind a link."""
     return verb(link, *others)
@@ -261,14 +242,14 @@ def through(verb: Any, link: Any, *others: Any) -> Any:
 @infer_global(through)
 class _Through(AbstractTemplate):
     def generic(self, arguments: Any, names: Any) -> Any:
-        verb, link, *others = arguments
-        _, comes, gives = types_of(_meant(verb.typing_key, others))
+        verb, link, *_ = arguments
+        _, comes, gives = types_of(verb.typing_key)
         return gives(verb, link, *comes)
 
 
 @lower_builtin(through, types.VarArg(types.Any))
 def _call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    verb = _meant(signature.args[0].typing_key, signature.args[2:])
+    verb = signature.args[0].typing_key
     _, comes, gives = types_of(verb)
     row = context.make_array(signature.args[1])(context, builder, arguments[1]).data
     where, function = (

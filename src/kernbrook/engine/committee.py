@@ -191,5 +191,5 @@ def would_ask(committee, terms, progress, board, out, room):
     relative_weights(combiner, selection, pinned, weights)
     through(select, selection, pinned, weights, votes, updates)
     for t in range(board.labels.shape[0]):
-        opinions = Opinions(votes, board.scores[t], board.sizes[t], board.variances[t], terms.loss)
+        opinions = Opinions(votes, board.scores[t], board.sizes[t], terms.loss)
         out[t] = through(wants, policy, pinned, opinions)[0]

@@ -18,7 +18,7 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.state import copied
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Flags, Floats, Labels
-from kernbrook.gram.rows import RANGES, DenseRows, Rows, SparseRows, check_range
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 
 
 class Leant(NamedTuple):
@@ -43,10 +43,7 @@ def rows_of(model: Model, X: Any) -> Rows:
 def views_of(model: Model, scaled: Sequence[Any], rows: Rows) -> Views:
     """The rows in each view. scaled : of each view the rows, or None where they are as given"""
     views = (rows if X is None else replace(rows_of(model, X), keys=rows.keys) for X in scaled)
-    found: Views = tuple(views)
-    for view in found:
-        check_range(view.norms, RANGES[model.setting.dtype])
-    return found
+    return tuple(views)
 
 
 def read(model: Model, views: Views, raw: Any, where: slice, states: Any = None) -> Board:

@@ -38,7 +38,6 @@ NEEDS = {
     "classes": Need("labels that are classes", "task", "OnlineMKClassifier"),
     "all experts": Need("all experts in each vote", "selection", "selection=Selection()"),
     "several experts": Need("experts to compare", "selection", "selection=Selection()"),
-    "variances": Need("variances of predictions", "learner", "learner=Ridge()"),
     "features": Need("learners on features", "learner", "learner=GradientDescent()"),
 }
 # What parts of a choice give where their classes do not say it.

@@ -155,7 +155,7 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
             combiner, terms, pinned, board, t, loss == MISTAKES, progress.used, votes, shares,
             decision,
         )  # fmt: skip
-        opinions = Opinions(votes, scores, sizes, board.variances[t], loss)
+        opinions = Opinions(votes, scores, sizes, loss)
         wanted, variance = through(wants, policy, pinned, opinions)
         through(note_round, policy, pinned, variance)
         asked[t] = labels[t] == labels[t] and (wanted or terms.given)

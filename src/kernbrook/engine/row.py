@@ -107,7 +107,7 @@ class View(NamedTuple):
 def sight(view: Any, learns: bool) -> bool:
     """Scale the rows, from which the scaler learns or does not.
 
-    Returns whether the squared norms are below their limit; `row.norm` has them then.
+    Returns whether the squared norms are finite; `row.norm` has them then.
     """
     row, method = view.row, view.method
     if method == RANKS and learns:
@@ -121,7 +121,7 @@ def sight(view: Any, learns: bool) -> bool:
     elif method != AS_GIVEN:
         scale_each(method, row.given, view.seen, view.first[0], view.second[0], row.x)
     copy(dense_norms(row.x), row.norm)
-    return bounded(row.norm, row.limit)
+    return finite(row.norm)
 
 
 family(sight)
@@ -453,9 +453,9 @@ def _foresee(whole, x, out, leanings):
 
 @njit(cache=True, forceinline=True)
 def given(row, X):
-    """Take rows; whether their numbers are finite, and of a size that can be dealt with."""
+    """Take rows; whether their squared norms are finite."""
     copy(X.reshape(-1), row.given.reshape(-1))
-    return bounded(dense_norms(row.given), row.most)
+    return finite(dense_norms(row.given))
 
 
 @njit(cache=True)

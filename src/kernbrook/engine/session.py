@@ -56,7 +56,7 @@ from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they 
 from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, Row, in_rows, meet, together
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels
-from kernbrook.gram.rows import RANGES, range_of
+from kernbrook.gram.rows import IN_RANGE
 from kernbrook.gram.sums import WORTH_A_THREAD, share, threads_for
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 
@@ -142,7 +142,7 @@ class RowSession:
         self.failed = self.board._replace(scores=scores, sizes=sizes)
         self.few = min(max(FEW, SMALL // max(len(self.live), 1)), MOST_FEW)
         self.lengths: dict[int, Together | None] = {}  # of chunks; None: met once
-        self.joins = not self.by_parts and setting.dtype == "float64"
+        self.joins = not self.by_parts
         self.half_done = False  # whether rows are being learned together
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
         if not reads_only:
@@ -152,13 +152,12 @@ class RowSession:
     def _whole(self, n: int, kept: list[Any]) -> Whole:
         """What n rows are learned with, in the arrays in use; kept : see `Together`"""
         model, setting, d, c = self.model, self.model.setting, self.width, self.scores
-        m, methods, limit = model.n_experts, model.scaler.methods, RANGES[setting.dtype].norms
+        m, methods = model.n_experts, model.scaler.methods
         given, keys, tells = np.empty((n, d)), np.zeros(n, np.int64), not setting.judges_stored
-        most = range_of(methods, setting.dtype).norms
         rows = [
             Row(
-                given, given if way is None else np.empty((n, d)), np.empty(n), keys, tells, most,
-                limit, self._leap,
+                given, given if way is None else np.empty((n, d)), np.empty(n), keys, tells,
+                self._leap,
             )
             for way in methods
         ]  # fmt: skip
@@ -522,7 +521,7 @@ class RowSession:
         if end in (NOT_HERE, RAISED):  # a block says what the error was
             return None
         if end == TOO_LARGE:
-            raise NonFiniteError(f"x: expected {RANGES[self.model.setting.dtype].told}")
+            raise NonFiniteError(f"x: expected {IN_RANGE}")
         if end == NOT_COMBINED:
             raise NonFiniteError(COMBINED)
         self._overflowed(end)

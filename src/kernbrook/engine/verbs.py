@@ -163,14 +163,13 @@ class Opinions(NamedTuple):
     """What a label policy looks at.
 
     votes : (e,) weight of each expert in the vote, where `progress.used`
-    scores, sizes : (e, c) of the experts; variances : (e,) the experts' own, where there are
+    scores, sizes : (e, c) of the experts
     loss : what the combiner looks at
     """
 
     votes: Vector
     scores: Matrix
     sizes: Matrix
-    variances: Vector
     loss: int
 
 

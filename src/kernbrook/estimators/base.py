@@ -68,10 +68,9 @@ from kernbrook.estimators.merge import merged
 from kernbrook.estimators.pool import Pool, make_model, pool_of, shared_kernels
 from kernbrook.estimators.tasks import Learned, joined
 from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
-from kernbrook.gram.rows import Range, Rows, check_range, keys_of, range_of
+from kernbrook.gram.rows import Rows, keys_of
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
-from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.scaling import METHODS, NO_LEAP
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
@@ -188,8 +187,8 @@ def importance_of(sample_weight: Any, rows: int) -> Floats:
     return weights
 
 
-def good_rows(X: Any, most: float = np.inf) -> Flags:
-    """(n,) bool: rows of finite numbers, the sum of whose squares is below `most`.
+def good_rows(X: Any) -> Flags:
+    """(n,) bool: rows of finite numbers, the sum of whose squares is finite, too.
 
     Examples
     --------
@@ -201,19 +200,19 @@ def good_rows(X: Any, most: float = np.inf) -> Flags:
         sizes = np.abs(X.data.astype(np.float64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         with np.errstate(over="ignore"):
-            return np.asarray(np.bincount(rows, sizes**2, X.shape[0]) < most)
+            return np.asarray(np.bincount(rows, sizes**2, X.shape[0]) < np.inf)
     try:
         numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         each = X.to_numpy(dtype=object) if hasattr(X, "to_numpy") else X
-        return np.array([_is_good(row, most) for row in each], dtype=bool)
+        return np.array([_is_good(row) for row in each], dtype=bool)
     with np.errstate(over="ignore"):
-        return np.asarray((numbers**2).sum(axis=-1) < most)
+        return np.asarray((numbers**2).sum(axis=-1) < np.inf)
 
 
-def _is_good(row: Any, most: float) -> bool:
+def _is_good(row: Any) -> bool:
     try:
-        return bool(good_rows(np.asarray(row, dtype=np.float64)[None], most)[0])
+        return bool(good_rows(np.asarray(row, dtype=np.float64)[None])[0])
     except (TypeError, ValueError, OverflowError):
         return False
 
@@ -401,12 +400,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         Rows to learn from with NaN, infinity, or what is no number: an error, or they are left out
         and counted. `learn` says of such a row the most frequent label so far; of numbers the
         first, if the machine is centred, else 0. `predict` refuses them all the same.
-    dtype : "float64" or "float32"
-        Of the numbers in which kernels are computed, from inner products and distances on. Sums and
-        all that is learned stay in double precision. See "Budgets" in the guide for what "float32"
-        saves; decisions differ by about 1e-6 of the largest, and features must be below 1e18 in
-        size. Random features, and learners that merge support vectors, take double precision all
-        the same.
     delay : None, or a number of rows
         How many rows wait for their labels when one is predicted. None: as many as stand before it
         in a call, or wait in a `LateLabels`. 0: none, each row is predicted as the next one, as in
@@ -443,7 +436,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         "random_state": Seed(),
         "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
         "judge_stored": Flag(),
-        "dtype": OneOf(tuple(NEAR)),
         "missing_label": Other("None, a number or text", check_missing),
         "on_bad_rows": OneOf(("error", "skip")),
         "delay": Or((None, math.inf), Whole(0)),
@@ -458,7 +450,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     judge_stored: bool
     missing_label: Any
     on_bad_rows: str
-    dtype: str
     delay: float | None
     kernels_: tuple[Kernel, ...]
     n_features_in_: int
@@ -611,7 +602,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         -------
         the prediction made before the label was looked at
         """
-        if self.on_bad_rows == "skip" and not good_rows([x], self._allowed([x]).norms)[0]:
+        if self.on_bad_rows == "skip" and not good_rows([x])[0]:
             return self._learn_rows([x], [y], classes, sample_weight).predictions[0]
         weight = 1.0 if sample_weight is None else importance_of(sample_weight, 1)[0]
         row = row_of(x)
@@ -705,7 +696,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def _checked_rows(self, X: Any) -> Rows:
         """Rows as the model takes them, checked before anything is learned."""
         rows = rows_of(self._model, X)
-        check_range(rows.norms, self._allowed(X))
         if self._model.setting.judges_stored:
             return rows
         return replace(rows, keys=keys_of(X))  # as they are given: they are scaled anew
@@ -798,7 +788,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if self.on_bad_rows == "error" or is_empty(X):
             return None
         self.__dict__.setdefault("n_rows_skipped_", 0)
-        good = good_rows(X, self._allowed(X).norms)
+        good = good_rows(X)
         return None if good.ndim != 1 or good.all() else good
 
     def _left_out(self, rows: int) -> None:
@@ -957,7 +947,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
         rows = rows_of(self._model, X)
-        check_range(rows.norms, self._allowed(X))
         return views_of(self._model, self._model.scaler.transform(X), rows), X
 
     def _places(self, n: int) -> Labels | None:
@@ -1106,16 +1095,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         return "moments" if width <= LARGEST_FILLED else "maximum"
 
     def _setting(self, width: int, sparse: bool, seed: int) -> Setting:
-        return Setting(
-            width, sparse, self._scores, seed, self._of_numbers, self.judge_stored, self.dtype
-        )
-
-    def _allowed(self, X: Any) -> Range:
-        """What rows may be, such as are learned from or these, if they are the first."""
-        if "_model" in vars(self):
-            return range_of(self._model.scaler.methods, self._model.setting.dtype)
-        width = X.shape[-1] if hasattr(X, "shape") else len(X[0])
-        return range_of(self._pool(width).scalings, self.dtype)
+        return Setting(width, sparse, self._scores, seed, self._of_numbers, self.judge_stored)
 
     def _widen(self, width: int) -> None:
         """Take rows of so many features from now on; those so far had 0 where they had none.

@@ -74,7 +74,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         so probable; "f1", if its probability is at least half of the best F score of late, which
         leads to the best one (Lipton et al., 2014); or the class of the lowest expected cost, of a
         matrix with a row for each class that is there and a column for each that is said.
-    {missing_label, on_bad_rows, dtype, delay}
+    {missing_label, on_bad_rows, delay}
 
     Attributes
     ----------
@@ -123,7 +123,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         threshold: Any = None,
         missing_label: Any = None,
         on_bad_rows: str = "error",
-        dtype: str = "float64",
         delay: float | None = None,
     ):
         self._take(locals())

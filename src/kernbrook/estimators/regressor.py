@@ -48,7 +48,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         a kernel are all 0 at 0, as those of x.z are: 1 is added to such a kernel, also to a
         function of yours, which is called with rows of 0 and of 1 to see that. So a first label
         that is far from the others is made up for. Precomputed kernels are taken as they are.
-    {judge_stored, missing_label, on_bad_rows, dtype, delay}
+    {judge_stored, missing_label, on_bad_rows, delay}
 
     Attributes
     ----------
@@ -93,7 +93,6 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         judge_stored: bool = False,
         missing_label: Any = None,
         on_bad_rows: str = "error",
-        dtype: str = "float64",
         delay: float | None = None,
     ):
         self._take(locals())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,30 +47,15 @@ def by_parts(work: Function[[Floats], Any], X: Floats, kind: Any) -> NDArray[Any
     return out
 
 
-class Range(NamedTuple):
-    """What rows may be: squared norms below `norms`; `told` says so of their values."""
-
-    norms: float
-    told: str
+IN_RANGE = "finite values of size below 1e154"  # their squared norms are finite
 
 
-RANGES = {
-    "float64": Range(np.inf, "finite values of size below 1e154"),
-    "float32": Range(1e37, "finite values of size below 1e18 with dtype='float32'"),
-}
-
-
-def range_of(scalings: Sequence[str | None], dtype: str) -> Range:
-    """What rows may be that are scaled in these ways, None: not, for pair values of this type."""
-    return RANGES[dtype if None in scalings else "float64"]
-
-
-def check_range(norms: Floats, allowed: Range = RANGES["float64"]) -> Floats:
+def check_range(norms: Floats) -> Floats:
     """The squared norms of rows; NonFiniteError where some are too large."""
-    fits = norms < allowed.norms
+    fits = norms < np.inf
     if not fits.all():
         raise NonFiniteError(
-            f"X: expected {allowed.told}, {row_of_chunk(np.argmin(fits))} has NaN, "
+            f"X: expected {IN_RANGE}, {row_of_chunk(np.argmin(fits))} has NaN, "
             "infinity or a larger one"
         )
     return norms
@@ -172,14 +156,8 @@ Rows = DenseRows | SparseRows
 
 
 def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
-    """Values of a kernel that is not compiled between points and rows, (n, b) out.
-
-    The kernel writes numbers of 64 bits, whatever type is wanted.
-    """
-    values = out if out.dtype == np.float64 else np.empty(out.shape)
-    kernel.between(points, rows, values)
-    if values is not out:
-        out[:] = values
+    """Values of a kernel that is not compiled between points and rows, (n, b) out."""
+    kernel.between(points, rows, out)
     if not np.isfinite(out).all():
         raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
 
@@ -210,7 +188,7 @@ class Block:
         self.rows = rows
         self.layout = layout
         self.columns: Floats
-        self.norms = rows.norms.astype(layout.dtype, copy=False)
+        self.norms = rows.norms
         self.features: NDArray[np.int64] | None = None
         if isinstance(rows, SparseRows):
             self.csr = rows.csr()
@@ -223,10 +201,10 @@ class Block:
                 present = len(self.features)
                 self.place = np.append(np.arange(present), -1)
                 indices = numbers_among(self.features, indices)
-            self.columns = np.empty((present, len(rows)), dtype=layout.dtype)
+            self.columns = np.empty((present, len(rows)))
             compiled.feature_major(data, indices, indptr, self.place, self.columns)
         else:
-            self.columns = np.ascontiguousarray(rows.X.T, dtype=layout.dtype)
+            self.columns = np.ascontiguousarray(rows.X.T)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -249,8 +227,7 @@ class Block:
         rows, plan = self.rows, self.layout.plan
         assert isinstance(rows, DenseRows)
         if channel == INNER:
-            factors = points.X.astype(self.layout.dtype, copy=False)
-            dense_inner(factors, None, self.columns, out)
+            dense_inner(points.X, None, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(
                 points.X, points.norms, None, rows.X, self.norms, inner, plan.reach, plan.near, out
@@ -281,6 +258,6 @@ class Block:
     def pairs_with(self, points: Rows) -> Floats:
         """(channels, n, b) pair values of points and examples."""
         shape = len(self.layout.channels), len(points), len(self)
-        out = np.empty(shape, self.layout.dtype)
+        out = np.empty(shape)
         self.pairs(points, out)
         return out

@@ -157,8 +157,8 @@ class KernelSums:
         scores = np.zeros((self.outputs, b))
         sizes = np.zeros_like(scores)
         channels, size = len(self.layout.channels), TILE * max(1, LANES // max(b, 1))
-        memory = np.empty(channels * min(n, size) * b, self.layout.dtype)
-        values = np.empty((2, b), self.layout.dtype)
+        memory = np.empty(channels * min(n, size) * b)
+        values = np.empty((2, b))
         for start in range(0, n, size):
             part = points.part(start, min(start + size, n))
             tile = memory[: channels * len(part) * b].reshape(channels, len(part), b)

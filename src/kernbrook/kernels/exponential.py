@@ -5,8 +5,8 @@ Kernels whose widths are in an integer ratio share one exponential: the others a
 
 from typing import NamedTuple
 
-from kernbrook.numerics.arithmetic import LOWEST_SINGLE, UNDERFLOW, exp_negative, exp_single
-from kernbrook.numerics.values import fill, fill_single, raise_to
+from kernbrook.numerics.arithmetic import UNDERFLOW, exp_negative
+from kernbrook.numerics.values import fill, raise_to
 
 
 class ExponentialStep(NamedTuple):
@@ -25,19 +25,4 @@ def _fill(kind, source, values, lo, hi, parameter, offset, power):
         return False
     for j in range(lo, hi):
         values[0, j] = exp_negative(-parameter * source[j])
-    return True
-
-
-@fill_single.of(ExponentialStep)
-def _fill_single(kind, source, values, lo, hi, parameter, offset, power):
-    if power > 1:
-        raise_to(values, lo, hi, power)
-        return True
-    rate, alive = source.dtype.type(parameter), False
-    for j in range(lo, hi):
-        alive |= source[j] * rate <= -LOWEST_SINGLE
-    if not alive:
-        return False
-    for j in range(lo, hi):
-        values[0, j] = exp_single(-rate * source[j])
     return True

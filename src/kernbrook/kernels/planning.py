@@ -23,10 +23,10 @@ from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
-from kernbrook.numerics.values import fill, fill_single
+from kernbrook.numerics.values import fill
 
-# Times the 3e-16 or 8e-8 of one exponential: every value is good to 1e-13, or 1.3e-6.
-AMPLIFICATION = {"float64": 300, "float32": 16}
+# Times the 3e-16 of one exponential: every value is good to 1e-13.
+AMPLIFICATION = 300
 LARGEST_RATIO = 16
 
 Chain = list[tuple[Any, Step]]  # what is computed; how
@@ -51,7 +51,6 @@ class Layout:
     kernels : m; outputs i c ... i c + c - 1 are the scores of kernel i, for c classes
     classes : scores of each kernel
     shared : whether all kernels have the same c columns of coefficients; else c columns each
-    dtype : "float64" or "float32", of pair values and the kernels made of them
 
     Attributes
     ----------
@@ -61,19 +60,12 @@ class Layout:
     given : the kernels whose values the host computes, for the channels from FIRST_GIVEN on
     """
 
-    def __init__(
-        self,
-        kernels: Sequence[Kernel],
-        classes: int = 1,
-        shared: bool = False,
-        dtype: str = "float64",
-    ):
-        self._made_from = tuple(kernels), classes, shared, dtype
-        self.dtype = np.dtype(dtype)
+    def __init__(self, kernels: Sequence[Kernel], classes: int = 1, shared: bool = False):
+        self._made_from = tuple(kernels), classes, shared
         self._make()
 
     def _make(self) -> None:
-        kernels, classes, shared, dtype = self._made_from
+        kernels, classes, shared = self._made_from
         self._stamp, self._given = stamp(), dict[Any, Kernel]()
         terms: dict[Any, list[tuple[int, int, float]]] = {}
         found: dict[Any, Kernel] = {}
@@ -84,7 +76,7 @@ class Layout:
                 for c in range(classes):
                     output = i * classes + c
                     terms.setdefault(what, []).append((output, c if shared else output, weight))
-        chains = _chains([(what, self._step(part)) for what, part in found.items()], dtype)
+        chains = _chains([(what, self._step(part)) for what, part in found.items()])
         steps = [step for chain in chains for _, step in chain]
         ordered = [terms[what] for chain in chains for what, _ in chain]
         used = sorted({step.channel for step in steps})
@@ -100,7 +92,7 @@ class Layout:
             factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
             # Of the kernels of the squared distance: from here on all are exactly 0.
             reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
-            near=NEAR[dtype],
+            near=NEAR,
         )
         parts = [list(kernel.parts()) for kernel in kernels]
         self._parts = Parts(
@@ -127,14 +119,10 @@ class Layout:
             self._make()
         return self._parts
 
-    @property
-    def _fill(self) -> Any:
-        return fill_single if self.dtype == np.float32 else fill
-
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What `Plan` and `Parts` say of steps."""
         return {
-            "links": linked(self._fill, [step.kind() for step in steps]),
+            "links": linked(fill, [step.kind() for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
             "power": np.array([step.power for step in steps]),
             "parameter": np.array([step.parameter for step in steps], dtype=np.float64),
@@ -146,7 +134,7 @@ class Layout:
         step = kernel.step()
         if step is None:
             return Step(GivenStep, self._called(kernel))
-        _check_step(kernel, step, self._fill.family)
+        _check_step(kernel, step)
         if isinstance(step.channel, Kernel):
             return replace(step, channel=self._called(step.channel))
         return step
@@ -172,32 +160,28 @@ def what_of(kernel: Kernel) -> Any:
     return id(kernel) if is_theirs(type(kernel)) else kernel
 
 
-def _check_step(kernel: Kernel, step: Any, verbs: Any) -> None:
+def _check_step(kernel: Kernel, step: Any) -> None:
     """InputError where a step is none, or its class says nothing of what it fills in."""
     if not isinstance(step, Step) or not isinstance(step.kind, type):
         raise InputError(
             f"{type(kernel).__name__}: step() must give a Step, or None, got {shown(step)}; "
             "see docs/adding_a_kernel.md"
         )
-    check_verbs(kernel, step.kind(), verbs)
+    check_verbs(kernel, step.kind(), fill.family)
 
 
-def _chains(steps: Chain, dtype: str) -> list[Chain]:
+def _chains(steps: Chain) -> list[Chain]:
     """Steps that share an exponential lie in one chain; every other step is alone."""
-    most = AMPLIFICATION[dtype]
     chains = [[one] for one in steps if one[1].kind is not ExponentialStep]
     exponentials = [one for one in steps if one[1].kind is ExponentialStep]
     for channel in sorted({step.channel for _, step in exponentials}):
         members = [one for one in exponentials if one[1].channel == channel]
-        chains += _ladders(sorted(members, key=lambda one: one[1].parameter), most)
+        chains += _ladders(sorted(members, key=lambda one: one[1].parameter))
     return chains
 
 
-def _ladders(steps: Chain, most: float) -> list[Chain]:
-    """Split the exponentials of one channel, in the order of growing parameters, into ladders.
-
-    most : see `AMPLIFICATION`
-    """
+def _ladders(steps: Chain) -> list[Chain]:
+    """Split the exponentials of one channel, in the order of growing parameters, into ladders."""
     ladders: list[Chain] = []
     growth: list[float] = []  # of each ladder: the product of its ratios
     for what, step in steps:
@@ -205,7 +189,7 @@ def _ladders(steps: Chain, most: float) -> list[Chain]:
             ratio = step.parameter / ladder[-1][1].parameter
             power = round(min(ratio, 2.0 * LARGEST_RATIO))
             exact = abs(ratio - power) <= 4e-16 * power
-            if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= most:
+            if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= AMPLIFICATION:
                 ladder.append((what, replace(step, power=power)))
                 growth[i] *= power
                 break

@@ -6,7 +6,6 @@ from kernbrook.labels.label_budget import LabelBudget
 from kernbrook.labels.margin_sampling import MarginSampling
 from kernbrook.labels.oracles import JSONLines
 from kernbrook.labels.random_labels import RandomLabels
-from kernbrook.labels.variance_sampling import VarianceSampling
 
 __all__ = [
     "AllLabels",
@@ -15,5 +14,4 @@ __all__ = [
     "JSONLines",
     "MarginSampling",
     "RandomLabels",
-    "VarianceSampling",
 ]

@@ -19,7 +19,7 @@ from kernbrook.learners.merged_slots import choose_partner, lost, smallest
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, weighed
 from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.pairs import NEAR_DOUBLE, dense_squared
+from kernbrook.numerics.pairs import NEAR, dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook.numerics.upkeep import random_slot, scale, square_of
 from kernbrook.numerics.vectors import copy
@@ -383,7 +383,7 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
             points.norms,
             inner,
             points.reach,
-            NEAR_DOUBLE,
+            NEAR,
             square,
         )
         for j in range(rows.shape[0]):

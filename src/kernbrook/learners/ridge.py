@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,7 @@ class Ridge(BaseEstimator):
 
     Notes
     -----
-    Classes are regressed on as 1 and -1. z' P z is the variance of the prediction, in units of
-    the noise's: what `VarianceSampling` looks at.
+    Classes are regressed on as 1 and -1.
 
     References
     ----------
@@ -63,7 +62,6 @@ class Ridge(BaseEstimator):
     of_numbers = True
     of_classes = True
     only_classes = False
-    gives: ClassVar = frozenset({"variances"})
     regularization: Annotated[float, POSITIVE] = 0.1
     forgetting: Annotated[float, Number(0, 1, "(]")] = 1.0
     features: Annotated[Any, Or(("auto",), MAP)] = "auto"

@@ -4,7 +4,6 @@ No fast-math flag is set here: every operation is written out, so that a value i
 it is computed in a tile of thousands or alone.
 """
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -26,24 +25,22 @@ def fma(typing_context, a, b, c):
 
 @intrinsic
 def float_bits(typing_context, value):
-    """The 64 or 32 bits of a float, as an integer."""
-    kind = types.int32 if value == types.float32 else types.int64
+    """The bits of a float, as an integer."""
 
     def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], ir.IntType(kind.bitwidth))
+        return builder.bitcast(arguments[0], ir.IntType(64))
 
-    return kind(value), generate
+    return types.int64(value), generate
 
 
 @intrinsic
 def bits_float(typing_context, value):
-    """The float whose 64 or 32 bits are the integer's."""
-    kind = types.float32 if value == types.int32 else types.float64
+    """The float whose bits are the integer's."""
 
     def generate(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(kind))
+        return builder.bitcast(arguments[0], ir.DoubleType())
 
-    return kind(value), generate
+    return types.float64(value), generate
 
 
 UNDERFLOW = 745.2  # exp(-x) is exactly 0 for every x above
@@ -89,30 +86,3 @@ def exp_negative(x):
     p = fma(exp_series(r), r, 1.0)
     half = n >> 1
     return p * bits_float((half + 1023) << 52) * bits_float((n - half + 1023) << 52)
-
-
-# The same for numbers of 32 bits; its constants are such numbers, or the sums would be of 64.
-_SINGLE = np.float32
-LOWEST_SINGLE = _SINGLE(-88.0)  # exp is held at 0 from -87.7, its smallest number without a loss
-LOG2_E_SINGLE, ROUND_SINGLE = _SINGLE(LOG2_E), _SINGLE(12582912.0)  # 1.5 * 2^23
-LN2_HIGH_SINGLE, LN2_LOW_SINGLE = _SINGLE(0.693359375), _SINGLE(-2.12194440e-4)
-ROUND_BITS_SINGLE, BIAS, FRACTION = np.int32(0x4B400000), np.int32(127), np.int32(23)
-ONE = _SINGLE(1.0)
-_P2, _P3, _P4, _P5, _P6, _P7 = (_SINGLE(1 / n) for n in (2, 6, 24, 120, 720, 5040))
-
-
-@njit(inline="always")
-def exp_single(x):
-    """As `exp_negative`, of and to 32 bits; 0 where the result would be below 1e-38."""
-    x = max(x, LOWEST_SINGLE)
-    shifted = fma(x, LOG2_E_SINGLE, ROUND_SINGLE)
-    n = float_bits(shifted) - ROUND_BITS_SINGLE
-    whole = shifted - ROUND_SINGLE
-    r = fma(-whole, LN2_LOW_SINGLE, fma(-whole, LN2_HIGH_SINGLE, x))
-    p = fma(_P7, r, _P6)
-    p = fma(p, r, _P5)
-    p = fma(p, r, _P4)
-    p = fma(p, r, _P3)
-    p = fma(p, r, _P2)
-    p = fma(p, r, ONE)
-    return fma(p, r, ONE) * bits_float(np.int32((n + BIAS) << FRACTION))

@@ -29,7 +29,7 @@ VECTORS = 4 if BYTES == 64 else 2  # ... each for so many vectors of examples: a
 CHAINS = 8  # points that are summed up together for one example: a sum waits for its last term
 
 _INT, _PLACE = ir.IntType(64), ir.IntType(32)
-_NUMBERS = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
+_NUMBER = ir.DoubleType()
 _ONE, _TWO, _FOUR, _EIGHT = map(np.uintp, (1, 2, 4, 8))
 
 
@@ -68,18 +68,15 @@ def _products_of(points, vectors):
     @intrinsic
     def products(typing_context, values, which, where, n, columns, first, out, s):
         _check_order(values, which, where, columns, out)
-        if columns.dtype != out.dtype:
-            raise TypingError("expected columns and sums of one type")
         number = types.uintp
         return types.void(values, which, where, number, columns, number, out, number), generate
 
     def generate(context, builder, signature, arguments):
         values, columns, out = _arrays(context, builder, signature, arguments, 0, 4, 6)
         n, first, s = (arguments[i] for i in (3, 5, 7))
-        kind = signature.args[4].dtype
-        number, width = _NUMBERS[kind], 8 * BYTES // kind.bitwidth if vectors else 1
-        vector = ir.VectorType(number, width)
-        name, took = f"llvm.fma.v{width}f{kind.bitwidth}", ir.FunctionType(vector, [vector] * 3)
+        width = WIDTH if vectors else 1
+        vector = ir.VectorType(_NUMBER, width)
+        name, took = f"llvm.fma.v{width}f64", ir.FunctionType(vector, [vector] * 3)
         fma = cgutils.get_or_insert_function(builder.module, took, name)
         firsts = [builder.add(first, _INT(i * width)) for i in range(max(vectors, 1))]
         rows = [builder.add(s, _INT(i)) for i in range(points)]
@@ -99,18 +96,16 @@ def _products_of(points, vectors):
                 (where,) = _arrays(context, builder, signature, arguments, 2)
                 feature = builder.load(builder.gep(where.data, [feature]))
             places = [_place(builder, columns, feature, one, width) for one in firsts]
-            others = [builder.load(place, align=kind.bitwidth // 8) for place in places]
+            others = [builder.load(place, align=8) for place in places]
             for begin, sums in zip(begins, totals, strict=True):
                 value = builder.load(builder.gep(values.data, [builder.add(begin, loop.index)]))
-                if value.type != number:
-                    value = builder.fptrunc(value, number)
                 value = _spread(builder, value, width)
                 for other, total in zip(others, sums, strict=True):
                     builder.store(builder.call(fma, [value, other, builder.load(total)]), total)
         for row, sums in zip(rows, totals, strict=True):
             for one, total in zip(firsts, sums, strict=True):
                 place = _place(builder, out, row, one, width)
-                builder.store(builder.load(total), place, align=kind.bitwidth // 8)
+                builder.store(builder.load(total), place, align=8)
         return context.get_dummy_value()
 
     return products
@@ -126,12 +121,12 @@ def sum_products(values, where, n, columns, lo, out, s):
     """out[s, j] = sum over k < n of values[k] * columns[where[k], j], one after the other.
 
     values, where : (n or more,) float and unsigned int; where may be None: it is k
-    columns : (features, b), float64 or float32: what is multiplied and summed up is of that type
+    columns : (features, b)
     lo : from which example on; others before it may be written, too
-    out : (rows, b), of the type of `columns`
+    out : (rows, b)
     """
     n, s, b = np.uintp(n), np.uintp(s), np.uintp(columns.shape[1])
-    lanes, number = np.uintp(BYTES // columns.itemsize), columns.dtype.type
+    lanes = np.uintp(WIDTH)
     j = np.uintp(lo) & ~(lanes - _ONE)
     while j < b and lanes <= b:  # the fewest vectors that hold the rest: each takes as long
         rest = b - j
@@ -152,9 +147,9 @@ def sum_products(values, where, n, columns, lo, out, s):
             _one(values, None, where, n, columns, j, out, s)
             j += lanes
     while j < b:
-        total = number(0.0)
+        total = 0.0
         for k in range(n):
-            total = fma(number(values[k]), columns[k if where is None else where[k], j], total)
+            total = fma(values[k], columns[k if where is None else where[k], j], total)
         out[s, j] = total
         j += _ONE
 
@@ -170,7 +165,7 @@ def dense_inner(points, which, columns, out):
     columns, out : (d, b) and (n, b), as for `sum_products`
     """
     n, d = np.uintp(out.shape[0]), np.uintp(points.shape[1])
-    b, lanes = np.uintp(columns.shape[1]), np.uintp(BYTES // columns.itemsize)
+    b, lanes = np.uintp(columns.shape[1]), np.uintp(WIDTH)
     wide, slim = b >= np.uintp(VECTORS) * lanes, b >= lanes
     tall = np.uintp(POINTS if slim else CHAINS)
     across = np.uintp(VECTORS) * lanes if wide else lanes if slim else _ONE
@@ -219,12 +214,9 @@ def _lay_tile_across(typing_context, source, row, begin, target, to, column):
                         mask = ir.Constant(ir.VectorType(_PLACE, WIDTH), order)
                         lines[which] = builder.shuffle_vector(above, below, mask)
             width //= 2
-        number = _NUMBERS[signature.args[3].dtype]
         for j, line in enumerate(lines):
             place = _place(builder, target, builder.add(to, _INT(j)), column)
-            if number != line.type.element:
-                line = builder.fptrunc(line, ir.VectorType(number, WIDTH))
-            builder.store(line, place, align=signature.args[3].dtype.bitwidth // 8)
+            builder.store(line, place, align=8)
         return context.get_dummy_value()
 
     return types.void(source, number, number, target, number, number), generate
@@ -232,10 +224,7 @@ def _lay_tile_across(typing_context, source, row, begin, target, to, column):
 
 @njit(cache=True, nogil=True)
 def lay_across(source, first, n, target, column):
-    """target[j, column + i] = source[first + i, j], i below n, for all rows j of the target.
-
-    source : float64; target : float64 or float32
-    """
+    """target[j, column + i] = source[first + i, j], i below n, for all rows j of the target."""
     first, n, column = np.uintp(first), np.uintp(n), np.uintp(column)
     width, length = np.uintp(WIDTH), np.uintp(target.shape[0])
     i, ends = np.uintp(0), length - length % width

@@ -1,8 +1,7 @@
 """Pair values: inner products, squared and Manhattan distances of points and examples.
 
 The only code that touches features. Sparse is one function for each quantity; what follows is
-shared with dense. CSR matrices arrive as (data, indices, indptr). Features and norms are numbers of
-64 bits; what is computed has the type of `out`, but for differences, which are taken in 64 bits.
+shared with dense. CSR matrices arrive as (data, indices, indptr).
 """
 
 import numpy as np
@@ -11,10 +10,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.lanes import sum_products
 
-# Below this share of the norms a squared distance is taken from the difference, by the type that
-# inner products are summed up in.
-NEAR = {"float64": 1e-6, "float32": 1e-3}
-NEAR_DOUBLE = NEAR["float64"]
+NEAR = 1e-6  # below this share of the norms a squared distance is taken from the difference
 SLACK = 1e-9  # of the norms: by so much a distance beyond the reach may be wrong
 
 
@@ -142,7 +138,7 @@ def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b,
 def _is_close(square, both, limits):
     """Whether a squared distance is too small, beside the sum of both norms, to be trusted.
 
-    limits : `near`, the reach and the slack, of the type that is computed in
+    limits : `near`, the reach and the slack
     """
     near, reach, slack = limits
     return (square < near * both) & (square <= reach + slack * both)
@@ -151,12 +147,10 @@ def _is_close(square, both, limits):
 @njit(cache=True, nogil=True)
 def _squared_row(inner, norm, norms, reach, near, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
-    close, number = False, out.dtype.type
-    minus_two, zero, own = number(-2.0), number(0.0), number(norm)
-    limits = number(near), number(reach), number(SLACK)
+    close, limits = False, (near, reach, SLACK)
     for j in range(np.uintp(out.shape[0])):
-        both = own + number(norms[j])
-        value = max(fma(minus_two, inner[j], both), zero)
+        both = norm + norms[j]
+        value = max(fma(-2.0, inner[j], both), 0.0)
         out[j] = value
         close |= _is_close(value, both, limits)
     return close
@@ -170,13 +164,12 @@ def dense_squared(points, norms_points, which, block, norms_block, inner, reach,
 
     which : as for `dense_inner`; near : see `NEAR`
     """
-    d, number = points.shape[1], out.dtype.type
-    limits = number(near), number(reach), number(SLACK)
+    d, limits = points.shape[1], (near, reach, SLACK)
     for s in range(out.shape[0]):
         p = s if which is None else which[s]
         if _squared_row(inner[s], norms_points[p], norms_block, reach, near, out[s]):
             for j in range(out.shape[1]):
-                both = number(norms_points[p]) + number(norms_block[j])
+                both = norms_points[p] + norms_block[j]
                 if _is_close(out[s, j], both, limits):
                     total = 0.0
                     for k in range(d):
@@ -203,11 +196,10 @@ def sparse_squared_row(point, block, begin, norms_block, inner, reach, near, out
     """
     data, indices, here, end, norm = point
     data_b, indices_b, indptr_b = block
-    number = out.dtype.type
-    limits = number(near), number(reach), number(SLACK)
+    limits = near, reach, SLACK
     if _squared_row(inner, norm, norms_block, reach, near, out):
         for j in range(out.shape[0]):
-            both = number(norm) + number(norms_block[j])
+            both = norm + norms_block[j]
             if _is_close(out[j], both, limits):
                 out[j] = _sparse_difference(
                     data, indices, here, end,
@@ -224,7 +216,7 @@ def dense_manhattan(points, which, columns, out):
         for j in range(b):
             out[s, j] = 0.0
         for k in range(points.shape[1]):
-            value = columns.dtype.type(points[p, k])
+            value = points[p, k]
             for j in range(b):
                 out[s, j] += abs(value - columns[k, j])
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import Matrix, Vector, family, in_single, through
+from kernbrook.compiler.links import Matrix, Vector, family, through
 from kernbrook.numerics.arithmetic import fma
 
 
@@ -31,7 +31,7 @@ def fill(
     ----------
     kind : of the step, by whose class the implementation is chosen
     source : (b,) float, the channel's pair values of one point and the examples
-    values : (2, b) float, of the same type, 64 or 32 bits; the second row is scratch
+    values : (2, b) float; the second row is scratch
     lo, hi : unsigned int
     parameter, offset : float, power : int, of the step
     """
@@ -39,7 +39,6 @@ def fill(
 
 
 family(fill)
-(fill_single,) = in_single(fill)
 
 
 @njit(cache=True, nogil=True)
@@ -82,11 +81,11 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
     Parameters
     ----------
     plan : the pool of kernels
-    pairs : (channels, points, b) pair values of points and examples, of 64 or 32 bits
+    pairs : (channels, points, b) pair values of points and examples
     coefficients : (points, columns) of the support vectors
     scores : (outputs, b) sums of coefficient * kernel, changed in place
     sizes : (outputs, b) sums of |coefficient * kernel|: the measure of what counts as zero
-    values : (2, b) scratch, of the type of `pairs`
+    values : (2, b) scratch
     """
     plan, pairs, values = borrowed(plan), borrowed(pairs), borrowed(values)
     lo, hi = np.uintp(lo), np.uintp(hi)
@@ -118,8 +117,8 @@ def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, va
 def kernel_rows(parts, e, pairs, points, lo, hi, values, out):
     """out[s, lo:hi] = expert e's kernel of points[s] and the examples lo..hi-1.
 
-    parts : see `Parts`; pairs : (channels, points, b), of 64 or 32 bits; points : (n,) int
-    values : (2, b or more) scratch, of the type of `pairs`; out : (n, b or more) of 64 bits
+    parts : see `Parts`; pairs : (channels, points, b); points : (n,) int
+    values : (2, b or more) scratch; out : (n, b or more)
     """
     parts, pairs = borrowed(parts), borrowed(pairs)
     n, lo, hi = np.uintp(points.shape[0]), np.uintp(lo), np.uintp(hi)

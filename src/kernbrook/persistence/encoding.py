@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.gone import gone
+from kernbrook.gone import PARAMETERS, gone
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.plain_values import expect
 
@@ -274,7 +274,11 @@ def _is_large(dtype: np.dtype[Any], count: int) -> bool:
 
 def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
     """An object of a known class, whose parameters are all there and known."""
-    known = signature(kind).parameters
+    known, parameters = signature(kind).parameters, dict(parameters)
+    for name in set(parameters) & set(PARAMETERS) - set(known):
+        as_now, told = PARAMETERS[name]
+        if parameters.pop(name) != as_now:
+            raise InputError(f"{kind.__name__} has no {name} any more: {told}")
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {kind.__name__}", name, known)

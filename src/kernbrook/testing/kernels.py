@@ -30,8 +30,7 @@ from kernbrook.testing.parts import expect, name_of
 
 Floats = NDArray[np.float64]
 
-# The most by which values may differ, as a share of the largest, by the type they are computed in.
-CLOSE = {"float64": 1e-10, "float32": 1e-3}
+CLOSE = 1e-10  # the most by which values may differ, as a share of the largest
 FREQUENCIES = 20_000
 
 
@@ -40,7 +39,7 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
 
     - Its values are finite, (n, m) for n and m examples, and symmetric.
     - The engine's values are those of calling it: alone, in a pool and in a mean with others, for
-      growing expansions and for slots, dense and sparse, in double and in single precision.
+      growing expansions and for slots, dense and sparse.
     - It is immutable, prints without an address, equals its copies and what its `parameters` make,
       and refuses NaN for a parameter that is a number.
     - A model with it can be cloned; saved and loaded, where a file can hold the kernel.
@@ -72,10 +71,10 @@ def _examples() -> Floats:
     return np.where(generator.random((40, 5)) < 0.5, 0.0, generator.normal(size=(40, 5)))
 
 
-def _close(found: Floats, expected: Floats, close: float) -> bool:
+def _close(found: Floats, expected: Floats) -> bool:
     largest = np.abs(expected).max(initial=0.0)
     return found.shape == expected.shape and bool(
-        np.all(np.abs(found - expected) <= close * largest)
+        np.all(np.abs(found - expected) <= CLOSE * largest)
     )
 
 
@@ -84,7 +83,7 @@ def _check_values(kernel: Kernel, X: Floats) -> None:
     K = np.asarray(kernel(X, Z))
     expect(K.shape == (len(X), len(Z)), kernel, f"(n, m) values expected, got shape {K.shape}")
     expect(np.isfinite(K).all(), kernel, "gave NaN or infinity")
-    expect(_close(np.asarray(kernel(Z, X)).T, K, CLOSE["float64"]), kernel, "not symmetric")
+    expect(_close(np.asarray(kernel(Z, X)).T, K), kernel, "not symmetric")
     for A, B in ((X[:1], Z), (X, Z[:1]), (X, Z[:0])):
         shape = np.asarray(kernel(A, B)).shape
         expect(
@@ -101,16 +100,16 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
         ("dense", DenseRows.of(X), DenseRows.of(points)),
         ("CSR", SparseRows.of(sp.csr_matrix(X)), SparseRows.of(sp.csr_matrix(points))),
     )
-    for pool, (storage, rows, stored), dtype in product(pools, forms, CLOSE):
-        sums, slots = _by_engine(Layout(pool, dtype=dtype), len(pool), rows, stored)
+    for pool, (storage, rows, stored) in product(pools, forms):
+        sums, slots = _by_engine(Layout(pool), len(pool), rows, stored)
         for i, one in enumerate(pool):
             K = np.asarray(one(X, points)).T
-            what = f"of {storage} rows in {dtype} are not those of calling {one!r}"
+            what = f"of {storage} rows are not those of calling {one!r}"
             total = K.T @ _coefficients(len(points), len(pool))[:, i]
             scale = np.abs(K).sum(axis=0).max()
-            near = np.abs(sums[i] - total).max() <= CLOSE[dtype] * scale
+            near = np.abs(sums[i] - total).max() <= CLOSE * scale
             expect(near, kernel, f"the engine's sums {what}")
-            expect(_close(slots[i], K, CLOSE[dtype]), kernel, f"the engine's values {what}")
+            expect(_close(slots[i], K), kernel, f"the engine's values {what}")
 
 
 def _coefficients(points: int, kernels: int) -> Floats:
@@ -124,7 +123,7 @@ def _by_engine(layout: Layout, m: int, rows: Rows, points: Rows) -> tuple[Floats
     """Sums of m kernels over points, (m, n), and values as slots have them, m of (points, n)."""
     pairs = rows.pairs(layout, points)
     n, b = len(points), len(rows)
-    scores, sizes, scratch = np.zeros((m, b)), np.zeros((m, b)), np.empty((2, b), pairs.dtype)
+    scores, sizes, scratch = np.zeros((m, b)), np.zeros((m, b)), np.empty((2, b))
     coefficients = _coefficients(n, m)
     add_points(layout.plan, pairs, 0, n, 0, b, coefficients, scores, sizes, scratch)
     slots = [np.empty((n, b)) for _ in range(m)]

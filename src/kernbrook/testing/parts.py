@@ -210,8 +210,7 @@ def check_policy(policy: Any) -> None:
 
 
 def _with_policy(task: Task, policy: Any) -> Any:
-    on_features = "variances" in needs(policy) or task.classes is None
-    learner: Any = Ridge(features=RandomFeatures(5)) if on_features else Perceptron()
+    learner: Any = Perceptron() if task.classes else Ridge(features=RandomFeatures(5))
     return model_of(task, learner=learner, labels=policy)
 
 

@@ -33,7 +33,6 @@ class Setting(NamedTuple):
     seed : of the draws
     regression : whether labels are numbers
     judges_stored : whether the combiner learns from a row that is stored like from others
-    dtype : "float64" or "float32", of pair values and of the kernels made of them
     """
 
     width: int
@@ -42,7 +41,6 @@ class Setting(NamedTuple):
     seed: int
     regression: bool = False
     judges_stored: bool = True
-    dtype: str = "float64"
 
 
 class Prepared(NamedTuple):

@@ -188,7 +188,7 @@ class Expansion(Store):
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=setting.dtype))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
 
     def begin(self) -> ExpansionState:
         m, columns = len(self.experts), len(self.experts) * self.setting.scores

@@ -22,7 +22,6 @@ class Row(NamedTuple):
     """n rows as they are given, (n, d), and scaled; their squared norms and keys, (n,) each.
 
     tells_apart : whether a row that is stored is known again, by its key
-    most, limit : below which the squared norm must be, as it is given and scaled
     leap : (2,) out, the first feature of these rows whose deviation has leapt, and the round; see
         `scale_rows`; NO_LEAP where none has
     """
@@ -32,8 +31,6 @@ class Row(NamedTuple):
     norm: Floats
     key: Labels
     tells_apart: bool
-    most: float
-    limit: float
     leap: Labels
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Option, Verb, njit
-from kernbrook.compiler.links import Cube, Numbers, family, in_single
+from kernbrook.compiler.links import Cube, Numbers, family
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import WIDEST, DenseRows, Rows, SparseRows, numbers_among
 from kernbrook.kernels.planning import Layout
@@ -50,8 +50,7 @@ class DenseMeeting(NamedTuple):
 
     points, norms : (n, d) and (n,) squared norms
     rows, row_norms : the same of the block, (b, d) and (b,)
-    factors, columns : (n, d) the points, and (b d,) the rows of each window transposed: what is
-        multiplied. These and the norms are of the type of pair values.
+    columns : (b d,) the rows of each window transposed
     """
 
     common: Given
@@ -59,7 +58,6 @@ class DenseMeeting(NamedTuple):
     norms: Floats
     rows: Floats
     row_norms: Floats
-    factors: Floats
     columns: Floats
 
 
@@ -70,7 +68,7 @@ class SparseMeeting(NamedTuple):
     first : the block's first row
     numbers : (entries,) int, the features' numbers among those that have a place
     place : (groups, features) int, of each the row of `columns`; -1: none
-    columns : (groups, size) the window's rows, feature-major, of the type as for `DenseMeeting`
+    columns : (groups, size) the window's rows, feature-major
     entries : (groups, 3) int, the window's first, its last, and how many features are in it
     where, value : (groups, size) scratch
     """
@@ -110,7 +108,6 @@ def meet_row(meeting: Any, group: int, t: int, lo: int, hi: int, out: Cube) -> N
 
 
 family(turn_to, meet_points, meet_row)
-turn_to_single, _, _ = in_single(turn_to, meet_points, meet_row)
 
 
 @njit(cache=True, nogil=True)
@@ -135,14 +132,14 @@ def _meet_points(meeting, group, which, lo, hi, out):
     for i in range(common.codes.shape[0]):
         code = common.codes[i]
         if code == INNER:
-            dense_inner(meeting.factors, which, columns, out[i])
+            dense_inner(points, which, columns, out[i])
         elif code == SQUARED:
             rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
             dense_squared(
                 points, norms, which, rows, own, out[0], common.reach, common.near, out[i]
             )
         elif code == MANHATTAN:
-            dense_manhattan(meeting.factors, which, columns, out[i])
+            dense_manhattan(points, which, columns, out[i])
         else:
             for s in range(which.shape[0]):
                 take_given(common, code, which[s], lo, hi, out[i, s])
@@ -251,15 +248,13 @@ def meeting_of(
 
     given : see `Given`; groups : of experts, which go through the block apart from each other
     """
-    plan, kind = layout.plan, layout.dtype
+    plan = layout.plan
     common = Given(np.array(layout.channels), plan.reach, plan.near, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
-        columns = aligned((rows.X.size,), kind)
+        columns = aligned((rows.X.size,))
         turn(rows.X, window, columns)
-        norms, row_norms = (Z.norms.astype(kind, copy=False) for Z in (points, rows))
-        factors = points.X.astype(kind, copy=False)
-        return DenseMeeting(common, points.X, norms, rows.X, row_norms, factors, columns)
+        return DenseMeeting(common, points.X, points.norms, rows.X, rows.norms, columns)
     assert isinstance(rows, SparseRows)
     data, indices, indptr = points.csr()
     first, width, numbers = len(points) - len(rows), points.width, indices
@@ -270,8 +265,8 @@ def meeting_of(
     ends = indptr[first:][::window]
     most = min(int(np.diff(np.append(ends, indptr[-1])).max(initial=0)), width)
     return SparseMeeting(
-        common, data, indices, indptr, points.norms.astype(kind, copy=False), first, numbers,
-        np.full((groups, width), -1), aligned((groups, most * min(window, len(rows))), kind),
+        common, data, indices, indptr, points.norms, first, numbers,
+        np.full((groups, width), -1), aligned((groups, most * min(window, len(rows)))),
         np.zeros((groups, 3), dtype=np.int64), np.empty((groups, most + 1), dtype=np.uintp),
         np.empty((groups, most + 1)),
     )  # fmt: skip

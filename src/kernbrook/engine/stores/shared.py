@@ -121,9 +121,7 @@ class SharedExpansion(Store):
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
         self.setting, self.combiner, self.block_rows = setting, combiner, BLOCK
         self.experts = np.arange(len(kernels))
-        self.sums = KernelSums(
-            kernels, Layout(kernels, setting.scores, shared=True, dtype=setting.dtype)
-        )
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, shared=True))
 
     def begin(self) -> StoredPoints:
         return StoredPoints(self.setting.scores, self.setting.width, self.setting.sparse)

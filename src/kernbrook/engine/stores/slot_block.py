@@ -83,7 +83,7 @@ class Shelf(NamedTuple):
 
     number, which : (g, places) int, the number of each point in use, -1 for others; these points
     pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
-    steps : (g, 2, w) of the steps of a kernel; of the type of pair values, as `pairs` and `own`
+    steps : (g, 2, w) of the steps of a kernel
     own, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w) whether
         these are there
     first : (1,) int, 0
@@ -99,12 +99,12 @@ class Shelf(NamedTuple):
     first: Labels
 
 
-def shelf_of(groups: int, places: int, channels: int, window: int, kind: Any) -> Shelf:
-    """Scratch of so many groups; kind : of pair values."""
+def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
+    """Scratch of so many groups."""
     return Shelf(
         np.full((groups, places), -1), np.empty((groups, places), dtype=np.int64),
-        aligned((groups, channels * TILE * window), kind), aligned((groups, TILE, window)),
-        aligned((groups, 2, window), kind), aligned((groups, window, channels, 1, window), kind),
+        aligned((groups, channels * TILE * window)), aligned((groups, TILE, window)),
+        aligned((groups, 2, window)), aligned((groups, window, channels, 1, window)),
         np.zeros((groups, window), dtype=bool), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
@@ -330,6 +330,6 @@ def own_diagonals(parts, own, first, last, lo, hi, out):
 
     own : (channels, 1, b) pair values with themselves
     """
-    here, steps = np.zeros(1, dtype=np.int64), np.empty((2, own.shape[2]), own.dtype)
+    here, steps = np.zeros(1, dtype=np.int64), np.empty((2, own.shape[2]))
     for e in range(first, last):
         kernel_rows(parts, e, own, here, lo, hi, steps, out[e : e + 1])

@@ -63,7 +63,7 @@ class RowOfSlots(NamedTuple):
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the rows
-    column, pairs : (d, 1) and (channels * places,) scratch, of the type of pair values
+    column, pairs : (d, 1) and (channels * places,) scratch
     columns : (n d,) the rows transposed, as a meeting has them; (0,) for one row
     """
 
@@ -120,27 +120,27 @@ class SlotsInRows(InRows):
         store, most, b = self.store, self.most, len(row.x)
         m, _, room = self.slots.alpha.shape
         layout, nothing = store.sums.layout, np.zeros((0, 0))
-        codes, kind = np.array(layout.channels), layout.dtype
+        codes = np.array(layout.channels)
         nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
         window, link, each, columns = 0, np.zeros(LINK, dtype=np.int64), m, np.empty(0)
-        values, shelf = np.empty((m, 1, room)), shelf_of(0, 0, 0, 0, kind)
+        values, shelf = np.empty((m, 1, room)), shelf_of(0, 0, 0, 0)
         if b > 1:
             window, each, columns = b, self.together(b) or m, aligned((b * self.width,))
             X, norms, _ = self.stored
             common = Given(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
-            meeting = DenseMeeting(common, X, norms, row.x, row.norm, X, columns)
+            meeting = DenseMeeting(common, X, norms, row.x, row.norm, columns)
             link, groups = new_link(turn_to, meeting), -(-m // each)
             values = values_of(m, window, room, "rows")
-            shelf = shelf_of(groups, len(norms), len(codes), window, kind)
+            shelf = shelf_of(groups, len(norms), len(codes), window)
             kept.append((link, meeting))
         block = SlotBlock(
             store.experts, layout.parts, self.slots, self.stored.keys, np.zeros(b, dtype=bool),
-            np.zeros((len(codes), 1, b), kind), np.empty((m, b)), nowhere, store.gammas, window,
+            np.zeros((len(codes), 1, b)), np.empty((m, b)), nowhere, store.gammas, window,
             each, link, values, shelf, np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
             block, layout.plan, codes, self.n, self.stored, self.saved, row, np.empty(m, np.int64),
-            np.empty((self.width, 1), kind), np.empty(len(codes) * most, kind), columns,
+            np.empty((self.width, 1)), np.empty(len(codes) * most), columns,
         )  # fmt: skip
         return SlotsForm(store.link(), block), of_row
 
@@ -215,8 +215,7 @@ def meet_one(store):
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
     meet_pairs(store.codes, store.plan, stored, n, row, store.column, store.pairs, block.own)
     met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
-    scratch = np.empty((2, block.values.shape[2]), store.pairs.dtype)
-    source = np.empty(block.values.shape[2], store.pairs.dtype)
+    scratch, source = np.empty((2, block.values.shape[2])), np.empty(block.values.shape[2])
     for e in range(block.values.shape[0]):
         store.before[e] = slots.filled[e, 0]
         places = slots.place[e, : slots.filled[e, 0]]
@@ -252,7 +251,7 @@ def meet_pairs(codes, plan, stored, n, row, column, pairs, own):
 def along_slots(parts, e, pairs, places, source, scratch, out):
     """out[s] = expert e's kernel of the point places[s] and the row; as `kernel_rows`.
 
-    pairs : (channels, n); source, scratch : (B,) and (2, B), of the type of `pairs`
+    pairs : (channels, n); source, scratch : (B,) and (2, B)
     """
     parts = borrowed(parts)
     n = np.uintp(places.shape[0])
@@ -329,7 +328,7 @@ def _read_slots(store, board):
     spread_coefficients(
         slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), coefficients
     )
-    values = np.empty((2, n), met.dtype)
+    values = np.empty((2, n))
     for o in range(coefficients.shape[1]):
         expert, c = block.experts[o // classes], o % classes
         board.scores[0, expert, c], board.sizes[0, expert, c] = 0.0, 0.0

@@ -14,13 +14,7 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, without
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
-from kernbrook.engine.stores.meetings import (
-    DenseMeeting,
-    followed,
-    meeting_of,
-    turn_to,
-    turn_to_single,
-)
+from kernbrook.engine.stores.meetings import DenseMeeting, followed, meeting_of, turn_to
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of, values_of
 from kernbrook.engine.stores.slot_checks import check_slots
 from kernbrook.engine.stores.slot_state import SlotState, still
@@ -87,11 +81,10 @@ class SlotStore(Store):
         self.setting = setting._replace(
             sparse=setting.sparse and not merges,
             judges_stored=setting.judges_stored or merges,
-            dtype="float64" if merges else setting.dtype,  # they change between two windows
         )
         self.budget = learner.slots()
         self.grows = self.budget is None
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, dtype=self.setting.dtype))
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
         self._polynomials = [
             (kernel, step) for kernel in kernels for _, part in kernel.parts()
             if (step := part.step()) is not None and step.kind is PolynomialStep
@@ -170,13 +163,12 @@ class SlotStore(Store):
         window, groups = min(longer * WINDOW, b), -(-m // each)
         given = self._given(points, rows)
         meeting = meeting_of(points, rows, layout, given, window, groups)
-        single = layout.dtype == np.float32
-        link = new_link(turn_to_single if single else turn_to, meeting)
+        link = new_link(turn_to, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
-        own = np.zeros((channels, 1, b), layout.dtype)
+        own = np.zeros((channels, 1, b))
         for i, channel in enumerate(layout.channels):
             if channel == INNER:
                 own[i, 0] = rows.norms
@@ -184,7 +176,7 @@ class SlotStore(Store):
                 own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
         values = values_of(m, window, room, what)
-        shelf = shelf_of(groups, n, channels, window, layout.dtype)
+        shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
             self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
