@@ -1,4 +1,4 @@
-"""What a recipe's parameters are: found by making it, so that nothing is said twice."""
+"""What a recipe's parameters are: what the classes say to which they go."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from kernbrook.checks import Flag, ranges_of
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.kernels import Kernel
 from kernbrook.recipes.making import defaults, make
+
+_NAMED = {"weight_step": "step"}  # parameters of recipes whose names in the classes are others
 
 
 class Parameter(NamedTuple):
@@ -41,50 +43,35 @@ def describe(name: str) -> list[Parameter]:
     discount 0.99 a number in (0, 1]
     step 0.1 a positive number
     """
-    trivial = hasattr(make(name), "strategy")  # and has no kernels
+    model = make(name)
+    trivial = hasattr(model, "strategy")  # and has no kernels
     without = {"random_state", "kernels"} if trivial else {"random_state"}
+    said = list(_ranges(model))
+    kernels = str(ranges_of(OnlineMKClassifier)["kernels"].words).removeprefix("'auto', ")
     return [
-        Parameter(own, value, _words(name, own, value))
+        Parameter(own, value, kernels if own == "kernels" else _words(said, own, value))
         for own, value in defaults(name).items()
         if own not in without
     ]
 
 
-def _words(name: str, parameter: str, default: Any) -> str:
-    if parameter == "kernels":
-        return str(ranges_of(OnlineMKClassifier)["kernels"].words).removeprefix("'auto', ")
-    other = _another(default)
-    said = {
-        own: ranges_of(kind)[own].words
-        for kind, own, value in _parameters(make(name, **{parameter: other}))
-        if type(value) is type(other) and value == other and own in ranges_of(kind)
-    }
-    if parameter in said or (said and not isinstance(default, bool)):
-        return str(said.get(parameter, next(iter(said.values()))))
+def _words(said: list[tuple[str, Any, str]], parameter: str, default: Any) -> str:
+    own = [one for one in said if one[0] == _NAMED.get(parameter, parameter)]
+    if own:  # several classes may have the name: the one that has the recipe's value
+        return max(own, key=lambda one: type(one[1]) is type(default) and one[1] == default)[2]
     if isinstance(default, bool):
         return Flag().words
     return "a list of numbers" if isinstance(default, Sequence) else "as in scikit-learn"
 
 
-def _another(default: Any) -> Any:
-    """A value that is not the default, and that nothing else of a recipe has."""
-    if isinstance(default, bool):
-        return not default
-    if isinstance(default, int):
-        return default + 11
-    if isinstance(default, float):
-        return 0.8125 * default
-    if isinstance(default, Sequence) and not isinstance(default, str):
-        return [0.8125]
-    return "another"
-
-
-def _parameters(value: Any) -> Iterator[tuple[type, str, Any]]:
-    """Every parameter of an estimator and of its parts: its class, name and value."""
+def _ranges(value: Any) -> Iterator[tuple[str, Any, str]]:
+    """Each parameter of an estimator and of its parts, its value, and what it may be."""
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _parameters(item)
+            yield from _ranges(item)
     elif hasattr(value, "get_params") and not isinstance(value, (type, Kernel)):
+        known = ranges_of(type(value))
         for name, own in value.get_params(deep=False).items():
-            yield type(value), name, own
-            yield from _parameters(own)
+            if name in known:
+                yield name, own, known[name].words
+            yield from _ranges(own)

@@ -179,7 +179,7 @@ def _check_spectrum(kernel: Kernel, X: Floats) -> None:
     assert isinstance(kernel, ShiftInvariant)
     K = np.asarray(kernel(X, X))
     expect(
-        np.abs(np.diagonal(K) - 1.0).max() <= CLOSE["float64"],
+        np.abs(np.diagonal(K) - 1.0).max() <= CLOSE,
         kernel,
         "has a spectrum, but is not 1 at 0",
     )
