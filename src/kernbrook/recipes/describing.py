@@ -70,7 +70,8 @@ def _ranges(value: Any) -> Iterator[tuple[str, Any, str]]:
         for item in value:
             yield from _ranges(item)
     elif hasattr(value, "get_params") and not isinstance(value, (type, Kernel)):
-        known = ranges_of(type(value))
+        kind: Any = type(value)
+        known = ranges_of(kind)
         for name, own in value.get_params(deep=False).items():
             if name in known:
                 yield name, own, known[name].words
