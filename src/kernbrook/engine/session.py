@@ -105,7 +105,6 @@ class RowSession:
         pairs = list(zip(model.stores, model.states, strict=True))
         stores: list[InRows] = [in_rows(store)(store, state) for store, state in pairs]  # type: ignore[operator]
         self.stores = stores
-        self.reads = all(own.reads(store) for own, store in zip(stores, model.stores, strict=True))
         self.by_parts = [own for own in stores if not own.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
         if reads_only:
@@ -406,7 +405,7 @@ class RowSession:
         kept : its states, scaler and progress
         """
         reader = next((own for was, own in self.readers if was is kept), None)
-        if reader is None and self.reads:
+        if reader is None:
             model = object.__new__(Model)
             model.__dict__.update(
                 vars(self.model), states=kept.states, scaler=kept.scaler,
@@ -461,7 +460,7 @@ class RowSession:
 
     def decide(self, x: Floats) -> Leant | None:
         """As `deciding.lean` for one row, (d,), that is the next one; None as for `learn`."""
-        if x.shape != (self.width,) or not self.reads:
+        if x.shape != (self.width,):
             return None
         self._look()
         end = self._fill(x) if self.by_parts else DONE
@@ -475,7 +474,7 @@ class RowSession:
 
     def lean(self, X: Floats, places: Labels | None) -> Leant | None:
         """As `deciding.lean` for few rows, (n, d); None where there is one to be refused."""
-        if self.by_parts or X.shape[1] != self.width or not self.reads:
+        if self.by_parts or X.shape[1] != self.width:
             return None
         self._look()
         n, X, horizons = len(X), np.require(X, requirements="W"), self.model.horizons

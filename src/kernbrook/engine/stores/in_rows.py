@@ -84,11 +84,6 @@ class InRows:
         raise NotImplementedError
 
     @staticmethod
-    def reads(store: Any) -> bool:
-        """Whether `read` is there."""
-        return True
-
-    @staticmethod
     def slow(store: Any, state: Any) -> str | None:
         """What makes rows slow nevertheless; None: nothing does."""
         return None

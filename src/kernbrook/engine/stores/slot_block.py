@@ -37,8 +37,8 @@ class SlotBlock(NamedTuple):
     slots : what they hold
     keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
         bool, whether an expert may hold a row that is equal to one of the block
-    own, diagonal : (channels, 1, b) pair values of each example with itself; (m, b) scratch for
-        k(x, x)
+    own, diagonal : (channels, 1, b) pair values of each example with itself, or (channels, 1, 0)
+        where none is learned from; (m, b) scratch for k(x, x)
     points : see `Points`, all windows' columns one after the other; (0, d) where none are merged
     gammas : (m,) of the experts, for `points`
     window : examples that meet the slots together; 0: somebody else has filled in `values`
@@ -194,7 +194,8 @@ def open_window(block, first, last, lo):
     through(turn_to, block.meeting, group, lo, hi)
     for t in range(hi - lo):
         shelf.made[group, t] = False
-    own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
+    if block.own.shape[2] > 0:
+        own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
     number, which, count = shelf.number[group], shelf.which[group], 0
     for e in range(first, last):
         for s in range(slots.filled[e, 0]):

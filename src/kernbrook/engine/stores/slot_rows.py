@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import LINK, ROOM, new_link, through
+from kernbrook.compiler.links import ROOM, new_link, through
 from kernbrook.engine.stores.in_rows import (
     MOST_TOGETHER,
     InRows,
@@ -21,12 +20,13 @@ from kernbrook.engine.stores.in_rows import (
     read,
     settle,
 )
-from kernbrook.engine.stores.meetings import DenseMeeting, Given, turn, turn_to
+from kernbrook.engine.stores.meetings import DenseMeeting, Given, meet_points, turn, turn_to
 from kernbrook.engine.stores.slot_block import (
     Nearby,
     SlotBlock,
     SlotsForm,
     own_diagonals,
+    seat_of,
     shelf_of,
     values_of,
 )
@@ -35,15 +35,12 @@ from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.stored_points import StoredPoints
-from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.keys import met_before
-from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.pairs import dense_manhattan, dense_squared
-from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Plan
-from kernbrook.numerics.storage import aligned, renumber, spread_coefficients
-from kernbrook.numerics.values import fill
+from kernbrook.numerics.plan import FIRST_GIVEN, INNER
+from kernbrook.numerics.storage import aligned, renumber
+from kernbrook.numerics.upkeep import score_slots
+from kernbrook.numerics.values import kernel_rows
 from kernbrook.numerics.vectors import copy
-from kernbrook.numerics.zero import zero_or
 
 
 class Stored(NamedTuple):
@@ -58,26 +55,26 @@ class RowOfSlots(NamedTuple):
     """n rows, as m experts under a budget meet them.
 
     block : of these rows, whose places are the last of all places; its window is 0 for one row
-    plan, codes : of the kernels together, and the codes of the channels
+    codes : of the channels of pair values
     n : (1,) points that are stored
     stored, saved : the points, and a copy of some rows before
     row : see `Row`
     before : (m,) slots in use before the rows
-    column, pairs : (d, 1) and (channels * places,) scratch
-    columns : (n d,) the rows transposed, as a meeting has them; (0,) for one row
+    pairs : (channels * places,) scratch
+    columns : (n d,) the rows transposed, as a meeting has them
+    every : (places,) numbers from 0
     """
 
     block: SlotBlock
-    plan: Plan
     codes: Labels
     n: Labels
     stored: Stored
     saved: Stored
     row: Row
     before: Labels
-    column: Floats
     pairs: Floats
     columns: Floats
+    every: Labels
 
 
 class SlotsInRows(InRows):
@@ -86,18 +83,6 @@ class SlotsInRows(InRows):
     def __init__(self, store: SlotStore, state: SlotState):
         m, _, room = state.slots.alpha.shape
         self.store, self.most, self.width = store, m * room, store.setting.width
-
-    @staticmethod
-    def reads(store: SlotStore) -> bool:
-        output = store.sums.layout.plan.output
-        return len(np.unique(output)) == len(output)
-
-    @staticmethod
-    def slow(store: SlotStore, state: SlotState) -> str | None:
-        reads = SlotsInRows.reads(store)
-        return (
-            None if reads else "kernels of several parts, with which rows are predicted as chunks"
-        )
 
     def changing(self, state: SlotState) -> list[NDArray[Any]]:
         return [*state.slots, state.points.counted]
@@ -117,30 +102,26 @@ class SlotsInRows(InRows):
         self.saved = self.stored
 
     def forms(self, row: Row, kept: list[Any]) -> tuple[SlotsForm, RowOfSlots]:
-        store, most, b = self.store, self.most, len(row.x)
+        store, b = self.store, len(row.x)
         m, _, room = self.slots.alpha.shape
-        layout, nothing = store.sums.layout, np.zeros((0, 0))
-        codes = np.array(layout.channels)
-        nowhere = Nearby(nothing, np.zeros(1), np.zeros(0), np.inf)
-        window, link, each, columns = 0, np.zeros(LINK, dtype=np.int64), m, np.empty(0)
-        values, shelf = np.empty((m, 1, room)), shelf_of(0, 0, 0, 0)
-        if b > 1:
-            window, each, columns = b, self.together(b) or m, aligned((b * self.width,))
-            X, norms, _ = self.stored
-            common = Given(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
-            meeting = DenseMeeting(common, X, norms, row.x, row.norm, columns)
-            link, groups = new_link(turn_to, meeting), -(-m // each)
-            values = values_of(m, window, room, "rows")
-            shelf = shelf_of(groups, len(norms), len(codes), window)
-            kept.append((link, meeting))
+        layout, X, norms = store.sums.layout, self.stored.X, self.stored.norms
+        codes, columns = np.array(layout.channels), aligned((b * self.width,))
+        common = Given(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
+        meeting = DenseMeeting(common, X, norms, row.x, row.norm, columns)
+        link = new_link(turn_to, meeting)
+        kept.append((link, meeting))
+        window, each, places = (0, m, 0) if b == 1 else (b, self.together(b) or m, len(norms))
+        values = np.empty((m, 1, room)) if b == 1 else values_of(m, b, room, "rows")
         block = SlotBlock(
             store.experts, layout.parts, self.slots, self.stored.keys, np.zeros(b, dtype=bool),
-            np.zeros((len(codes), 1, b)), np.empty((m, b)), nowhere, store.gammas, window,
-            each, link, values, shelf, np.empty((m, ROOM), dtype=np.int64),
+            np.zeros((len(codes), 1, b)), np.empty((m, b)),
+            Nearby(np.zeros((0, 0)), np.zeros(1), np.zeros(0), np.inf), store.gammas, window,
+            each, link, values, shelf_of(-(-m // each), places, len(codes), window),
+            np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
-            block, layout.plan, codes, self.n, self.stored, self.saved, row, np.empty(m, np.int64),
-            np.empty((self.width, 1)), np.empty(len(codes) * most), columns,
+            block, codes, self.n, self.stored, self.saved, row, np.empty(m, np.int64),
+            np.empty(len(codes) * self.most), columns, np.arange(self.most),
         )  # fmt: skip
         return SlotsForm(store.link(), block), of_row
 
@@ -208,65 +189,38 @@ def put_rows(row, stored, first):
 def meet_one(store):
     """Meet a row, whose kernel values with the slots are the block's from now on."""
     block, stored, row, n = store.block, store.stored, store.row, store.n[0]
-    slots, key, known = block.slots, row.key[0], False
+    key, known = row.key[0], False
     if row.tells_apart:
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    meet_pairs(store.codes, store.plan, stored, n, row, store.column, store.pairs, block.own)
-    met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
-    scratch, source = np.empty((2, block.values.shape[2])), np.empty(block.values.shape[2])
-    for e in range(block.values.shape[0]):
-        store.before[e] = slots.filled[e, 0]
-        places = slots.place[e, : slots.filled[e, 0]]
-        along_slots(block.parts, e, met, places, source, scratch, block.values[e, 0])
+    for e in range(store.before.shape[0]):
+        store.before[e] = block.slots.filled[e, 0]
+    values_of_row(store)
+    for i in range(len(store.codes)):
+        if store.codes[i] == INNER:
+            block.own[i, 0, 0] = row.norm[0]
     own_diagonals(block.parts, block.own, 0, block.diagonal.shape[0], 0, 1, block.diagonal)
 
 
 @njit(cache=True)
-def meet_pairs(codes, plan, stored, n, row, column, pairs, own):
-    """Pair values of n points and a row, one channel after the other, and of the row with itself.
+def values_of_row(store):
+    """The kernel values of all slots with the row: as of a window, but with slots along the lanes.
 
-    codes : of the channels; column : (d, 1) scratch
-    pairs, own : (channels * n or more,) and (channels, 1, 1) out
+    A store's points are all met, one after the other.
     """
-    x, norm = row.x, row.norm
-    X, norms = stored.X[:n], stored.norms[:n]
-    for k in range(x.shape[1]):
-        column[k, 0] = x[0, k]
-    met = pairs[: len(codes) * n].reshape((len(codes), n, 1))
-    for i in range(len(codes)):
-        if codes[i] == INNER:
-            dense_inner(X, None, column, met[i])
-            own[i, 0, 0] = norm[0]
-        elif codes[i] == SQUARED:
-            dense_squared(X, norms, None, x, norm, met[0], plan.reach, plan.near, met[i])
-            dense_squared(x, norm, None, x, norm, own[0], plan.reach, plan.near, own[i])
-        else:
-            dense_manhattan(X, None, column, met[i])
-            dense_manhattan(x, None, column, own[i])
-
-
-@njit(cache=True)
-def along_slots(parts, e, pairs, places, source, scratch, out):
-    """out[s] = expert e's kernel of the point places[s] and the row; as `kernel_rows`.
-
-    pairs : (channels, n); source, scratch : (B,) and (2, B)
-    """
-    parts = borrowed(parts)
-    n = np.uintp(places.shape[0])
-    for s in range(n):
-        out[s] = 0.0
-    for part in range(parts.first[e], parts.first[e + 1]):
-        channel, factor = np.uintp(parts.channel[part]), parts.factor[part]
-        for s in range(n):
-            source[s] = pairs[channel, np.uintp(places[s])]
-        if through(
-            fill, parts.links[part], source, scratch, np.uintp(0), n, parts.parameter[part],
-            parts.offset[part], parts.power[part],
-        ):  # fmt: skip
-            for s in range(n):
-                out[s] = fma(factor, scratch[0, s], out[s])
+    block, slots, n = store.block, store.block.slots, store.n[0]
+    channels, (m, _, room) = len(store.codes), block.values.shape
+    copy(store.row.x[0], store.columns)
+    pairs = store.pairs[: channels * n].reshape((channels, n, 1))
+    through(meet_points, block.meeting, 0, store.every[:n], 0, 1, pairs)
+    near, steps = np.empty((channels, 1, room)), np.empty((2, room))
+    for e in range(m):
+        filled, places = slots.filled[e, 0], slots.place[e]
+        for i in range(channels):
+            for s in range(filled):
+                near[i, 0, s] = pairs[i, places[s], 0]
+        kernel_rows(block.parts, e, near, store.every[:1], 0, filled, steps, block.values[e])
 
 
 @settle.of(RowOfSlots)
@@ -319,44 +273,9 @@ def _keep_slots(store, back):
 
 @read.of(RowOfSlots)
 def _read_slots(store, board):
-    """As `add_points` for each point in turn, but with points along the lanes."""
-    block, plan, n = store.block, store.plan, store.n[0]
-    slots, classes = block.slots, board.scores.shape[2]
-    meet_pairs(store.codes, plan, store.stored, n, store.row, store.column, store.pairs, block.own)
-    met = store.pairs[: len(store.codes) * n].reshape((len(store.codes), n))
-    coefficients = np.empty((n, slots.alpha.shape[0] * classes))
-    spread_coefficients(
-        slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), coefficients
-    )
-    values = np.empty((2, n))
-    for o in range(coefficients.shape[1]):
-        expert, c = block.experts[o // classes], o % classes
-        board.scores[0, expert, c], board.sizes[0, expert, c] = 0.0, 0.0
-    alive = True
-    for step in range(plan.links.shape[0]):
-        begins = step == 0 or plan.chain_end[step] != plan.chain_end[step - 1]
-        if not (alive or begins):
-            continue
-        alive = through(
-            fill, plan.links[step], met[plan.channel[step]], values, np.uintp(0), np.uintp(n),
-            plan.parameter[step], plan.offset[step], plan.power[step],
-        )  # fmt: skip
-        if alive:
-            for term in range(plan.first_term[step], plan.first_term[step + 1]):
-                column, o = plan.column[term], plan.output[term]
-                total, size = added(values[0], coefficients, column, plan.factor[term])
-                expert, c = block.experts[o // classes], o % classes
-                board.scores[0, expert, c] = zero_or(total, size)
-                board.sizes[0, expert, c] = size
-
-
-@njit(cache=True)
-def added(values, coefficients, column, factor):
-    """(sum, size) of coefficients * factor * values over points, one after the other."""
-    total, size = 0.0, 0.0
-    for p in range(values.shape[0]):
-        a = coefficients[p, column] * factor
-        if a != 0.0:
-            total = fma(a, values[p], total)
-            size = fma(abs(a), abs(values[p]), size)
-    return total, size
+    block = store.block
+    values_of_row(store)
+    for e in range(block.experts.shape[0]):
+        seat = seat_of(block, e)
+        expert = seat.expert
+        score_slots(seat.slots, seat.values[0], board.scores[0, expert], board.sizes[0, expert])

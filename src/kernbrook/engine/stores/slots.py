@@ -13,7 +13,7 @@ from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, without
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, summed
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met
 from kernbrook.engine.stores.meetings import DenseMeeting, followed, meeting_of, turn_to
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of, values_of
 from kernbrook.engine.stores.slot_checks import check_slots
@@ -22,7 +22,7 @@ from kernbrook.engine.stores.slot_union import merged
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_own
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
@@ -91,12 +91,7 @@ class SlotStore(Store):
         ]  # fmt: skip
         called = bool(self.sums.layout.given)
         self.block_rows = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
-        self._last: tuple[Any, Any] = None, None  # a state, and its support vectors
         self.gammas = np.array([getattr(kernel, "gamma", 0.0) for kernel in kernels], dtype=float)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is only kept for the next call."""
-        return {**vars(self), "_last": (None, None)}
 
     def begin(self) -> SlotState:
         budget, m = self.budget or 0, len(self.kernels)
@@ -124,16 +119,14 @@ class SlotStore(Store):
         return slots
 
     def prepare(self, state: SlotState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        slots, b, m = copied(state.slots), len(rows), len(self.kernels)
+        slots, b = copied(state.slots), len(rows)
         stored = self.points_of(SlotState(slots, state.points))
         self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
-        threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         seen = np.concatenate([stored.keys, keys]), known
-        block, kept = self._block(slots, stored, rows, seen, -(-m // min(threads, m)))
-        member = SlotsForm(self.link(), block)
+        before = self._met(slots, stored, rows, seen)
 
         def finish(board: Board, asked: Flags) -> SlotState:
             if not (sound := of_numbers(slots)).all():
@@ -142,75 +135,67 @@ class SlotStore(Store):
                 return SlotState(slots, state.points)
             return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return Prepared((member,), threads, finish, pieces=1, outlives=kept)
+        return before._replace(finish=finish)
+
+    def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
+        slots, stored = Slots(*map(writeable, state.slots)), self.points_of(state)
+        return self._met(slots, stored.part(0, len(stored)), rows)._replace(finish=lambda *_: state)
 
     def link(self) -> Any:
         """To the rule."""
         return linked(fit_in, (self.rule,), self.compiled)[0]
 
-    def _block(
-        self,
-        slots: Slots,
-        stored: Rows,
-        rows: Rows,
-        seen: tuple[Labels, Flags],
-        each: int,
-    ) -> tuple[SlotBlock, Any]:
-        """What the experts meet, and what must outlive it; seen : the block's `keys`, `known`."""
+    def _met(
+        self, slots: Slots, stored: Rows, rows: Rows, seen: tuple[Labels, Flags] | None = None
+    ) -> Prepared:
+        """Before the experts meet rows, but for `finish`.
+
+        seen : the block's `keys` and `known`; None: the rows are scored only, and join nothing
+        """
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
-        points = stored if self.merges_points else followed(stored, rows)
-        longer = 2 if isinstance(points, SparseRows) else 1  # a point's entries are found once
-        window, groups = min(longer * WINDOW, b), -(-m // each)
-        given = self._given(points, rows)
+        threads = self.sums.threads(2 * b * int(slots.filled.sum()))
+        each = -(-m // min(threads, m))
+        sparse, joins = isinstance(rows, SparseRows), seen is not None
+        points = followed(stored, rows) if sparse or (joins and not self.merges_points) else stored
+        window = min(2 * WINDOW if sparse else WINDOW, b)  # a point's entries are found once
+        groups = -(-m // each)
+        given = self._given(points, rows) if joins else self._given(stored, rows, own=False)
         meeting = meeting_of(points, rows, layout, given, window, groups)
         link = new_link(turn_to, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
         if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
-        own = np.zeros((channels, 1, b))
-        for i, channel in enumerate(layout.channels):
+        own = np.zeros((channels, 1, b if joins else 0))
+        for i, channel in enumerate(layout.channels if joins else ()):
             if channel == INNER:
                 own[i, 0] = rows.norms
             elif channel >= FIRST_GIVEN:
                 own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
+        keys, known = seen or (np.empty(0, dtype=np.int64), np.zeros(b, dtype=bool))
         what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
         values = values_of(m, window, room, what)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
-            self.experts, layout.parts, slots, *seen, own, np.empty((m, b)),
+            self.experts, layout.parts, slots, keys, known, own, np.empty((m, b)),
             Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
-        return block, (link, meeting)
+        form = SlotsForm(self.link(), block)
+        return Prepared((form,), threads, lambda *_: None, pieces=1, outlives=(link, meeting))
 
-    def _given(self, points: Rows, rows: Rows) -> Floats:
-        """(k, n, b) values of kernels that are called, of points and rows."""
+    def _given(self, points: Rows, rows: Rows, own: bool = True) -> Floats:
+        """(k, n, b) values of kernels that are called, of points and rows.
+
+        own : whether the rows are the last of the points
+        """
         kernels = self.sums.layout.given
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
-            check_own(kernel, out[len(points) - len(rows) :])
+            if own:
+                check_own(kernel, out[len(points) - len(rows) :])
         return given
-
-    def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
-        totals, sizes = self.sums.sums(self._support(state), rows)
-        return summed(self.experts, totals, sizes, state)
-
-    def _support(self, state: SlotState) -> StoredPoints:
-        """The points with the experts' coefficients."""
-        state, (known, found) = still(state), self._last
-        if known is not state:
-            points, spread = self.expansion(state)
-            columns = spread.shape[1] * spread.shape[2]
-            found = StoredPoints(columns, self.setting.width, False)
-            if self.merges_points:
-                every = np.arange(len(points))
-                found = found.appended(points, every, spread.reshape(-1, columns))
-            else:
-                found = state.points.with_coefficients(spread.reshape(-1, columns))
-            self._last = state, found
-        return found
 
     def points_of(self, state: SlotState) -> Rows:
         """The points that `slots.place` counts from 0."""
