@@ -6,6 +6,7 @@ GONE = {
     "Stoptron": "RBP and BPAS keep a budget",
     "TensorSketch": "Nystroem has features of any kernel",
     "TighterPerceptron": "BPAS and Projectron keep a budget",
+    "theoretical_discount": "it was sqrt(T) / (sqrt(T) + sqrt(ln m))",
     "VarianceSampling": "Disagreement, LabelBudget and RandomLabels ask for labels of numbers",
 }
 

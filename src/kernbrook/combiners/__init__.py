@@ -4,7 +4,7 @@ from kernbrook.combiners.ada_raker import AdaRaker
 from kernbrook.combiners.exp import EXP
 from kernbrook.combiners.fixed_share import FixedShare
 from kernbrook.combiners.group_norm import GroupNorm
-from kernbrook.combiners.hedge import Hedge, theoretical_discount
+from kernbrook.combiners.hedge import Hedge
 from kernbrook.combiners.ml_poly import MLPoly
 from kernbrook.combiners.stack import Stack
 from kernbrook.combiners.uniform import Uniform
@@ -18,5 +18,4 @@ __all__ = [
     "MLPoly",
     "Stack",
     "Uniform",
-    "theoretical_discount",
 ]

@@ -20,7 +20,7 @@ _LOSSES = ("squared", "absolute", "hinge", "logistic")
 
 @parameters
 class AdaRaker(LossCombiner):
-    """AdaRakerRule of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
+    """Instances of EXP on intervals of 1, 2, 4, ... labels, and weights of the instances above.
 
     The experts are split into `levels` instances of equal size, in their order: give as many
     learners, and the experts of the first are level 0, those of the last level levels - 1. Level

@@ -10,25 +10,6 @@ from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut, lift
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
-from kernbrook.errors import InputError
-
-
-def theoretical_discount(horizon: int, n_experts: int) -> float:
-    """The discount that theorem 1 of Hoi et al. (2013) suggests for `horizon` rounds.
-
-    sqrt(T) / (sqrt(T) + sqrt(ln m)), with T rounds and m experts.
-
-    Examples
-    --------
-    >>> round(theoretical_discount(10_000, 16), 4)
-    0.9836
-    """
-    if horizon < 1 or n_experts < 1:
-        raise InputError(
-            f"theoretical_discount: horizon and n_experts must be 1 or more, "
-            f"got {horizon} and {n_experts}"
-        )
-    return math.sqrt(horizon) / (math.sqrt(horizon) + math.sqrt(math.log(n_experts)))
 
 
 @parameters

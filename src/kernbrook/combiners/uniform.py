@@ -12,7 +12,7 @@ from kernbrook.engine.verbs import update
 
 
 class Uniform(BaseEstimator):
-    """UniformRule weights; experts vote with their signs.
+    """Equal weights; experts vote with their signs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""AllLabelsRule label."""
+"""Every label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kernbrook.labels.base import Policy, Wanted
 
 
 class AllLabels(Policy):
-    """AllLabelsRule label is asked for.
+    """Every label is asked for.
 
     Examples
     --------

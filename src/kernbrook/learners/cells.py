@@ -224,8 +224,6 @@ def cells_of(grids: RandomBinning | None, c: int) -> int:
 class Growing(Content):
     """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
 
-    sparse = False
-
     def __init__(self, learner: Cells, maps: Any, first: int, setting: Setting):
         d, c = setting.width, setting.scores
         self.setting, self.step = setting, float(learner.step)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.store_verbs import learn, score
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, read
-from kernbrook.engine.uniting import Apart
-from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
-from kernbrook.gram.rows import Rows
+from kernbrook.engine.stores.base import Setting, Spread, Store
+from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
+from kernbrook.errors import InputError
+from kernbrook.gram.arrays import Floats
 from kernbrook.learners.without_kernel import WithoutKernel
 
 
@@ -37,115 +31,77 @@ class LastLabel(WithoutKernel):
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the label is kept: the expert has the number `first`."""
-        return LastLabels(first, setting)
+        return InPlace(self, Last(setting), first, setting)
 
 
-class Last(NamedTuple):
-    """The state, and the compiled form.
-
-    label : (1,) the last, a number or that of the class; NaN before the first
-    expert : (1,) number of the expert
-    """
+class Held(NamedTuple):
+    """label : (1,) the last, a number or that of the class; NaN before the first"""
 
     label: Floats
-    expert: Labels
 
 
-@score.of(Last)
-def _score(part, t, board):
-    label, expert, classes = part.label[0], part.expert[0], board.scores.shape[2]
+class Again(NamedTuple):
+    """The compiled form: what is learned, and whether labels are numbers."""
+
+    held: Held
+    numbers: bool
+
+
+@say.of(Again)
+def _say(form, x, out):
+    label, classes = form.held.label[0], out.shape[0]
     for c in range(classes):
         value = 0.0
         if label == label:
-            if board.numbers:
+            if form.numbers:
                 value = label
             elif classes == 1:
                 value = 1.0 if label == 1.0 else -1.0
             elif label == c:
                 value = 1.0
-        board.scores[t, expert, c] = value
-        board.sizes[t, expert, c] = abs(value)
+        out[c] = value
 
 
-@learn.of(Last)
-def _learn(part, t, updates, clock, board):
-    if updates[part.expert[0]] and board.importance[t] > 0.0:
-        part.label[0] = board.labels[t]
+@follow.of(Again)
+def _follow(form, x, scores, label, target, weight, number, seed):
+    form.held.label[0] = target
 
 
-class LastLabels(Store):
-    """Of one expert; it stands alone."""
+class Last(Content):
+    """What is kept: one label."""
 
-    def __init__(self, first: int, setting: Setting):
-        self.setting, self.experts, self.block_rows = setting, np.array([first]), 4096
+    looks = False
 
-    def begin(self) -> Last:
-        return Last(np.full(1, np.nan), self.experts)
+    def __init__(self, setting: Setting):
+        self.setting = setting
 
-    def prepare(self, state: Last, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        after = Last(state.label.copy(), state.expert)
+    @property
+    def first(self) -> Held:
+        """Before the first label."""
+        return Held(np.full(1, np.nan))
 
-        def finish(board: Board, asked: Flags) -> Last:
-            return after
+    def form(self, held: Held) -> Again:
+        """The compiled form on arrays."""
+        return Again(held, self.setting.regression)
 
-        return Prepared((after,), 1, finish)
-
-    def reading(self, state: Last, rows: Rows, raw: Any) -> Prepared:
-        return self.prepare(state, rows, None, raw)  # type: ignore[arg-type]
-
-    def arrays(self, state: Last) -> dict[str, NDArray[Any]]:
-        return {"label": state.label}
-
-    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Last:
-        return Last(check_array("label", arrays.get("label"), (1,), np.float64), self.experts)
-
-    def check(self, state: Last, progress: Progress) -> None:
-        label, classes = state.label[0], max(self.setting.scores, 2)
+    def check(self, held: Held) -> None:
+        """Raise InputError where this is no label."""
+        label, classes = held.label[0], max(self.setting.scores, 2)
         known = abs(label) < 1e150 if self.setting.regression else label in range(classes)
         if not (np.isnan(label) or known):
             raise InputError(f"label: expected one that there is, got {label:g}")
 
-    def with_classes(
-        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
-    ) -> dict[str, NDArray[Any]]:
-        label = arrays["label"][0]
+    def with_classes(self, before: Held, spread: Spread) -> Held:
+        """The same label among more."""
+        label = before.label[0]
         if np.isnan(label):
-            return dict(arrays)
+            return before
         if len(spread.coefficients) == 1:
             place = int(np.argmax(spread.coefficients[0] * (1.0 if label == 1.0 else -1.0)))
         else:
             place = int(np.argmax(spread.origin == label))
-        return {"label": np.array([float(place)])}
+        return Held(np.array([float(place)]))
 
-    def merged(self, apart: Apart) -> Last:
-        known = [one.label for one in apart.each if not np.isnan(one.label[0])]
-        return Last((known or [apart.before.label])[-1].copy(), self.experts)
-
-    def overflow(self, expert: int) -> NonFiniteError:
-        return NonFiniteError("LastLabel: a label is not finite")
-
-
-class LastInRows(InRows):
-    """The same, row by row: the state is all compiled forms at once."""
-
-    def __init__(self, store: LastLabels, state: Last):
-        self.expert = state.expert
-
-    def changing(self, state: Last) -> list[Floats]:
-        return [state.label]
-
-    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.state = Last(arrays[0], self.expert)
-
-    def forms(self, row: Row, kept: list[Any]) -> tuple[Last, Last]:
-        return self.state, self.state
-
-
-@in_rows.register(LastLabels)
-def _in_rows(store: LastLabels) -> type[InRows]:
-    return LastInRows
-
-
-@read.of(Last)
-def _read(store, board):
-    score(store, 0, board)
+    def with_features(self, before: Held) -> Held:
+        """The same: it looks at none."""
+        return before

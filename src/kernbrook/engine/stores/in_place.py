@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.compiler.compiling import Verb
 from kernbrook.compiler.links import new_link
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
@@ -36,7 +37,7 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Clock
-from kernbrook.errors import NonFiniteError
+from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import Rows
 
@@ -67,41 +68,53 @@ def follow(
     raise NotImplementedError
 
 
-class Content(Protocol):
-    """What is kept.
+class Content:
+    """What is kept. Only the first three have to be there.
 
-    first : arrays before the first row, in NamedTuples, made when they are asked for
+    looks : whether rows are looked at; else they come without features
     sparse : whether rows come as those of their features that are not 0
     passing : names of arrays that have no rows any more once nothing will ask for them
     """
 
-    sparse: bool
+    looks = True
+    sparse = False
     passing: tuple[str, ...] = ()
 
     @property
-    def first(self) -> Any: ...
+    def first(self) -> Any:
+        """Arrays before the first row, in NamedTuples, made when they are asked for."""
+        raise NotImplementedError
 
     def form(self, arrays: Any) -> Any:
         """The compiled form, with the two verbs, on arrays like `first`, changed in place."""
+        raise NotImplementedError
 
     def check(self, arrays: Any) -> None:
         """Raise InputError where numbers are beyond what compiled code can take."""
+        raise NotImplementedError
 
     def what_says(self, arrays: Any) -> Any:
         """The arrays by which `say` scores; the others have no rows. They may be views.
 
         Axes after the first one are as long whatever was learned.
         """
+        return arrays
 
     def check_what_says(self, arrays: Any) -> None:
         """The same as `check` for these."""
+        self.check(arrays)
 
     def has_passed(self, arrays: Any) -> bool:
         """Whether nothing will ask for the arrays that are `passing`."""
         return False
 
     def with_classes(self, before: Any, spread: Spread) -> Any:
-        """Arrays as those of fewer scores."""
+        """Arrays as those of fewer scores; InputError where no class can come later."""
+        raise InputError("not every part of this model can learn of a class that appears later")
+
+    def with_features(self, before: Any) -> Any:
+        """Arrays as those of fewer features; None: it begins anew."""
+        return None
 
 
 class Dense(NamedTuple):
@@ -337,6 +350,8 @@ class InPlace(Store):
 
     def _rows(self, raw: Any) -> Dense | Sparse:
         """Rows as they were given, (n, d)."""
+        if not self.content.looks:
+            return Dense(np.empty((raw.shape[0], 0)))
         if not self.content.sparse:
             X = np.ascontiguousarray(raw.toarray() if sp.issparse(raw) else raw)
             return Dense(writeable(X))
@@ -366,8 +381,8 @@ class InPlace(Store):
         return State(self.content.with_classes(before.now(state), spread))
 
     def with_features(self, before: Any, state: State) -> State:
-        """What was drawn for fewer features is another: it begins anew."""
-        return self.begin()
+        own = self.content.with_features(before.now(state))
+        return self.begin() if own is None else State(own)
 
     def merged(self, apart: Apart) -> State:
         """What has learned from most labels stays."""
@@ -375,7 +390,7 @@ class InPlace(Store):
         return State(copied(self.now(state)))
 
     def overflow(self, expert: int) -> NonFiniteError:
-        return NonFiniteError("the scores of an expert on cells overflowed; scale the labels")
+        return NonFiniteError(f"{shown(self.learner)}: its scores overflowed; scale the labels")
 
     def nbytes(self, state: State) -> int:
         own = sum(array.nbytes for array in self.arrays(state).values())
