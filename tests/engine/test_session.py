@@ -144,14 +144,16 @@ def test_predictions_under_every_way_of_choosing(choices):
 
 
 @pytest.mark.slow
-def test_kernels_that_are_sums_are_predicted_with_otherwise():
+def test_kernels_that_are_sums():
     kernels = [kb.Mean([kb.Gaussian(sigma=1.0), kb.Cauchy(sigma=2.0)]), kb.Gaussian(sigma=3.0)]
     model = kb.OnlineMKClassifier(kernels, kb.BPAS(8), random_state=1)
     model.partial_fit(X[:10], TWO[:10])
     for i in range(10, 60):
         assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
         model.learn_one(X[i], TWO[i])
-    assert RowSession.of(model._model).decide(X[0]) is None
+    assert model.why_not_quick_ is None
+    said = RowSession.of(model._model).decide(X[0]).decisions
+    np.testing.assert_array_equal(said, model.decision_function(X[:1])[:, None])
 
 
 def test_maps_that_are_not_compiled():
@@ -583,9 +585,6 @@ WHY = {
     "experts from outside": ("auto", kb.External(SGDClassifier())),
     "verbs that run as Python": ([kb.Gaussian(sigma=1)], theirs.PlainForgetful(5)),
     "rows in CSR": ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
-    "kernels of several parts, with which rows are predicted as chunks": (
-        [kb.Mean([kb.Gaussian(sigma=1), kb.Linear()])], kb.BPAS(5)
-    ),
     "feature maps that are not compiled": (
         [kb.Polynomial(2)], kb.Ridge(features=kb.Nystroem(landmarks=X[:6]))
     ),
