@@ -10,8 +10,8 @@ GONE = {
     "VarianceSampling": "Disagreement, LabelBudget and RandomLabels ask for labels of numbers",
 }
 
-# Parameters of parts and estimators, with the only value that says what is so today.
-PARAMETERS = {"dtype": ("float64", "kernels are computed in numbers of 64 bits")}
+# Parameters of parts and estimators, with the value that says what is so today, and that.
+PARAMETERS = {"dtype": ("float64", "kernels are computed in numbers of 64 bits from now on")}
 
 
 def gone(name: str) -> str | None:

@@ -443,7 +443,8 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
     for name, array in other.state().items():
         assert ".says." in name or np.array_equal(packed[name], array)
     run, far = model._model, model._model.horizons
-    places = [i for i, store in enumerate(run.stores) if isinstance(store, in_place.InPlace)]
+    stores = [getattr(store, "learner", None) for store in run.stores]
+    places = [i for i, one in enumerate(stores) if isinstance(one, kb.Cells | kb.BoostedTrees)]
     own = [run.stores[i].arrays(far.now.states[i]) for i in places]
     assert own[0]["table"].shape[1] == run.setting.scores
     assert len(own[0]["table"]) < 0.75 * 2**14

@@ -171,7 +171,8 @@ def test_an_interrupted_call_keeps_what_was_learned(monkeypatch):
 def test_rows_that_are_skipped_shift_nothing(monkeypatch, verb):
     """Of a call that ends early, too: what was skipped before its end was met."""
     machine = kb.OnlineMKClassifier(POOL, scaling=None, on_bad_rows="skip")
-    rows = [{"a": value} for value in (1.0, 2.0, 1e160, 4.0, 1e160, 6.0, 7.0)]
+    much = 9.9e153  # twice of which, squared, is infinite
+    rows = [{"a": value, "b": value} for value in (1.0, 2.0, much, 4.0, much, 6.0, 7.0)]
     model, labels, whole = kb.NamedColumns(machine), [1, 2, 1, 2, 1, 6, 2], type(machine)._learn
 
     def stopped(self, X, y, sample_weight=None, given=False):
@@ -186,7 +187,7 @@ def test_rows_that_are_skipped_shift_nothing(monkeypatch, verb):
     late.predict(rows, range(7))
     with pytest.raises(KeyboardInterrupt):
         late.learn(range(7), labels) if verb == "late" else getattr(model, verb)(rows, labels)
-    assert (model.n_rounds_, model.n_rows_skipped_, model.counts_.tolist()) == (3, 2, [5])
+    assert (model.n_rounds_, model.n_rows_skipped_, model.counts_.tolist()) == (3, 2, [5, 5])
     assert list(late.waiting_) == ([5, 6] if verb == "late" else list(range(7)))
 
 

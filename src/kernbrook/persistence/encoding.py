@@ -19,6 +19,7 @@ from inspect import Parameter, signature
 from reprlib import repr as shortened
 from types import NoneType
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,8 +278,8 @@ def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
     known, parameters = signature(kind).parameters, dict(parameters)
     for name in set(parameters) & set(PARAMETERS) - set(known):
         as_now, told = PARAMETERS[name]
-        if parameters.pop(name) != as_now:
-            raise InputError(f"{kind.__name__} has no {name} any more: {told}")
+        if (before := parameters.pop(name)) != as_now:
+            warn(f"{kind.__name__} has no {name}={before!r} any more: {told}", stacklevel=2)
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {kind.__name__}", name, known)
