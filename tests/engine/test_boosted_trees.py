@@ -124,11 +124,12 @@ def compare_nodes(trees, g, number, node):
 
 @pytest.mark.parametrize("C", TASKS)
 def test_naive_twin(C):
-    X, y = stream(C, 4200)  # edges are set for the fifth time after 4,096
-    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 1.0, 3.0], 4200) if C == 3 else None
+    n = 4200 if C == 3 else 1100  # edges are set for the fifth time after 4,096, the fourth 1,024
+    X, y = stream(C, n)
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 1.0, 3.0], n) if C == 3 else None
     twin = assert_equals_its_twin(C, X, y, weights, work=250)
-    assert twin.fits > 100
-    assert max(sum(1 for _ in naive.every(tree)) for tree in twin.trees) == 9
+    assert twin.fits > n // 42
+    assert max(sum(1 for _ in naive.every(tree)) for tree in twin.trees) == (7 if C == 2 else 9)
 
 
 def test_naive_twin_where_errors_leap():
