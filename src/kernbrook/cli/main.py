@@ -137,7 +137,9 @@ def run() -> None:
 
 def _told(error: Exception) -> str:
     """What an error comes to, in a line; "" for a fault of ours."""
-    if isinstance(error, OSError) and not isinstance(error, KernbrookError):
+    if isinstance(error, KernbrookError):
+        return str(error)
+    if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, MemoryError):
         said = f": {error}" if str(error) else ""
@@ -146,7 +148,7 @@ def _told(error: Exception) -> str:
         return f"a number is too large: {error}"
     if type(error).__module__.startswith("pyarrow"):
         return f"not enough memory, or a fault of pyarrow: {error}"
-    return str(error) if isinstance(error, KernbrookError) else ""
+    return ""
 
 
 def _options(options: Sequence[str]) -> list[str]:
