@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from kernbrook.cli.options import (
     Data,
     Json,
+    Learned,
     LearnedLabel,
     Report,
     Rows,
@@ -32,7 +32,7 @@ NAMES = "label", "positive", "classes", "sep", "n_features", "max_bytes", "ignor
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
+    model: Learned,
     data: Data,
     row: Annotated[
         int | None,

@@ -56,6 +56,7 @@ GivenSeed = Annotated[
 Label = Annotated[
     str | None, typer.Option(help="A table's label column; else 'label', else the last.")
 ]
+Learned = Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")]
 LearnedLabel = Annotated[
     str | None, typer.Option(help="A table's label column; else the one that was learned.")
 ]

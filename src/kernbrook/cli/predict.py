@@ -12,6 +12,7 @@ import typer
 from kernbrook.cli.options import (
     Data,
     Json,
+    Learned,
     LearnedLabel,
     OnBadRows,
     Rows,
@@ -33,7 +34,7 @@ NAMES = (
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A file that `train` or kb.save wrote.")],
+    model: Learned,
     data: Data,
     output: Annotated[
         Path,
