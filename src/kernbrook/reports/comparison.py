@@ -756,9 +756,10 @@ def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None)
 def _row(row: Row) -> dict[str, Any]:
     """A recipe: its means, and these at the rounds that all runs share; its runs."""
     sizes, errors = ("n_support_stored", "n_support_active"), Estimate.of(row.errors)
-    measures = {name: Estimate.of(row.measured(name)) for name in row.measures} | (
-        {"error": errors} if "error" in row.measures else {}
-    )
+    measures = {
+        name: errors if name == "error" else Estimate.of(row.measured(name))
+        for name in row.measures
+    }
 
     def scaled(name: str, value: Any) -> Any:
         return 100.0 * value if name == "error" and row.task == "classification" else value
