@@ -13,7 +13,7 @@ from kernbrook.reports.words import plain
 from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rich.console import Group, JustifyMethod
     from rich.table import Table as RichTable
