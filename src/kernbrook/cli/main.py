@@ -76,9 +76,7 @@ def data() -> None:
 
 
 def warm(
-    recipes: Annotated[
-        str, typer.Option(help="Recipes, separated by commas, or all, the default.")
-    ] = "all",
+    recipes: Annotated[str, typer.Option(help="Recipes, separated by commas, or all.")] = "all",
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; one a core by default.")
     ] = None,
