@@ -487,7 +487,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     def next_rows(self, rows: Any, learns: bool = False, labels: Any = None) -> Any:
         """(n, d) rows of `read_table` or `read_record`, each as if it came next.
 
-        learns : whether they are known then, with their labels, as `learn_arrow` has these
+        learns : whether they are known then, with their labels, as `encode` has these
         """
         words = list[Any]()
         if self._words:
