@@ -352,3 +352,7 @@ def test_columns_that_are_kept(kernbrook, tmp_path, kind):
         code, out, _ = kernbrook(*command, "--on-bad-rows", "skip")
         kept = [line.split(",")[0] for line in out.splitlines()[1:]]
         assert (code, kept[:4]) == (0, ["000", "001", "", "003"])
+        (tmp_path / "new.csv").write_text(lines.replace("-1.0,003", "-1.0"))  # no row at all
+        code, out, _ = kernbrook(*command, "--on-bad-rows", "skip")
+        kept = [line.split(",")[0] for line in out.splitlines()[1:]]
+        assert (code, kept[:5]) == (0, ["000", "001", "", "", "004"])

@@ -619,7 +619,7 @@ class CsvRecords(TextRecords):
         """The block with rows of gaps in place of lines that are refused."""
         if not errors:
             return block
-        lines, gap = block.split(b"\n"), self.gaps(wanted)[-1]
+        lines, gap = block.split(b"\n"), (self.gaps(wanted) or MISSING)[-1]
         for line in errors:
             lines[line - first] = self.separator.join([gap] * len(self.columns)).encode()
         return b"\n".join(lines)
