@@ -12,7 +12,7 @@ from fuzz.zoo import labels, rows
 from stored.make import said_by
 
 import kernbrook as kb
-from kernbrook.errors import InputError, ModelFileError
+from kernbrook.errors import InputError, KernbrookWarning, ModelFileError
 
 GONE = {
     "learner stoptron": "Stoptron", "learner tighter perceptron": "TighterPerceptron",
@@ -44,8 +44,10 @@ def test_stored_files(place, name, tmp_path):
             kb.load(path)
         return
     single = name.startswith("float32")
-    with pytest.warns(UserWarning, match="dtype='float32'") if single else nullcontext():
+    told = pytest.warns(KernbrookWarning, match="dtype='float32'") if single else nullcontext()
+    with told as warned:
         model = kb.load(path)
+    assert not single or warned[0].filename == __file__
     if name not in said_then(place):
         return
     close = {"rtol": 1e-4, "atol": 1e-4} if single else {"rtol": 1e-6, "atol": 1e-9}

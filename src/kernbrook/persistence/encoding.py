@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
 from kernbrook.gone import PARAMETERS, gone
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.plain_values import expect
+from kernbrook.telling import calls_inside
 
 # Modules whose public classes may stand in a file.
 _FAMILIES = ("kernels", "features", "learners", "combiners", "selection", "labels")
@@ -279,7 +280,8 @@ def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
     for name in set(parameters) & set(PARAMETERS) - set(known):
         as_now, told = PARAMETERS[name]
         if (before := parameters.pop(name)) != as_now:
-            warn(f"{kind.__name__} has no {name}={before!r} any more: {told}", stacklevel=2)
+            told = f"{kind.__name__} has no {name}={before!r} any more: {told}"
+            warn(told, KernbrookWarning, stacklevel=calls_inside())
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {kind.__name__}", name, known)
