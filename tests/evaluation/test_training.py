@@ -299,6 +299,18 @@ def test_a_file_that_comes_meanwhile_is_left_alone(tmp_path):
     assert kb.load(path).n_rounds_ == 700
 
 
+def test_a_folder_that_goes_meanwhile_is_named(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    def gone(state):
+        if (folder / "m").exists():
+            folder.rename(tmp_path / "elsewhere")
+
+    with pytest.raises(InputError, match=r"cannot write .*: there is no folder .*folder"):
+        train(dense(), kb.recipes.make("majority"), folder / "m", progress=gone, every=0.0)
+
+
 @pytest.mark.parametrize("first", [{}, {"overwrite": True}, {"resume": True}])
 def test_two_trainings_never_write_over_each_other(tmp_path, first):
     """The second one begins once somebody has removed the first one's lock."""

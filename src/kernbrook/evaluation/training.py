@@ -198,6 +198,7 @@ class Session(ABC):
     def write(self, checkpoint: Checkpoint | None) -> None:
         """Write the file; InputError where something else has written it since."""
         if self._careful and _stamp(self.path) != self._stamp:
+            check_writable(self.path)  # its folder may be gone
             raise InputError(
                 f"{self.path} was written by something else meanwhile, and is left as it is: "
                 "take another file, or overwrite (--overwrite)"
