@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -352,7 +353,8 @@ def _rows(model: Any, held: dict[str, Any], n: int) -> list[Any]:
             raise InputError(f"waiting.names: {len(names)} names of {width} columns")
         if not sp.issparse(X) or (np.abs(X.data) >= LARGEST).any():  # NaN is a gap
             raise InputError("waiting: expected records of numbers below 1e154, or NaN")
-        return [{names[j]: v for j, v in zip(x.indices, x.data.tolist(), strict=True)} for x in X]
+        entries = list(zip((names[j] for j in X.indices.tolist()), X.data.tolist(), strict=True))
+        return [dict(entries[a:b]) for a, b in pairwise(X.indptr.tolist())]
     gaps, is_sparse, expected = False, sp.issparse(X), getattr(model, "n_features_in_", width)
     if hasattr(model, "_waiting_form"):
         gaps, is_sparse, expected = model._waiting_form
