@@ -125,8 +125,6 @@ class SlotStore(Store):
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
         keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
-        seen = np.concatenate([stored.keys, keys]), known
-        before = self._met(slots, stored, rows, seen)
 
         def finish(board: Board, asked: Flags) -> SlotState:
             if not (sound := of_numbers(slots)).all():
@@ -135,21 +133,27 @@ class SlotStore(Store):
                 return SlotState(slots, state.points)
             return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return before._replace(finish=finish)
+        return self._met(slots, stored, rows, finish, (np.concatenate([stored.keys, keys]), known))
 
     def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
         slots, stored = Slots(*map(writeable, state.slots)), self.points_of(state)
-        return self._met(slots, stored.part(0, len(stored)), rows)._replace(finish=lambda *_: state)
+        return self._met(slots, stored.part(0, len(stored)), rows, lambda *_: state)
 
     def link(self) -> Any:
         """To the rule."""
         return linked(fit_in, (self.rule,), self.compiled)[0]
 
     def _met(
-        self, slots: Slots, stored: Rows, rows: Rows, seen: tuple[Labels, Flags] | None = None
+        self,
+        slots: Slots,
+        stored: Rows,
+        rows: Rows,
+        finish: Any,
+        seen: tuple[Labels, Flags] | None = None,
     ) -> Prepared:
-        """Before the experts meet rows, but for `finish`.
+        """Before the experts meet rows.
 
+        finish : see `Prepared`
         seen : the block's `keys` and `known`; None: the rows are scored only, and join nothing
         """
         (m, _, room), b, layout = slots.alpha.shape, len(rows), self.sums.layout
@@ -159,7 +163,7 @@ class SlotStore(Store):
         points = followed(stored, rows) if sparse or (joins and not self.merges_points) else stored
         window = min(2 * WINDOW if sparse else WINDOW, b)  # a point's entries are found once
         groups = -(-m // each)
-        given = self._given(points, rows) if joins else self._given(stored, rows, own=False)
+        given = self._given(points if joins else stored, rows, joins)
         meeting = meeting_of(points, rows, layout, given, window, groups)
         link = new_link(turn_to, meeting)
         nothing = np.zeros((0, self.setting.width)), np.zeros(0), np.zeros(0)
@@ -182,18 +186,18 @@ class SlotStore(Store):
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         form = SlotsForm(self.link(), block)
-        return Prepared((form,), threads, lambda *_: None, pieces=1, outlives=(link, meeting))
+        return Prepared((form,), threads, finish, pieces=1, outlives=(link, meeting))
 
-    def _given(self, points: Rows, rows: Rows, own: bool = True) -> Floats:
+    def _given(self, points: Rows, rows: Rows, joins: bool) -> Floats:
         """(k, n, b) values of kernels that are called, of points and rows.
 
-        own : whether the rows are the last of the points
+        joins : whether the rows are the last of the points
         """
         kernels = self.sums.layout.given
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
-            if own:
+            if joins:
                 check_own(kernel, out[len(points) - len(rows) :])
         return given
 
