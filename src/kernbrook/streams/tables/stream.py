@@ -275,6 +275,7 @@ class TableStream(Stream):
             raise records.refusal_of_names(problem)
         self.n_rows = None
         self._kept: list[Batch] | None = None
+        self._large = False
         while self.n_rows is None:
             try:
                 self._look_through()
@@ -501,12 +502,11 @@ class TableStream(Stream):
             return
         kept, size = list[Batch](), 0
         for batch in self._records.batches(wanted):
-            kept.append(batch)
             size += batch.table.nbytes
-            if size > _KEPT_BYTES:
-                kept.clear()
+            self._large = self._large or size > _KEPT_BYTES  # later passes keep nothing on the way
+            kept = [] if self._large else [*kept, batch]
             yield batch
-        if size <= _KEPT_BYTES:
+        if not self._large:
             self._kept = kept
 
     def _whole(self, table: Any) -> Any:
