@@ -86,7 +86,7 @@ def test_naive_twin(C):
 
     def said(one, x):
         views, raw = one._seen(x[None])
-        return read(one._model, views, raw, slice(0, 1)).scores[0, :, 0]
+        return next(read(one._model, views, raw))[1].scores[0, :, 0]
 
     def decided(one, x):
         return lean(one._model, *one._seen(x[None])).decisions[0, 0]

@@ -98,7 +98,7 @@ def test_each_kernel_of_a_pool_is_itself(pool, learner):
     alone = [plain.classifier([kernel], learner, random_state=0).fit(X, Y) for kernel in kernels]
     said = [model.decision_function(X) for model in alone]
     assert np.abs(said[0] - said[1]).max() > 0.1
-    board = read(together._model, *together._seen(X)[:1], *together._seen(X)[1:], slice(0, len(X)))
+    board = next(read(together._model, *together._seen(X)))[1]
     for e in range(2):
         np.testing.assert_allclose(board.scores[:, e, 0], said[e], atol=1e-9)
 

@@ -41,7 +41,7 @@ def machine(C, combiner=None, **choices):
 def said(model, x):
     """(e, c) the scores of the experts on a row, before its label."""
     views, raw = model._seen(x[None])
-    return read(model._model, views, raw, slice(0, 1)).scores[0]
+    return next(read(model._model, views, raw))[1].scores[0]
 
 
 def base_vote(weights, scores, C):

@@ -106,12 +106,12 @@ def test_others_begin_anew_beside_what_goes_on(learner):
     model.partial_fit(X[:70, :3], SCORE[:70])
     model._widen(5)
     views, raw = model._seen(X[70:])
-    board = read(model._model, views, raw, slice(None))
+    board = next(read(model._model, views, raw))[1]
     assert (board.scores[:, 1:] == 0).all()
     assert (board.scores[:, 0] == SCORE[69] - model.offset_).all()
     model.partial_fit(X[70:], SCORE[70:])
     assert np.isfinite(model.predict(X)).all()
-    assert read(model._model, views, raw, slice(None)).scores[:, 1:].any()
+    assert next(read(model._model, views, raw))[1].scores[:, 1:].any()
 
 
 def test_all_begins_anew_where_the_default_has_other_parts():

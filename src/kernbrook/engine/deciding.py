@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,9 +16,13 @@ from kernbrook.engine.learning import board_of, check_scores, go_through
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Board
 from kernbrook.engine.state import copied
+from kernbrook.engine.stores.base import Prepared
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows
+from kernbrook.gram.sums import WORTH_A_THREAD, threads_for
+
+LEAST = 512  # rows of a block that is read beside another one
 
 
 class Leant(NamedTuple):
@@ -46,13 +50,25 @@ def views_of(model: Model, scaled: Sequence[Any], rows: Rows) -> Views:
     return tuple(views)
 
 
-def read(model: Model, views: Views, raw: Any, where: slice, states: Any = None) -> Board:
-    """What the experts say of some of the rows.
+def read(model: Model, views: Views, raw: Any, states: Any = None) -> Iterator[tuple[slice, Board]]:
+    """What the experts say of rows, block after block; several at a time, by threads.
 
     raw : the rows as they were given
     states : of the model as it was once; None: as it is
     """
-    views, raw = part_of(views, where), None if raw is None else raw[where]
+    n, threads = len(views[0]), threads_for(WORTH_A_THREAD)
+    blocks = [*slices(n, min(model.block_rows, max(LEAST, -(-n // threads))))]
+    for i in range(0, len(blocks), threads):
+        some = blocks[i : i + threads]
+        read = [_before(model, part_of(views, own), raw[own], states) for own in some]
+        go_through(model, read, Clock(0, 0, 0))
+        for where, (_, board) in zip(some, read, strict=True):
+            check_scores(model, board)
+            yield where, board
+
+
+def _before(model: Model, views: Views, raw: Any, states: Any) -> tuple[list[Prepared], Board]:
+    """What a block is read with, and its board, on which others than stores have written."""
     nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
     board = board_of(model, len(nothing), nothing, nothing)
     passes = [
@@ -62,12 +78,10 @@ def read(model: Model, views: Views, raw: Any, where: slice, states: Any = None)
     for own in passes:
         if own.look is not None:
             own.look(board)
-    go_through(model, passes, board, Clock(0, 0, 0))
-    check_scores(model, board)
-    return board
+    return passes, board
 
 
-def lean(model: Model, views: Views, raw: Any = None, places: Labels | None = None) -> Leant:
+def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> Leant:
     """Decisions on rows, and what the experts lean to.
 
     places : (n,) of the rows after the last label, from 1; None: each is the next one
@@ -77,8 +91,8 @@ def lean(model: Model, views: Views, raw: Any = None, places: Labels | None = No
     decisions = np.zeros((n, model.setting.scores))
     leanings = np.zeros((n, model.inputs * model.setting.scores))
     room, committee = np.empty(ROOM, dtype=np.int64), model.passes.committee(model.choices)
-    for where in slices(n, model.block_rows):
-        board, said = read(model, views, raw, where), decisions[where]
+    for where, board in read(model, views, raw):
+        said = decisions[where]
         model.passes.decide(committee, model.choices.terms, model.progress, board, said, room)
         leanings[where] = board.leanings
         if horizons is not None and kinds is not None and places is not None:
@@ -88,13 +102,12 @@ def lean(model: Model, views: Views, raw: Any = None, places: Labels | None = No
     return Leant(decisions, leanings, kinds)
 
 
-def would_ask(model: Model, views: Views, raw: Any = None) -> Flags:
+def would_ask(model: Model, views: Views, raw: Any) -> Flags:
     """(n,) bool: is the label of each row wanted, if it came next?"""
     asked = np.ones(len(views[0]), dtype=bool)
     if model.asks:
         progress, terms = copied(model.progress), model.choices.terms
         room, committee = np.empty(ROOM, dtype=np.int64), model.passes.committee(model.choices)
-        for where in slices(len(views[0]), model.block_rows):
-            board = read(model, views, raw, where)
+        for where, board in read(model, views, raw):
             model.passes.would_ask(committee, terms, progress, board, asked[where], room)
     return asked

@@ -83,7 +83,7 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
         if own.look is not None and own.go is not None:
             (own.look if model.interleaved else own.go)(board)
     if not model.interleaved:
-        go_through(model, passes, board, clock_of(model.progress))
+        go_through(model, [(passes, board)], clock_of(model.progress))
     members = [member for own in passes for member in own.members]
     terms = model.choices.terms._replace(given=told.always)
     committee = model.passes.committee(model.choices)
@@ -117,21 +117,26 @@ def board_of(model: Model, n: int, labels: Any, weights: Floats) -> Board:
     return empty_board(n, model.n_experts, scores, labels, weights, numbers, model.inputs)
 
 
-def go_through(model: Model, passes: Sequence[Prepared], board: Board, clock: Clock) -> None:
-    """All parts of all stores go through a block, each by itself, by several threads."""
-    pairs = [(own, member) for own in passes for member in own.members]
-    links, kept = model.passes.stores([member for _, member in pairs], board, True)
-
-    # A task may outlive this call, which an interruption ends.
-    def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
-        model.passes.learner_pass(link, first, last, clock)
-
+def go_through(
+    model: Model, blocks: Sequence[tuple[Sequence[Prepared], Board]], clock: Clock
+) -> None:
+    """All parts of all stores go through blocks, each by itself, by several threads."""
     tasks: list[Callable[[], None]] = []
-    for (own, member), link in zip(pairs, links, strict=True):
-        parts = parts_of(member)
-        each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
-        tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
-    share(max(own.threads for own in passes), lambda task: task(), tasks)
+    threads = 1
+    for passes, board in blocks:
+        pairs = [(own, member) for own in passes for member in own.members]
+        links, kept = model.passes.stores([member for _, member in pairs], board, True)
+
+        # A task may outlive this call, which an interruption ends.
+        def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
+            model.passes.learner_pass(link, first, last, clock)
+
+        for (own, member), link in zip(pairs, links, strict=True):
+            parts = parts_of(member)
+            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+            tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
+        threads = max(threads, *(own.threads for own in passes))
+    share(threads, lambda task: task(), tasks)
 
 
 def check_scores(model: Model, board: Board) -> None:

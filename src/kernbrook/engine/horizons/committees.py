@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.links import ROOM
-from kernbrook.engine.blocks import slices
 from kernbrook.engine.deciding import read, rows_of, views_of
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.laps import (
@@ -385,8 +384,7 @@ class Committees:
             return [Scored(kind, which, *extended(model, board, kept, X, ahead))]
         try:
             views = views_of(model, kept.scaler.transform(X), rows_of(model, X))
-            for where in slices(len(which), model.block_rows):
-                board = read(model, views, X, where, kept.states)
+            for where, board in read(model, views, X, kept.states):
                 found.append(extended(model, board, kept, X[where], ahead[where]))
         except NonFiniteError:  # `predict` would have refused these rows
             return []
