@@ -417,7 +417,7 @@ def test_rows_far_from_the_last_label(C, monkeypatch):
     for model, size in zip(models, (60, 128, 900), strict=False):
         learn(model, X[:800], y[:800], C, size)
     one_by_one(models[3], X[:800], y[:800], C)
-    assert models[0]._model.horizons.soon.rows[0] > 0
+    assert models[0]._model.judged().soon.rows[0] > 0
     said = models[0].predict(X)
     for model in models[1:]:
         assert_same(model, models[0])
@@ -442,7 +442,7 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
     packed = model.state()
     for name, array in other.state().items():
         assert ".says." in name or np.array_equal(packed[name], array)
-    run, far = model._model, model._model.horizons
+    run, far = model._model, model._model.judged()
     stores = [getattr(store, "learner", None) for store in run.stores]
     places = [i for i, one in enumerate(stores) if isinstance(one, kb.Cells | kb.BoostedTrees)]
     own = [run.stores[i].arrays(far.now.states[i]) for i in places]

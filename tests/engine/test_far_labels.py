@@ -15,7 +15,7 @@ def committees(labels):
         [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=4.0)], kb.Ridge(), labels=labels, random_state=0
     )
     model.partial_fit(X, Y)
-    return model._model.horizons
+    return model._model.judged()
 
 
 def test_given_labels_are_learned_far_ahead_as_well():

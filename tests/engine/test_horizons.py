@@ -59,7 +59,7 @@ def learned(C, n=FROM, size=128, **choices):
 
 
 def far_of(model):
-    return model._model.horizons
+    return model._model.judged()
 
 
 def all_said(model, X, C):
@@ -141,7 +141,7 @@ def test_single_rows_are_judged_before_the_end_of_a_lap(C, tmp_path, monkeypatch
     for t in range(450, 700):
         model.learn_one(X[t], y[t])
         if t - 512 in (0, 1, 2, 127):  # what is left of the lap before is being done
-            assert vars(model._model)["horizons"].over.step == (t - 512) % 127
+            assert model._model.horizons.over.step == (t - 512) % 127
             if t > 513:
                 others.append(copy.deepcopy(model))
     assert not reads

@@ -16,8 +16,9 @@ from naive import kernels as naive_kernels
 from naive import multiclass as naive
 
 import kernbrook as kb
-from kernbrook.engine.blocks import part_of, slices
+from kernbrook.engine.blocks import slices
 from kernbrook.engine.learning import Told, learn_block
+from kernbrook.engine.scalers import Scalers
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.confidence import Calibration
 from kernbrook.estimators.pool import make_model, pool_of
@@ -428,12 +429,12 @@ def run_of(X, y, scores, kernels, *choices):
     run = make_model(pool, combiner, selection, "all", setting)
     labels = (y > 0).astype(np.int64)
     labels = labels if scores == 1 else 1 - labels
-    run.calibration = Calibration(scores, run.inputs)
+    run.scaler, run.calibration = Scalers([None], X.shape[1]), Calibration(scores, run.inputs)
     rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []
     for where in slices(len(y), run.block_rows):
-        views = part_of((rows,), where)
-        told = Told(views, X[where], labels[where], ones[where], False, {})
-        decisions.append(learn_block(run, told, run.scaler).decisions)
+        own = rows.part(where.start, where.stop)
+        told = Told(own, X[where], labels[where], ones[where], False, {})
+        decisions.append(learn_block(run, told).decisions)
     return np.concatenate(decisions), run
 
 

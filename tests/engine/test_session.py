@@ -69,8 +69,8 @@ def decision(model, x):
 def assert_same(one, other):
     for a, b in zip(one._model.progress, other._model.progress, strict=True):
         np.testing.assert_array_equal(a, b)
-    for name, array in one._model.calibration.arrays().items():
-        np.testing.assert_array_equal(array, other._model.calibration.arrays()[name])
+    for name, array in one._model.certain().arrays().items():
+        np.testing.assert_array_equal(array, other._model.certain().arrays()[name])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.n_support_stored_ == other.n_support_stored_
 

@@ -14,7 +14,7 @@ from naive import draws, rounds, subsets
 from scipy.stats import chi2
 
 import kernbrook as kb
-from kernbrook.engine.deciding import rows_of
+from kernbrook.engine.blocks import rows_of
 from kernbrook.errors import InputError
 from kernbrook.numerics.draws import uniform
 from kernbrook.selection.subsets import binomial, draw_subset

@@ -34,7 +34,7 @@ def machine(learner=None, combiner=None, **parameters):
 def with_classes(model, kinds=Y):
     """Before the new class, and the same once it has been learned of with weight 0."""
     model.learn(X[:AT], kinds[:AT])
-    model._model.calibration.arrays()["errors"][:] = 0.0  # of two classes: they are left behind
+    model._model.certain().arrays()["errors"][:] = 0.0  # of two classes: they are left behind
     before = model.decision_function(X), model.predict(X), model.predict_proba(X)
     model.learn(X[AT : AT + 1], kinds[AT : AT + 1], sample_weight=np.zeros(1))
     return before
@@ -67,7 +67,7 @@ def test_the_default_goes_on_with_more_slots():
 def test_the_old_classes_keep_their_odds():
     model = machine(scaling=None)
     _, _, before = with_classes(model)
-    now = model._model.calibration.probabilities(model._lean(X)[1])
+    now = model._model.certain().probabilities(model._lean(X)[1])
     assert now[:, 1].max() < 0.05
     np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
 

@@ -351,7 +351,7 @@ def test_a_selection_that_draws_nothing_changes_nothing(selection):
         kb.OnlineMKClassifier(KERNELS, kb.BPAS(5), selection=one, random_state=0).fit(X, Y)
         for one in (None, kb.Selection(**selection))
     ]
-    assert models[1]._model.horizons is not None
+    assert models[1]._model.judged() is not None
     one, other = (model.state() for model in models)
     assert one.keys() == other.keys()
     assert all(np.array_equal(one[name], other[name]) for name in one)

@@ -71,17 +71,17 @@ def test_before_each_label_they_are_what_is_predicted():
     """What is learned from is what would have been said."""
     model = in_chunks(learned(selection=kb.Selection(update="drawn", vote="drawn")), y, 50, 100)
     twin = Calibration(1, model._model.inputs)
-    twin.restore(model._model.calibration.arrays())
+    twin.restore(model._model.certain().arrays())
     for i in range(100, 160):
         before = model._lean(X[i : i + 1])[1]
         said, *_ = twin.learn(
             before, np.array([y[i] > 0], dtype=float), np.ones(1), np.ones(1, dtype=bool)
         )
-        mine = model._model.calibration.probabilities(before)
+        mine = model._model.certain().probabilities(before)
         np.testing.assert_allclose(mine, said, rtol=1e-12)
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     leanings = model._lean(X)[1]
-    mine = model._model.calibration.probabilities(leanings)
+    mine = model._model.certain().probabilities(leanings)
     np.testing.assert_allclose(mine, twin.probabilities(leanings), rtol=1e-12)
 
 
@@ -90,10 +90,10 @@ def test_a_second_pass_makes_nobody_surer():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.random(300) < 0.5
     model = learned(learner=kb.BPAS(400)).fit(X, y)
-    counted = model._model.calibration.arrays()["slope"].copy()
+    counted = model._model.certain().arrays()["slope"].copy()
     for _ in range(3):
         model.partial_fit(X, y)
-    np.testing.assert_array_equal(model._model.calibration.arrays()["slope"], counted)
+    np.testing.assert_array_equal(model._model.certain().arrays()["slope"], counted)
 
 
 def test_extremes_stay_probabilities():
@@ -112,7 +112,7 @@ def test_extremes_stay_probabilities():
 def test_files_without_votes_go_on(tmp_path):
     """As before the calibration had votes: their slope begins at 0."""
     model = in_chunks(learned(), y, 50, 100)
-    known = model._model.calibration.arrays()
+    known = model._model.certain().arrays()
     known["vote"][:] = [0.0, 1.0, 0.0, 0.0]
     kb.save(model, tmp_path / "model")
     rewrite(
@@ -123,7 +123,7 @@ def test_files_without_votes_go_on(tmp_path):
     for one in (model, loaded):
         one.partial_fit(X[100:], y[100:])
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    assert loaded._model.calibration.arrays()["vote"][0] != 0
+    assert loaded._model.certain().arrays()["vote"][0] != 0
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from inside import pool_of
 
 import kernbrook as kb
-from kernbrook.engine.deciding import rows_of
+from kernbrook.engine.blocks import rows_of
 from kernbrook.engine.same import same
 
 X, Y = hard_streams.gaussian_clouds(160, 4)

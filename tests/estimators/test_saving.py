@@ -229,7 +229,7 @@ def test_only_what_is_in_use_is_written(tmp_path):
         model = plain.classifier(POOL)
         for a, b in CUTS[:-1]:
             model.learn(data[a:b], labels[a:b], classes=[-1, 1])
-        parts = support_of(model), model._model.calibration
+        parts = support_of(model), model._model.certain()
         used = sum(array.nbytes for part in parts for array in part.arrays().values())
         kb.save(model, tmp_path / "model")
         assert used < (tmp_path / "model").stat().st_size < used + 4_000

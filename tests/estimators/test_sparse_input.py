@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import kernbrook as kb
-from kernbrook.engine.deciding import rows_of
+from kernbrook.engine.blocks import rows_of
 from kernbrook.errors import InputError
 from kernbrook.gram import rows as gram_rows
 from kernbrook.sparse import as_csr

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, SEED, WEIGHED, Progress
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, KernbrookWarning, NonFiniteError
 from kernbrook.gram.arrays import Floats
-from kernbrook.gram.rows import Rows
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows
+
+if TYPE_CHECKING:
+    from kernbrook.engine.model import Model
 
 LARGE = 50_000  # examples kept
 Views = tuple[Rows, ...]  # the same rows, each view scaled in its own way
@@ -22,6 +27,19 @@ COMBINED = (
     "the experts' scores or losses overflowed as they were combined; scale the features, or the "
     "weights of the rows"
 )
+
+
+def rows_of(model: Model, X: Any) -> Rows:
+    """X in the form that the model keeps rows in."""
+    if model.sparse:
+        return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
+    return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
+
+
+def views_of(model: Model, scaled: Sequence[Any], rows: Rows) -> Views:
+    """The rows in each view. scaled : of each view the rows, or None where they are as given"""
+    views = (rows if X is None else replace(rows_of(model, X), keys=rows.keys) for X in scaled)
+    return tuple(views)
 
 
 def check_combined(decisions: Floats, leanings: Floats) -> None:

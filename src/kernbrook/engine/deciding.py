@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
@@ -19,7 +17,6 @@ from kernbrook.engine.state import copied
 from kernbrook.engine.stores.base import Prepared
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Flags, Floats, Labels
-from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.gram.sums import WORTH_A_THREAD, threads_for
 
 LEAST = 512  # rows of a block that is read beside another one
@@ -35,19 +32,6 @@ class Leant(NamedTuple):
     decisions: Floats
     leanings: Floats
     kinds: NDArray[np.int8] | None = None
-
-
-def rows_of(model: Model, X: Any) -> Rows:
-    """X in the form that the model keeps rows in."""
-    if model.sparse:
-        return SparseRows.of(X if sp.issparse(X) else sp.csr_matrix(X))
-    return DenseRows.of(np.ascontiguousarray(X.toarray()) if sp.issparse(X) else X)
-
-
-def views_of(model: Model, scaled: Sequence[Any], rows: Rows) -> Views:
-    """The rows in each view. scaled : of each view the rows, or None where they are as given"""
-    views = (rows if X is None else replace(rows_of(model, X), keys=rows.keys) for X in scaled)
-    return tuple(views)
 
 
 def read(model: Model, views: Views, raw: Any, states: Any = None) -> Iterator[tuple[slice, Board]]:
@@ -86,7 +70,7 @@ def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> 
 
     places : (n,) of the rows after the last label, from 1; None: each is the next one
     """
-    horizons, n = model.horizons, len(views[0])
+    horizons, n = None if places is None else model.judged(), len(views[0])
     kinds = None if places is None or horizons is None else horizons.kinds(places)
     decisions = np.zeros((n, model.setting.scores))
     leanings = np.zeros((n, model.inputs * model.setting.scores))

@@ -10,11 +10,11 @@ import numpy as np
 
 from kernbrook.engine.blocks import (
     COMBINED,
-    Views,
     as_targets,
     check_combined,
     check_rounds,
     clock_of,
+    views_of,
     warn_of_growth,
 )
 from kernbrook.engine.importance import relative
@@ -27,13 +27,14 @@ from kernbrook.engine.stores.base import Prepared, most_of
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats
+from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share
 
 
 class Told(NamedTuple):
     """n rows that are learned next.
 
-    views : the rows as the experts see them; X : as they were given
+    rows : as they were given, in the form that the model keeps rows in; X : as such
     labels : (n,) numbers of the classes, or targets; negative or NaN: not to be had
     weights : (n,) of the rows, as they were given
     always : whether every label that is there is looked at, whatever the policy
@@ -41,7 +42,7 @@ class Told(NamedTuple):
     lifts : (n,) or 1.0: how much more rows count for the experts and their weights
     """
 
-    views: Views
+    rows: Rows
     X: Any
     labels: Any
     weights: Floats
@@ -56,26 +57,26 @@ class Answer(NamedTuple):
     decisions : (n, scores), each before its label was seen
     asked : (n,) bool, whose label was looked at
     leanings : (n, inputs * scores), what the experts lean to, before the label
+    said : what the calibration says of each, before the label; None where it was not asked
     """
 
     decisions: Floats
     asked: Flags
     leanings: Floats
+    said: Any
 
 
-def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
+def learn_block(model: Model, told: Told) -> Answer:
     """Decide on each of at most `block_rows` rows in turn, ask or not, then learn from the label.
 
-    scaler : that of the model once it has met the rows
     NonFiniteError where something overflows. Then nothing has changed.
     """
-    n = len(told.views[0])
+    n = len(told.rows)
     check_rounds(model.rounds + n)
-    progress = copied(model.progress)
+    progress, scaler = copied(model.progress), model.scaler.copy()
+    views = views_of(model, scaler.learn(told.X), told.rows)
     pairs = zip(model.stores, model.states, strict=True)
-    passes = [
-        store.prepare(state, told.views[store.view], progress, told.X) for store, state in pairs
-    ]
+    passes = [store.prepare(state, views[store.view], progress, told.X) for store, state in pairs]
     targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
     weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
     board = board_of(model, n, targets, weights * told.lifts)
@@ -99,16 +100,13 @@ def learn_block(model: Model, told: Told, scaler: Any) -> Answer:
         check_progress(model.combiner, progress)
     except InputError as error:
         raise NonFiniteError(f"{COMBINED} ({error})") from error
-    calibration, labels = model.calibration.copy(), np.where(asked, board.labels, np.nan)
-    calibration.said = calibration.learn(
-        board.leanings, labels, weights, board.judged, **told.calibrating
-    )
-    calibration.rounds = model.rounds + n
+    calibration, labels = model.certain().copy(), np.where(asked, board.labels, np.nan)
+    said = calibration.learn(board.leanings, labels, weights, board.judged, **told.calibrating)
     warn_of_growth(model.held(model.states), model.held(states))  # an error to some: before it
     if model.horizons is not None:
         model.horizons.note(model.rounds, told.X, labels, weights)
     model.take(progress, states, scaler, calibration, usual if asked.any() else model.usual)
-    return Answer(decisions, asked, board.leanings)
+    return Answer(decisions, asked, board.leanings, said)
 
 
 def board_of(model: Model, n: int, labels: Any, weights: Floats) -> Board:

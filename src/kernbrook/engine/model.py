@@ -57,7 +57,9 @@ class Model:
     states : of the stores; never changed, but replaced
     progress : what else was learned
     scaler : of the rows, in each view
-    calibration : what was learned of the decisions' errors, or None
+    calibration : what was learned of the decisions' errors, in the first `calibrated` rounds
+    due : what it has to learn from the rows since then, where rows came one by one; see `calibrate`
+    horizons : of predictions far from the last label, or None; see `judged`
     usual : the mean weight of rows of late, to which weights are relative
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     block_rows : of one block
@@ -93,10 +95,11 @@ class Model:
         self.progress = begun(self.n_experts, state_size, setting.seed)
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
         self.scaler: Any = None
-        self.calibration = None
-        self.horizons = None
-        self.usual = 1.0
+        self.calibration: Any = None
         self.due: Due | None = None
+        self.calibrated = 0
+        self.horizons: Any = None
+        self.usual = 1.0
         self.session: Any = None
         self.met_few = 0
 
@@ -107,8 +110,9 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is only kept for the next rows that come one by one."""
-        own = {"calibration": self.calibration, "horizons": self.horizons}
-        return {**self.__dict__, **own, "due": None, "session": None}
+        self.calibrate()
+        self.judged()
+        return {**self.__dict__, "due": None, "session": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(in_memory(state, {}))
@@ -121,22 +125,23 @@ class Model:
         """
         return COMPILED if self.compiled else PLAIN
 
-    @property
-    def calibration(self) -> Any:
-        """What was learned of the decisions' errors, in `calibration.rounds` rounds; or None."""
-        held, due = self.__dict__["calibration"], self.due
-        if held is None or due is None or held.rounds == self.rounds:
-            return held
-        which = np.arange(held.rounds, self.rounds) % len(due.labels)
-        later = held.copy()
-        later.said = later.learn(*(array[which] for array in due))
-        later.rounds = self.rounds
-        self.__dict__["calibration"] = later
-        return later
+    def calibrate(self) -> Any:
+        """Have the calibration learn from rows that are due.
 
-    @calibration.setter
-    def calibration(self, calibration: Any) -> None:
-        self.__dict__["calibration"] = calibration
+        Gives what it says of each before its label; None where no row is due.
+        """
+        due, rounds = self.due, self.rounds
+        if due is None or self.calibrated == rounds:
+            return None
+        which, later = np.arange(self.calibrated, rounds) % len(due.labels), self.calibration.copy()
+        said = later.learn(*(array[which] for array in due))
+        self.__dict__.update(calibration=later, calibrated=rounds)  # no interruption between
+        return said
+
+    def certain(self) -> Any:
+        """The calibration, once it has learned from all rows."""
+        self.calibrate()
+        return self.calibration
 
     # -- laps, see `horizons` ---------------------------------------------------------------
 
@@ -153,33 +158,25 @@ class Model:
             if left <= 0 and self.horizons is not None:
                 left = self.horizons.end - self.rounds
 
-    @property
-    def horizons(self) -> Any:
-        """Of predictions far from the last label, once all rows of the laps so far are judged."""
-        held = self.__dict__["horizons"]
-        if held is not None:
-            held.judge(self)
-        return held
-
-    @horizons.setter
-    def horizons(self, horizons: Any) -> None:
-        self.__dict__["horizons"] = horizons
+    def judged(self) -> Any:
+        """The horizons, once all rows of the laps so far are judged; or None."""
+        if self.horizons is not None:
+            self.horizons.judge(self)
+        return self.horizons
 
     def settle(self, judges: bool = True) -> None:
         """Learn from a lap that is over. Called before and after rows are learned.
 
         judges : whether its rows are judged at once; else with the next rows, or when that counts
         """
-        held = self.__dict__["horizons"]
-        while held is not None and self.rounds >= held.due:
-            self.horizons = held = held.settled(self)
-        if judges and held is not None:
-            held.judge(self)
+        while self.horizons is not None and self.rounds >= self.horizons.due:
+            self.horizons = self.horizons.settled(self)
+        if judges:
+            self.judged()
 
     def next_alone(self, place: int) -> bool:
         """Whether the committee for the next row decides on one at a place, and all before it."""
-        far = self.__dict__["horizons"] is not None and place > 1
-        return not far or self.horizons.next_alone(place)
+        return self.horizons is None or place <= 1 or self.judged().next_alone(place)
 
     # -- what was learned -------------------------------------------------------------------
 
@@ -192,8 +189,9 @@ class Model:
         if self.chosen < 0 <= chosen:
             states = self._only(states, chosen)
         self.__dict__.update(  # no interruption between
-            progress=progress, states=states, scaler=scaler, calibration=calibration, usual=usual
-        )
+            progress=progress, states=states, scaler=scaler, calibration=calibration, usual=usual,
+            due=None,
+        )  # fmt: skip
 
     def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
@@ -202,8 +200,8 @@ class Model:
 
     def calibrations(self) -> list[Any]:
         """Of the committee for the next row, and of those for rows farther ahead."""
-        far = [] if self.horizons is None else [self.horizons.soon, self.horizons.late]
-        return [self.calibration, *(one.calibration for one in far)]
+        far = [] if self.horizons is None else [self.judged().soon, self.horizons.late]
+        return [self.certain(), *(one.calibration for one in far)]
 
     @property
     def rounds(self) -> int:
@@ -276,7 +274,7 @@ class Model:
         """Bytes that what was learned takes."""
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
-        ahead = 0 if self.horizons is None else self.horizons.nbytes(self)
+        ahead = 0 if self.horizons is None else self.judged().nbytes(self)
         own = sum(store.nbytes(state) for store, state in pairs)
         return own + sum(array.nbytes for array in others) + ahead
 
@@ -327,8 +325,8 @@ class Model:
             "stores": {f"{i}": store.arrays(state) for i, (store, state) in pairs},
         }
         if self.horizons is not None:
-            tree["horizons"] = self.horizons.arrays(self)
-        return flat({**tree, **self.scaler.arrays(), "calibration": self.calibration.arrays()})
+            tree["horizons"] = self.judged().arrays(self)
+        return flat({**tree, **self.scaler.arrays(), "calibration": self.certain().arrays()})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
@@ -346,7 +344,6 @@ class Model:
         self.usual = float(usual[0])
         with within("calibration."):
             self.calibration.restore(under(arrays, "calibration"))
-        self.calibration.rounds = self.rounds
         if self.horizons is not None:
             with within("horizons."):
                 self.horizons.restore(self, under(arrays, "horizons"))

@@ -55,7 +55,7 @@ PROGRESS = Table(
 
 
 class Due(NamedTuple):
-    """The last rows that were learned one by one: round t at t modulo their number.
+    """The last rows that were learned one by one, for the calibration: round t at t modulo n.
 
     leanings, labels, judged : as on a board; weights : (n,) of the rows, as they count
     """

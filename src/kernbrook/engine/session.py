@@ -23,7 +23,7 @@ from kernbrook.compiler.links import naming, new_links
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
-from kernbrook.engine.learning import check_scores
+from kernbrook.engine.learning import Answer, check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress, empty_board
 from kernbrook.engine.rounds import Met, go_through, learner_pass, score_some, scratch_of
@@ -287,8 +287,12 @@ class RowSession:
         assert model is not None
         return model
 
-    def learn(self, x: Floats, label: float, weight: float, lift: float) -> Floats | None:
+    def learn(
+        self, x: Floats, label: float, weight: float, lift: float, sure: bool = False
+    ) -> tuple[Floats, Any] | None:
         """(c,) the decision on a row before its label, NaN: none, is learned from.
+
+        And what the calibration says of it, where it is asked how `sure` the model is.
 
         weight : of the row, as it was given; lift : how much more it counts for the experts
         None where the row, (d,), is to be refused or has numbers of a size dealt with elsewhere.
@@ -296,6 +300,8 @@ class RowSession:
         if x.shape != (self.width,):
             return None
         self._look()
+        if sure:
+            self.model.calibrate()  # from the rows before
         out = np.empty(self.scores)
         end = self._fill(x) if self.by_parts else DONE
         if end == DONE:
@@ -310,15 +316,18 @@ class RowSession:
             if end <= LEAPT:
                 self.model.usual = usual
                 self._foresee(1)
+            said = self.model.calibrate() if sure and end <= LEAPT else None
             if last:
                 self._settle(judges=False)
-        if end <= LEAPT:
-            return out
+            if end <= LEAPT:
+                return out, said
         self._refused(end)
         return None
 
-    def learn_few(self, X: Floats, labels: Floats, weights: Floats, lifts: Any) -> Floats | None:
-        """(n, c) as `learn` for few rows, all or none; None where there is one to be refused.
+    def learn_few(
+        self, X: Floats, labels: Floats, weights: Floats, lifts: Any, sure: bool
+    ) -> Answer | None:
+        """As `learn` for few rows, all or none; None where there is one to be refused.
 
         None, too, where there are too many to take them one by one, and no room to take them
         together.
@@ -326,13 +335,15 @@ class RowSession:
         n = len(X)
         if n > len(self.journal.X) or X.shape[1] != self.width:
             return None
-        horizons = self.model.horizons
-        if horizons is not None and self.model.rounds + n > horizons.end:
+        model = self.model
+        if model.horizons is not None and model.rounds + n > model.horizons.end:
             return None  # a lap ends among them
         room = self._together(n)
         if room is None and n > self.few:
             return None
         self._look()
+        if sure:
+            model.calibrate()  # from the rows before
         weights, usual = self._relative(labels, weights)
         last = self._expect(X, labels, weights)
         out = np.empty((n, self.scores))
@@ -341,13 +352,16 @@ class RowSession:
             end = learn_rows(self.link, X, labels, weights, out)
         else:
             end = self._learn_together(room, X, labels, weights, out)
-        self.leapt = end == LEAPT
+        self.leapt, answer = end == LEAPT, None
         if end <= LEAPT:
-            self.model.usual = usual
+            model.usual = usual
             self._foresee(n)
+            leanings = self.due.leanings[np.arange(model.rounds - n, model.rounds) % MOST_DUE]
+            said = model.calibrate() if sure else None
+            answer = Answer(out, ~np.isnan(labels), leanings, said)
         if last:
             self._settle()
-        return out if end <= LEAPT else None
+        return answer
 
     def _learn_together(
         self, room: Together, X: Floats, labels: Floats, weights: Floats, out: Floats
@@ -383,13 +397,13 @@ class RowSession:
     def _settle(self, judges: bool = True) -> None:
         """Settle what is due; models as they were that judge no more rows are not read again."""
         self.model.settle(judges)
-        far: Any = self._model().__dict__["horizons"]
+        far = self.model.horizons
         self.readers = [own for own in self.readers if own[0] is far.now or own[0] is far.old]
 
     def _foresee(self, n: int) -> None:
         """Have models as they were score rows of the last n, where the lap's end would do so."""
         model = self.model
-        horizons: Any = model.__dict__["horizons"]
+        horizons = model.horizons
         if horizons is None:
             return
         first = int(self.progress.counters[ROUND]) - n - horizons.start
@@ -440,23 +454,20 @@ class RowSession:
         weights : of the rows, as they count
         Returns whether there is something to settle after them.
         """
-        n, at, held = len(X), int(self.progress.counters[ROUND]), self._model().__dict__
+        n, at, model = len(X), int(self.progress.counters[ROUND]), self.model
         if at + n > MOST_ROUNDS:
             check_rounds(at + n)
-        calibration = held["calibration"]
-        if calibration is not None and at + n - calibration.rounds > MOST_DUE:
-            _ = self.model.calibration  # it learns what is due
+        if at + n - model.calibrated > MOST_DUE:
+            model.calibrate()
         several = isinstance(labels, np.ndarray)
         where = np.arange(at, at + n) % MOST_DUE if several else at % MOST_DUE
         self.due.labels[where], self.due.weights[where] = labels, weights
-        horizons = held["horizons"]
-        if horizons is None:
+        if model.horizons is None:
             return False
-        if at >= horizons.end:  # an interruption left a lap open
-            self.model.settle()
-            horizons = held["horizons"]
-        horizons.note(at, X, labels, weights)
-        return bool(at + n >= horizons.due)
+        if at >= model.horizons.end:  # an interruption left a lap open
+            model.settle()
+        model.horizons.note(at, X, labels, weights)
+        return bool(at + n >= model.horizons.due)
 
     def decide(self, x: Floats) -> Leant | None:
         """As `deciding.lean` for one row, (d,), that is the next one; None as for `learn`."""
@@ -477,7 +488,7 @@ class RowSession:
         if self.by_parts or X.shape[1] != self.width:
             return None
         self._look()
-        n, X, horizons = len(X), np.require(X, requirements="W"), self.model.horizons
+        n, X, horizons = len(X), np.require(X, requirements="W"), self.model.judged()
         kinds = None if places is None or horizons is None else horizons.kinds(places)
         out, leanings = np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
         if horizons is None or kinds is None or not kinds.any():
@@ -501,11 +512,6 @@ class RowSession:
             return NO_LEAP
         feature, at = self._leap
         return int((at - self.model.rounds + n) * self.width + feature)
-
-    def leanings(self, n: int) -> Floats:
-        """(n, ...) what the experts leant to before the labels of the last few rows."""
-        rounds = self.model.rounds
-        return self.due.leanings[np.arange(rounds - n, rounds) % MOST_DUE]
 
     def _fill(self, x: Floats) -> int:
         """What is not compiled looks at a row. Returns how that ends."""
@@ -553,10 +559,10 @@ class RowSession:
         for store, state in zip(self.stores, model.states, strict=True):
             store.load(state)
         self.scaler.load(model.scaler)
-        calibration = model.calibration  # up to date, before what was due is forgotten
+        model.calibrate()  # before what was due is forgotten
         model.__dict__.update(
             progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,
-            calibration=calibration,
+            calibrated=model.rounds,
         )  # fmt: skip
 
 

@@ -24,8 +24,7 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     model.states = tuple(store.goes_on(before, state, spread) for store, before, state in trio)
     model.progress = old.progress
     model.scaler, model.usual = old.scaler, old.usual
-    model.calibration = old.calibration.with_classes(positions, model.setting.scores)
-    model.calibration.rounds = model.rounds
+    model.calibration = old.certain().with_classes(positions, model.setting.scores)
     begin_horizons(model)
 
 
@@ -50,8 +49,7 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     means = np.array([one.usual - before.usual for one in models])
     model.usual = before.usual + float(shares @ means)
     model.scaler.unite(apart.of("scaler"))
-    model.calibration.unite(apart.of("calibration"))
-    model.calibration.rounds = model.rounds
+    model.calibration.unite(apart.over(lambda one: one.certain()))
     begin_horizons(model)
     if model.horizons is not None:
         model.horizons.unite(model, apart)
@@ -66,7 +64,7 @@ def widen(model: Model, old: Model) -> None:
     model.states = tuple(store.with_features(before, state) for store, before, state in trio)
     model.progress, model.usual = old.progress, old.usual
     model.scaler = old.scaler.with_features(model.setting.width)
-    model.calibration = old.calibration
+    model.calibration = old.certain()
     begin_horizons(model)
 
 

@@ -41,10 +41,10 @@ from kernbrook.checks import (
     row_of_chunk,
     shown,
 )
-from kernbrook.engine.blocks import Views, as_targets, slices
-from kernbrook.engine.deciding import Leant, lean, rows_of, views_of, would_ask
+from kernbrook.engine.blocks import Views, as_targets, rows_of, slices, views_of
+from kernbrook.engine.deciding import Leant, lean, would_ask
 from kernbrook.engine.horizons.committees import waiting
-from kernbrook.engine.learning import Told, learn_block
+from kernbrook.engine.learning import Answer, Told, learn_block
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of, parts_of_pool
 from kernbrook.engine.progress import MOST_ROUNDS
@@ -489,11 +489,12 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     _numbers: Callable[[NDArray[Any]], Any]  # labels as it takes them
     _number_of: Callable[[Any], Any]  # of one label; None where it has to be looked at more closely
     _predictions: Callable[[Floats], Any]  # what decisions say
-    _prediction: Callable[[Floats], Any]  # the same of one row
+    _prediction: Callable[[Floats, Any], Any]  # of one row, and of what the calibration says
     _uninformed: Callable[[], Any]  # what is said of a row that says nothing
     _no_rows: Callable[[Any], Learned]  # what `learn` gives of a chunk without rows
     _new_calibration: Callable[[int], Any]  # what learns from the errors; of so many `inputs`
-    _sure: Callable[[Floats, Floats], dict[str, Any]]  # how sure it was of the last block, by name
+    _sure: Callable[[Answer], dict[str, Any]]  # how sure it was of rows, by name
+    _asks_how_sure: Callable[[bool], bool]  # whether that is looked at; given : no answer is
 
     def _set_classes(self, y: Any, classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
@@ -501,9 +502,9 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def _of_these(self, oracle: Any) -> Any:
         """The oracle, held to the classes that a call names as all."""
 
-    def _met(self, decisions: Floats) -> Any:
-        """What was said of the rows of the last block, before their labels."""
-        return self._predictions(decisions)
+    def _met(self, answer: Answer) -> Any:
+        """What was said of rows before their labels."""
+        return self._predictions(answer.decisions)
 
     def _calibrating(self) -> dict[str, Any]:
         """What the calibration is asked for, by name."""
@@ -610,11 +611,12 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if quick is not None:
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
-                decision = quick.learn(row, label, weight, self._lifts(label, weight))
-                if decision is not None:
+                lift, sure = self._lifts(label, weight), self._asks_how_sure(True)
+                said = quick.learn(row, label, weight, lift, sure)
+                if said is not None:
                     if quick.leapt:
                         _warn_of_leap(row[None], quick.leap(1), 0)
-                    return self._prediction(decision)
+                    return self._prediction(*said)
         with self._nothing_half_done():
             X, labels = self._checked(np.atleast_2d(row), [y])
             self._set_classes(labels, classes)
@@ -711,36 +713,34 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if quick is None:
             return None
         targets = as_targets(labels)
-        decisions = quick.learn_few(X, targets, importance, self._lifts(labels, importance))
-        if decisions is None:
+        lifts, sure = self._lifts(labels, importance), self._asks_how_sure(given)
+        answer = quick.learn_few(X, targets, importance, lifts, sure)
+        if answer is None:
             return None
         _warn_of_leap(X, quick.leap(len(X)), first)
-        return self._told(decisions, quick.leanings(len(X)), ~np.isnan(targets), given)
+        return self._told(answer, given)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
     ) -> Learned:
         """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
-        model, oracle, scaler = self._model, callable(y), self._model.scaler.copy()
-        part = rows.part(where.start, where.stop)
-        views = views_of(model, scaler.learn(X[where]), part)
+        model, oracle, part = self._model, callable(y), rows.part(where.start, where.stop)
         if oracle:
-            wanted = would_ask(model, views, X[where])[0]
+            wanted = would_ask(model, *self._seen(X[where]))[0]
             told = np.array([self._answer(y, X, where.start) if wanted else self._nothing])
             model = self._model  # an answer may be of a new class
         else:
             told = y[where]
         always, asked_for = given or oracle, self._calibrating()
         weights, lifts = importance[where], self._lifts(told, importance[where])
-        block = Told(views, X[where], told, weights, always, asked_for, lifts)
-        answer = learn_block(model, block, scaler)
+        answer = learn_block(model, Told(part, X[where], told, weights, always, asked_for, lifts))
         model.settle()
-        return self._told(answer.decisions, answer.leanings, answer.asked, given)
+        return self._told(answer, given)
 
-    def _told(self, decisions: Floats, leanings: Floats, asked: Flags, given: bool) -> Learned:
-        """What was said of the rows of the last block, before their labels."""
-        sure = {} if given else self._sure(decisions, leanings)
-        return Learned(self._met(decisions), asked, decisions, **sure)
+    def _told(self, answer: Answer, given: bool) -> Learned:
+        """What was said of rows before their labels."""
+        sure = {} if given else self._sure(answer)
+        return Learned(self._met(answer), answer.asked, answer.decisions, **sure)
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         """The oracle's label of a row, as the model takes it."""
@@ -909,7 +909,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        return self._prediction(self._lean_one(x)[0][0])
+        return self._prediction(self._lean_one(x)[0][0], None)
 
     @in_turn
     def should_ask(self, X: Any) -> Flags:

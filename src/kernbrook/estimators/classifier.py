@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
-from kernbrook.engine.deciding import Leant, rows_of
+from kernbrook.engine.blocks import rows_of
+from kernbrook.engine.deciding import Leant
+from kernbrook.engine.learning import Answer
 from kernbrook.engine.model import Model
 from kernbrook.engine.widening import take_over
 from kernbrook.errors import InputError
@@ -201,7 +203,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
         if not self._by_chance or probabilities is None:
             return self._predictions(leant.decisions)
-        known = self._model.calibration
+        known = self._model.certain()
         cuts, usual = np.full(len(probabilities), known.cut), np.empty(probabilities.shape)
         usual[:] = known.usual
         for own, calibration in self._by_horizon(leant):
@@ -246,7 +248,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
-        found = self._model.calibration.probabilities(leant.leanings)
+        found = self._model.certain().probabilities(leant.leanings)
         for own, calibration in self._by_horizon(leant):
             found[own] = calibration.probabilities(leant.leanings[own])
         return self._agreed(found, leant.decisions, leant.leanings)
@@ -412,19 +414,19 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if self.class_weight is None:
             return 1.0
         numbers = np.where(np.atleast_1d(labels) >= 0, labels, -1).astype(np.int64)
-        counts = self._model.calibration.counts
+        counts = self._model.certain().counts
         found = lifts(self.class_weight, self.classes_, counts, numbers, np.atleast_1d(weights))
         return found if np.ndim(labels) else found[0]
 
     def _predictions(self, decisions: Floats) -> NDArray[Any]:
         return self.classes_[chosen(decisions)]
 
-    def _prediction(self, decision: Floats) -> Any:
-        if not self._by_chance:
+    def _prediction(self, decision: Floats, sure: Any) -> Any:
+        if sure is None:
             # As `chosen`, in a fourth of the time.
             number = decision.argmax() if len(decision) > 1 else int(decision[0] >= 0)
             return self.classes_[number]
-        return self._called(*(array[-1:] for array in self._model.calibration.said))[0]
+        return self._called(*sure)[0]
 
     def _kept_check(self) -> None:
         super()._kept_check()
@@ -435,14 +437,15 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         check_kept_classes(vars(self).get("classes_"))
         super()._check_fitted(width)
 
-    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
-        probabilities = self._model.calibration.said[0][-len(decisions) :]
-        return {"probabilities": self._agreed(probabilities, decisions, leanings)}
+    def _asks_how_sure(self, given: bool) -> bool:
+        return not given or self._by_chance
 
-    def _met(self, decisions: Floats) -> NDArray[Any]:
-        if not self._by_chance:
-            return self._predictions(decisions)
-        return self._called(*(array[-len(decisions) :] for array in self._model.calibration.said))
+    def _sure(self, answer: Answer) -> dict[str, Any]:
+        agreed = self._agreed(answer.said[0], answer.decisions, answer.leanings)
+        return {"probabilities": agreed}
+
+    def _met(self, answer: Answer) -> NDArray[Any]:
+        return self._called(*answer.said) if self._by_chance else super()._met(answer)
 
     def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
         known = self.classes_
@@ -457,7 +460,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return Calibration(self._scores, inputs)
 
     def _uninformed(self) -> Any:
-        counts = self._model.calibration.counts if "_model" in vars(self) else np.zeros(1)
+        counts = self._model.certain().counts if "_model" in vars(self) else np.zeros(1)
         return self.classes_[counts.argmax()]
 
     def _no_rows(self, classes: Any) -> Learned:

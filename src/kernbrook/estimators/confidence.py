@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +73,7 @@ class Calibration:
     forecasters at their own game, Theoretical Economics 18.
     """
 
-    rounds = 0  # of the model, so far
     _recent = RECENT
-    said: Any = None  # before the labels that it has learned from last
 
     def __init__(self, scores: int, inputs: int = 1):
         vote = 3 + scores if inputs == 2 else 0
@@ -124,9 +123,8 @@ class Calibration:
 
     def copy(self) -> Calibration:
         """One that goes on from here by itself."""
-        other = Calibration.__new__(Calibration)
+        other = copy(self)
         other._known = copied(self._known)
-        other.rounds, other._recent = self.rounds, self._recent
         return other
 
     def begun_far(self) -> Calibration:
@@ -278,9 +276,6 @@ class Residuals:
     Angelopoulos, Candès, Tibshirani (2023), Conformal PID control for time series prediction.
     """
 
-    rounds = 0  # of the model, so far
-    said: Any = None  # before the labels that it has learned from last
-
     def __init__(self) -> None:
         self._errors, self._seen, self._labels = ERRORS.begun()
 
@@ -341,10 +336,8 @@ class Residuals:
 
     def copy(self) -> Residuals:
         """One that goes on from here by itself."""
-        other = Residuals.__new__(Residuals)
-        other._errors, other._seen = self._errors.copy(), self._seen.copy()
-        other._labels = self._labels
-        other.rounds = self.rounds
+        other = copy(self)
+        other._errors = self._errors.copy()
         return other
 
     def begun_far(self) -> Residuals:

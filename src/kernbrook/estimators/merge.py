@@ -55,10 +55,7 @@ def _count_labels(model: Any, models: Sequence[Any], made: Model) -> None:
     begun = [one for one in models if hasattr(one, "offset_")]
     if len({one.offset_ for one in begun}) > 1:
         made.calibration.count_labels(
-            [
-                (one._model.calibration, one.offset_ - getattr(model, "offset_", 0.0))
-                for one in begun
-            ]
+            [(one._model.certain(), one.offset_ - getattr(model, "offset_", 0.0)) for one in begun]
         )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
+from kernbrook.engine.learning import Answer
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import OnlineMachine
@@ -140,7 +141,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions = self._predictions(leant.decisions) + self._offset()
         if not return_std:
             return predictions
-        deviations = np.full(len(predictions), self._model.calibration.deviation())
+        deviations = np.full(len(predictions), self._model.certain().deviation())
         for own, calibration in self._by_horizon(leant):
             deviations[own] = calibration.deviation()
         return predictions, deviations
@@ -188,7 +189,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         leant = self._lean(X)
         predictions, half = self._predictions(leant.decisions) + self._offset(), None
         if (coverage := covering.get()) is not None:
-            half = np.full(len(predictions), self._model.calibration.half_width(float(coverage)))
+            half = np.full(len(predictions), self._model.certain().half_width(float(coverage)))
             for own, calibration in self._by_horizon(leant):
                 half[own] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)
@@ -252,10 +253,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         if not (type(offset) is float and abs(offset) < LARGEST):
             raise InputError(f"offset_: expected a number of size below 1e100, got {shown(offset)}")
 
-    def _sure(self, decisions: Floats, leanings: Floats) -> dict[str, Any]:
-        if covering.get() is None:
-            return {}
-        return {"half_widths": self._model.calibration.said[-len(decisions) :]}
+    def _asks_how_sure(self, given: bool) -> bool:
+        return not given and covering.get() is not None
+
+    def _sure(self, answer: Answer) -> dict[str, Any]:
+        return {} if answer.said is None else {"half_widths": answer.said}
 
     def _new_calibration(self, inputs: int) -> Residuals:
         return Residuals()
@@ -269,5 +271,5 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _predictions(self, decisions: Floats) -> Floats:
         return decisions[:, 0].copy()
 
-    def _prediction(self, decision: Floats) -> Any:
+    def _prediction(self, decision: Floats, sure: Any) -> Any:
         return decision[0] + self._offset()

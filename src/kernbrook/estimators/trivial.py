@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import LARGEST, OneOf, check, counted, shown
+from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked
 from kernbrook.estimators.confidence import Residuals, check_coverage, covering, intervals_of
@@ -311,7 +312,8 @@ def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
     data at once.
     """
     rule: Any = None
-    calibration = getattr(getattr(model, "_model", None), "calibration", None)
+    learned = getattr(model, "_model", None)
+    calibration = learned.certain() if isinstance(learned, Model) else None
     if isinstance(model, _Trivial):
         rule = TrivialRegressor() if model._of_numbers else TrivialClassifier()
         vars(rule).update({k: vars(model)[k] for k in model._learned if k in vars(model)})

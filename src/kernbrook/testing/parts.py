@@ -429,7 +429,7 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
         "weights": model.expert_weights_,
         "number of support vectors": np.array([model.n_support_stored_]),
     }
-    calibration = model._model.calibration.arrays()
+    calibration = model._model.certain().arrays()
     held.update({f"calibration {name}": array for name, array in calibration.items()})
     with suppress(AttributeError):  # on features
         held.update({"support vectors": model.support_vectors_, "coefficients": model.dual_coef_})

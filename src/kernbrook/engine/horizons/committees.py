@@ -36,7 +36,8 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.links import ROOM
-from kernbrook.engine.deciding import read, rows_of, views_of
+from kernbrook.engine.blocks import rows_of, views_of
+from kernbrook.engine.deciding import read
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.laps import (
     FAR,
@@ -152,7 +153,7 @@ class Committees:
     lines : regressions on all rows of the laps before
     soon, late : the committees
     now, old : the model at the start of this lap, and of this or one of the last three; or None
-    over : the lap before, until all is learned from it; `Model.horizons` sees to that
+    over : the lap before, until all is learned from it; `Model.judged` sees to that
     said : what `now` says of rows of this lap, once all those have come; then `now` is None
     """
 
@@ -273,7 +274,7 @@ class Committees:
         """
         other = copy(self)
         begins = None in (self.soon.calibration, self.late.calibration)
-        other.over = Over(self, model.calibration.begun_far() if begins else None)
+        other.over = Over(self, model.certain().begun_far() if begins else None)
         other.start, other.said = self.end, ()
         other.now = self._kept(model)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:

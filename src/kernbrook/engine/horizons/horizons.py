@@ -132,7 +132,7 @@ class Horizons(Committees):
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
-        far = apart.of("horizons")
+        far = apart.over(lambda one: one.judged())
         self.lines = lines.merged(far.of("lines"))
         for name in NAMES[1:]:
             each = far.of(name)
@@ -142,7 +142,7 @@ class Horizons(Committees):
                 apart.over(
                     lambda one, name=name: (
                         getattr(one.horizons, name).calibration  # type: ignore[misc]
-                        or one.calibration.begun_far()
+                        or one.certain().begun_far()
                     )
                 )
             )
