@@ -8,7 +8,7 @@ from numba import njit
 from kernbrook.compiler.inner import Compiled
 from kernbrook.engine.progress import begun
 from kernbrook.engine.rules import typed
-from kernbrook.engine.stores import expansion, in_place, linear, shared, slots
+from kernbrook.engine.stores import expansion, in_place, linear, slots
 from kernbrook.engine.verbs import Told, update
 
 # Of each array of slots that has them, how many of its last axes are slots; 0: the first one is.
@@ -100,8 +100,7 @@ def sums_of(model, i=0):
 
 def support_of(model, i=0):
     """The support vectors of the i-th store, of expansions."""
-    state = store_of(model, i)[1]
-    return getattr(state, "support", state)
+    return store_of(model, i)[1].support
 
 
 def scale_of(model, i=0):
@@ -144,7 +143,7 @@ def compiled():
 def small_blocks(monkeypatch, size):
     """Models that are made from now on learn in blocks of so many rows."""
     for module, name in (
-        *((expansion, "BLOCK"), (shared, "BLOCK")),
+        (expansion, "BLOCK"),
         *((slots, "BUDGET_BLOCK"), (linear, "FEATURE_BLOCK"), (in_place, "BLOCK")),
     ):
         monkeypatch.setattr(module, name, size)

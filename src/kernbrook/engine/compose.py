@@ -17,9 +17,8 @@ from kernbrook.engine.progress import Choices, Terms
 from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting, Store
-from kernbrook.engine.stores.expansion import Expansion
+from kernbrook.engine.stores.expansion import Expansion, SharedExpansion
 from kernbrook.engine.stores.linear import Linear
-from kernbrook.engine.stores.shared import SharedExpansion
 from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.errors import InputError
 from kernbrook.kernels import Kernel

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.state import filled
-from kernbrook.engine.store_verbs import score
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
@@ -19,7 +18,6 @@ from kernbrook.gram.arrays import Flags, Floats, Labels, wider
 from kernbrook.gram.rows import Rows
 from kernbrook.numerics.keys import met_before
 from kernbrook.numerics.scores_of_classes import margin_of
-from kernbrook.numerics.zero import zero_or
 
 Array = NDArray[Any]
 PIECES = 4  # tasks for each thread
@@ -243,30 +241,6 @@ class Store:
     def only(self, state: Any, expert: int) -> Any:
         """The state once all experts but one are given up; `expert` is its number in the pool."""
         return state
-
-
-class Summed(NamedTuple):
-    """The compiled form of experts whose scores are there: sums and their sizes, (m c, b)."""
-
-    experts: Labels
-    totals: Floats
-    sizes: Floats
-
-
-@score.of(Summed)
-def _score(part, t, board):
-    classes = board.scores.shape[2]
-    for e in range(part.experts.shape[0]):
-        for c in range(classes):
-            size = part.sizes[e * classes + c, t]
-            board.scores[t, part.experts[e], c] = zero_or(part.totals[e * classes + c, t], size)
-            board.sizes[t, part.experts[e], c] = size
-
-
-def summed(experts: Labels, totals: Floats, sizes: Floats, state: Any) -> Prepared:
-    """Before rows are scored only, whose sums are known."""
-    member = Summed(experts, totals, sizes)
-    return Prepared((member,), 1, lambda *_: state)
 
 
 def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:

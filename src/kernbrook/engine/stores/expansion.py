@@ -1,4 +1,7 @@
-"""Kernel expansions: experts that sum over all support vectors that they add."""
+"""Kernel expansions: experts that sum over all support vectors that they add.
+
+Each has coefficients of its own, or, in OM-2, all have the same.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import linked, through
+from kernbrook.compiler.links import ROOM, linked, pin, through
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field
 from kernbrook.engine.store_verbs import learn, score
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met, summed
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met
 from kernbrook.engine.uniting import Apart, union
-from kernbrook.engine.verbs import expand
+from kernbrook.engine.verbs import expand, update, weigh_all
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
 from kernbrook.gram.rows import Block, Rows
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import BLOCK, KernelSums
+from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.plan import Plan
+from kernbrook.numerics.scores_of_classes import add_step, margin_of
 from kernbrook.numerics.values import add_points
 from kernbrook.numerics.zero import zero_or
 
@@ -41,35 +46,45 @@ class ExpansionState(NamedTuple):
     scale: Floats
 
 
-class Sums(NamedTuple):
-    """A block of b examples, as m experts meet it. An expert's coefficients, and so its sums, are
-    `scale` times those that are stored: shrinking them all is one product.
+class Summed(NamedTuple):
+    """The scores of m experts on b examples. An expert's coefficients, and so its sums, are `scale`
+    times those that are stored: shrinking them all is one product.
 
-    firsts : (r + 1,) int, the first expert of each of r rules
     experts : (m,) int, their numbers in the pool
-    plan, pairs : the kernels, and (channels, b, b) pair values of the block with itself
     totals, sizes : (m c, b) kernel sums, the c scores of an expert one after the other
-    keys, known : (b,) int, equal for equal rows; (b,) bool, whether a row is equal to one that the
-        experts sum over
-    diagonal : (m, b) k(x, x), where a rule looks at it
-    coefficients : (b, m c), zeros on entry: what each example was added with
     scale : (m,) the common factor of each expert's coefficients
-    shifts : (m,) how often that factor was multiplied by 1 / SMALL during the block. The
+    known : (b,) bool, whether a row is equal to one that the experts sum over
+    """
+
+    experts: Labels
+    totals: Floats
+    sizes: Floats
+    scale: Floats
+    known: Flags
+
+
+class Sums(NamedTuple):
+    """A block of b examples, as m experts learn it.
+
+    summed : what they say
+    firsts : (r + 1,) int, the first expert of each of r rules
+    plan, pairs : the kernels, and (channels, b, b) pair values of the block with itself
+    keys : (b,) int, equal for equal rows
+    diagonal : (m, b) k(x, x), where a rule looks at it
+    coefficients : (b, m c), or (b, c) where all have the same, zeros on entry: what each example
+        was added with
+    shifts : (m,) how often the scale of each was multiplied by 1 / SMALL during the block. The
         coefficients of points stored before have still to be multiplied by SMALL as often
     values, change : (2, b) and (c,) scratch
     """
 
+    summed: Summed
     firsts: Labels
-    experts: Labels
     plan: Plan
     pairs: Floats
-    totals: Floats
-    sizes: Floats
     keys: Labels
-    known: NDArray[np.bool_]
     diagonal: Floats
     coefficients: Floats
-    scale: Floats
     shifts: Labels
     values: Floats
     change: Floats
@@ -85,16 +100,39 @@ class Growing(NamedTuple):
     sums: Sums
 
 
-@score.of(Growing)
+class Shared(NamedTuple):
+    """The compiled form of kernels with the same coefficients.
+
+    combiner, progress : by whose weights the kernels are combined, a link to it; `progress.state`
+        has the squared norms of the m dual vectors
+    weights, stale : (m,) these weights; (1,) bool, whether the norms have changed since
+    room : (ROOM,) for what is pinned; sums : of the kernels
+    """
+
+    combiner: Any
+    progress: Progress
+    weights: Floats
+    stale: Flags
+    room: Labels
+    sums: Sums
+
+
+@score.of(Summed)
 def _score(part, t, board):
-    sums, classes = part.sums, board.scores.shape[2]
-    for e in range(sums.experts.shape[0]):
-        expert, scale = sums.experts[e], sums.scale[e]
+    classes = board.scores.shape[2]
+    for e in range(part.experts.shape[0]):
+        expert, scale = part.experts[e], part.scale[e]
         for c in range(classes):
-            size = sums.sizes[e * classes + c, t]
-            board.scores[t, expert, c] = scale * zero_or(sums.totals[e * classes + c, t], size)
+            size = part.sizes[e * classes + c, t]
+            board.scores[t, expert, c] = scale * zero_or(part.totals[e * classes + c, t], size)
             board.sizes[t, expert, c] = scale * size
-        board.known[t, expert] = sums.known[t]
+        board.known[t, expert] = part.known[t]
+
+
+@score.of(Growing)
+@score.of(Shared)
+def _score_growing(part, t, board):
+    score(part.sums.summed, t, board)
 
 
 @learn.of(Growing)
@@ -105,7 +143,7 @@ def _learn(part, t, updates, clock, board):
     classes = board.scores.shape[2]
     for r in range(len(rules)):
         for e in range(sums.firsts[r], sums.firsts[r + 1]):
-            expert = sums.experts[e]
+            expert = sums.summed.experts[e]
             if not updates[expert]:
                 continue
             for c in range(classes):
@@ -117,24 +155,59 @@ def _learn(part, t, updates, clock, board):
                 shrink_expert(sums, e, classes, shrink, t)
             for c in range(classes):
                 if change[c] != 0.0:
-                    sums.coefficients[t, e * classes + c] = change[c] / sums.scale[e]
+                    sums.coefficients[t, e * classes + c] = change[c] / sums.summed.scale[e]
                     added = True
     if added:
         add_example(sums, t)
 
 
+@learn.of(Shared)
+def _learn_together(part, t, updates, clock, board):
+    """Where the two-class margin is at most 1, the example is added with step 1."""
+    scores, sizes, label = board.scores[t], board.sizes[t], int(board.labels[t])
+    m, classes = scores.shape
+    if board.importance[t] <= 0.0:
+        return
+    weights, total, size = part.weights, np.zeros(classes), np.zeros(classes)
+    if part.stale[0]:
+        through(weigh_all, part.combiner, pin(part.progress, part.room), weights)
+        part.stale[0] = False
+    for j in range(m):
+        for c in range(classes):
+            total[c] += weights[j] * scores[j, c]
+            size[c] += weights[j] * sizes[j, c]
+    for c in range(classes):
+        total[c] = zero_or(total[c], size[c])
+    margin, _, rival, _ = margin_of(total, size, label)
+    if classes == 1:
+        margin *= 2.0  # two classes, each with half of the score
+    if margin > 1.0:
+        return
+    sums, norms = part.sums, part.progress.state
+    change = sums.coefficients[t]
+    add_step(change, label, rival, board.importance[t])
+    for j in range(m):
+        own, grown = sums.diagonal[j, t], 0.0
+        for c in range(classes):
+            raw = sums.summed.totals[j * classes + c, t]
+            grown += 2.0 * change[c] * raw + change[c] ** 2 * own
+        norms[j] = max(norms[j] + grown, 0.0)
+    part.stale[0] = True
+    add_example(sums, t)
+
+
 @njit(cache=True, nogil=True, forceinline=True)
 def shrink_expert(sums, e, classes, factor, t):
     """All coefficients of an expert times a factor, before it learns from example t."""
-    scale = sums.scale
+    scale, totals, sizes = sums.summed.scale, sums.summed.totals, sums.summed.sizes
     scale[e] *= factor
     if scale[e] < SMALL:
         scale[e] /= SMALL
         sums.shifts[e] += 1
         for k in range(e * classes, (e + 1) * classes):
-            for later in range(t + 1, sums.totals.shape[1]):
-                sums.totals[k, later] *= SMALL
-                sums.sizes[k, later] *= SMALL
+            for later in range(t + 1, totals.shape[1]):
+                totals[k, later] *= SMALL
+                sizes[k, later] *= SMALL
             for s in range(t):
                 sums.coefficients[s, k] *= SMALL
 
@@ -142,26 +215,25 @@ def shrink_expert(sums, e, classes, factor, t):
 @njit(cache=True, nogil=True, forceinline=True)
 def add_example(sums, t):
     """Example t, with its coefficients, counts from now on in the sums of those to come."""
-    b = sums.known.shape[0]
+    totals, sizes, known = sums.summed.totals, sums.summed.sizes, sums.summed.known
+    b = known.shape[0]
     for later in range(t + 1, b):
-        sums.known[later] |= sums.keys[later] == sums.keys[t]
+        known[later] |= sums.keys[later] == sums.keys[t]
     add_points(
-        sums.plan, sums.pairs, t, t + 1, t + 1, b, sums.coefficients, sums.totals, sums.sizes,
-        sums.values,
-    )  # fmt: skip
+        sums.plan, sums.pairs, t, t + 1, t + 1, b, sums.coefficients, totals, sizes, sums.values
+    )
 
 
 @njit(cache=True, nogil=True)
-def diagonals(plan, pairs, classes, out):
-    """out[e, t] = k_e(x_t, x_t), (e, b); pairs (channels, b, b) of the block."""
+def diagonals(plan, pairs, ones, classes, out):
+    """out[e, t] = k_e(x_t, x_t), (e, b).
+
+    pairs : (channels, b, b) of the block; ones : (b, columns) coefficients, of the first scores
+    """
     n_experts, b = out.shape
-    ones = np.zeros((b, n_experts * classes))
-    for s in range(b):
-        for e in range(n_experts):
-            ones[s, e * classes] = 1.0
     sums = np.zeros((n_experts * classes, b))
     spare = np.zeros_like(sums)
-    values = np.empty((2, b), pairs.dtype)
+    values = np.empty((2, b))
     for t in range(b):
         add_points(plan, pairs, t, t + 1, t, t + 1, ones, sums, spare, values)
     for e in range(n_experts):
@@ -188,66 +260,49 @@ class Expansion(Store):
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
+        self.judges_stored = setting.judges_stored
         self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
+        self.columns = len(kernels) * setting.scores
 
     def begin(self) -> ExpansionState:
-        m, columns = len(self.experts), len(self.experts) * self.setting.scores
-        return ExpansionState(
-            StoredPoints(columns, self.setting.width, self.setting.sparse), np.ones(m)
-        )
+        support = StoredPoints(self.columns, self.setting.width, self.setting.sparse)
+        return ExpansionState(support, np.ones(len(self.experts)))
 
     def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        support, layout = state.support, self.sums.layout
+        support, plan, c = state.support, self.sums.layout.plan, self.setting.scores
         totals, sizes = self.sums.sums(support, rows)
-        pairs = Block(rows, layout).own_pairs()
+        pairs = Block(rows, self.sums.layout).own_pairs()
         self.sums.check_finite(sizes)
-        keys, known = met(self.setting.judges_stored, rows, support.rows.keys, inside=False)
-        own = np.zeros((len(rows), support.coefficients.shape[1]))
-        sums = self._block(state, pairs, totals, sizes, keys, known, own)
-        member = Growing(self._links(), sums)
+        keys, known = met(self.judges_stored, rows, support.rows.keys, inside=False)
+        m, b = len(self.experts), len(rows)
+        own, diagonal = np.zeros((b, support.coefficients.shape[1])), np.zeros((m, b))
+        if self.needs_diagonal:
+            ones = np.zeros_like(own)
+            ones[:, ::c] = 1.0
+            diagonals(plan, pairs, ones, c, diagonal)
+        summed = Summed(self.experts, totals, sizes, state.scale.copy(), known)
+        shifts, values = np.zeros(m, dtype=np.int64), np.empty((2, b))
+        sums = Sums(
+            summed, self.firsts, plan, pairs, keys, diagonal, own, shifts, values, np.zeros(c)
+        )
 
         def finish(board: Board, asked: Flags) -> ExpansionState:
-            self._check(sums)
+            sound = (summed.scale > 0) & np.isfinite(summed.scale)
+            if not (np.isfinite(own).all() and sound.all()):
+                raise self.overflow(int(sound.argmin()))
             held = support
             if sums.shifts.any():
-                shrunk = held.coefficients * np.repeat(SMALL**sums.shifts, self.setting.scores)
-                held = held.with_coefficients(shrunk)
+                held = held.with_coefficients(held.coefficients * np.repeat(SMALL**sums.shifts, c))
             added = np.flatnonzero(own.any(axis=1))
             if len(added):
                 held = held.appended(rows, added, own[added])
-            return ExpansionState(held, sums.scale)
+            return ExpansionState(held, summed.scale)
 
-        return Prepared((member,), 1, finish)
+        return Prepared((self.member(sums, progress),), 1, finish)
 
-    def _block(
-        self,
-        state: ExpansionState,
-        pairs: Floats,
-        totals: Floats,
-        sizes: Floats,
-        keys: Labels,
-        known: NDArray[np.bool_],
-        coefficients: Floats,
-    ) -> Sums:
-        m, b, c = len(self.experts), totals.shape[1], self.setting.scores
-        plan = self.sums.layout.plan
-        diagonal = np.zeros((m, b))
-        if self.needs_diagonal:
-            diagonals(plan, pairs, c, diagonal)
-        return Sums(
-            self.firsts, self.experts, plan, pairs, totals, sizes, keys, known,
-            diagonal, coefficients, state.scale.copy(), np.zeros(m, dtype=np.int64),
-            np.empty((2, b), pairs.dtype), np.zeros(c),
-        )  # fmt: skip
-
-    def _links(self) -> Any:
-        return linked(expand, self.rules, self.compiled)
-
-    def _check(self, sums: Sums) -> None:
-        """Raise NonFiniteError where scores or coefficients have overflowed."""
-        sound = (sums.scale > 0) & np.isfinite(sums.scale)
-        if not (np.isfinite(sums.coefficients).all() and sound.all()):
-            raise self.overflow(int(sound.argmin()))
+    def member(self, sums: Sums, progress: Progress) -> Any:
+        """The compiled form."""
+        return Growing(linked(expand, self.rules, self.compiled), sums)
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError(
@@ -257,8 +312,8 @@ class Expansion(Store):
 
     def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state.support, rows)
-        scale = np.repeat(state.scale, self.setting.scores)[:, None]
-        return summed(self.experts, scale * totals, scale * sizes, state)
+        member = Summed(self.experts, totals, sizes, state.scale, np.zeros(len(rows), dtype=bool))
+        return Prepared((member,), 1, lambda *_: state)
 
     def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
         return {**state.support.arrays(), "scale": state.scale}
@@ -305,3 +360,38 @@ class Expansion(Store):
     def only(self, state: ExpansionState, expert: int) -> ExpansionState:
         columns = np.flatnonzero(np.repeat(self.experts == expert, self.setting.scores))
         return state._replace(support=state.support.only_columns(columns.tolist()))
+
+
+class SharedExpansion(Expansion):
+    """Kernels that sum over the same examples, each added where the combination errs: OM-2.
+
+    Parameters
+    ----------
+    kernels : the m kernels
+    combiner : rule of the combiner
+    """
+
+    stands_alone = False
+    by_block = "support vectors that kernels share"
+    needs_diagonal = judges_stored = True
+    merged, with_classes = Store.merged, Store.with_classes  # these refuse
+
+    def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
+        self.setting, self.combiner, self.block_rows = setting, combiner, BLOCK
+        self.experts, self.firsts = np.arange(len(kernels)), np.array([0, len(kernels)])
+        self.sums = KernelSums(kernels, Layout(kernels, setting.scores, shared=True))
+        self.columns = setting.scores
+
+    def member(self, sums: Sums, progress: Progress) -> Shared:
+        link = linked(update, (self.combiner,), self.compiled)[0]
+        weights, stale = np.empty(len(self.experts)), np.ones(1, dtype=bool)
+        return Shared(link, progress, weights, stale, np.empty(ROOM, dtype=np.int64), sums)
+
+    def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
+        return state.support.arrays()
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]]) -> ExpansionState:
+        return super().restored({**arrays, "scale": np.ones(len(self.experts))})
+
+    def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
+        return state.support.rows, state.support.coefficients[:, None]
