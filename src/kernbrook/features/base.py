@@ -7,8 +7,8 @@ value for a row does not depend on the rows beside it, nor on sparsity, bit for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,36 +18,15 @@ from kernbrook.checks import Part
 from kernbrook.compiler.compiling import Verb
 from kernbrook.compiler.links import Matrix, Vector, family
 from kernbrook.errors import InputError
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Rows
 from kernbrook.kernels.base import Kernel
-from kernbrook.kernels.planning import Layout
 
 Arrays = dict[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 Shapes = dict[str, tuple[tuple[int, ...], Any]]
 
 MAP = Part("features", "a map such as RandomFeatures()")
 TILE = 64  # rows taken together
-
-
-class Rows(Protocol):
-    """n examples of d features, dense or sparse: what maps ask of them."""
-
-    def __len__(self) -> int: ...
-
-    def part(self, start: int, stop: int) -> Rows:
-        """The examples start .. stop - 1."""
-
-    def dense(self) -> Floats:
-        """(n, d)."""
-
-    def inner(self, columns: Floats, place: NDArray[np.int64], out: Floats) -> None:
-        """Write the inner products with the columns (d, f) in `out`, (n, f); place : arange(d)."""
-
-    def like(self, X: Floats) -> Rows:
-        """The rows of an array, stored as these are."""
-
-    def pairs(self, layout: Layout, points: Rows) -> Floats:
-        """(channels, points, n) pair values of points, stored as these are, with the examples."""
 
 
 class Features(BaseEstimator):
@@ -101,10 +80,10 @@ class Map:
     Attributes
     ----------
     dim : number of features
-    panel : class that computes several of these maps together, or None
+    panel : class that computes several of these maps together, as `WavePanel` does, or None
     """
 
-    panel: ClassVar[type[Panel] | None] = None
+    panel: ClassVar[Any] = None
 
     def __init__(self, kernel: Kernel, features: Any, width: int, arrays: Arrays):
         self.kernel = kernel
@@ -130,18 +109,6 @@ class Map:
     def rule(self, start: int) -> Any:
         """The rule for which `write_rows` does so, from out[start] on; None where none does."""
         return None
-
-
-class Panel(Protocol):
-    """Several maps of one kind."""
-
-    def __init__(self, maps: Sequence[Any]): ...
-
-    def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
-        """Write features in a flat array: map i's of the first row begin at starts[i]."""
-
-    def rule(self, starts: NDArray[np.int64], n: int) -> Any:
-        """The rule for which `write_rows` does so for n rows, of at most `TILE`."""
 
 
 @Verb

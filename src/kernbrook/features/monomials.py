@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, write_rows
+from kernbrook.features.base import Arrays, Features, Map, write_rows
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.constant import without_constant
 from kernbrook.kernels.polynomial import Polynomial, polynomial_variables

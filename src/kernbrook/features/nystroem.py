@@ -8,7 +8,9 @@ import numpy as np
 
 from kernbrook.checks import Other, Whole, check, or_none, parameters, refusal
 from kernbrook.errors import InputError
-from kernbrook.features.base import Arrays, Features, Floats, Map, Rows, Shapes
+from kernbrook.features.base import Arrays, Features, Map, Shapes
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.lanes import dense_inner

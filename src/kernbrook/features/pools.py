@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, check, shown
 from kernbrook.errors import InputError
-from kernbrook.features.base import TILE, Features, Floats, Map, Panel, Rows
-from kernbrook.gram.arrays import check_array
+from kernbrook.features.base import TILE, Features, Map
+from kernbrook.gram.arrays import Floats, check_array
+from kernbrook.gram.rows import Rows
 from kernbrook.kernels import Kernel
 
 PANEL = 1024  # features of a row computed together, where a map has no more: what the caches hold
@@ -96,7 +97,7 @@ class PoolMap:
         self.maps = tuple(maps)
         self.dims = np.array([one.dim for one in maps], dtype=np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.dims)])
-        self._panels: list[tuple[NDArray[np.int64], Panel]] = []
+        self._panels: list[tuple[NDArray[np.int64], Any]] = []
         for kind in {one.panel for one in maps if one.panel is not None}:
             held: list[int] = []
             for i, one in enumerate(maps):

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from kernbrook.checks import Flag, OneOf, Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.base import TILE, Arrays, Features, Floats, Map, Rows, Shapes, write_rows
+from kernbrook.features.base import TILE, Arrays, Features, Map, Shapes, write_rows
+from kernbrook.gram.arrays import Floats
+from kernbrook.gram.rows import Rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.spectra import WAYS, ShiftInvariant, over_subsets
 from kernbrook.numerics.lanes import dense_inner
@@ -58,7 +60,7 @@ def fill_waves(angles, first, scale, starts, out):
 class WavePanel:
     """Random features of several kernels, whose angles are inner products computed together."""
 
-    def __init__(self, maps: Sequence[WaveMap]):
+    def __init__(self, maps: Sequence[Map]):
         frequencies = [one.arrays()["frequencies"] for one in maps]
         self._columns = np.ascontiguousarray(np.concatenate(frequencies).T)
         self._dims = np.array([one.dim for one in maps])
@@ -67,6 +69,7 @@ class WavePanel:
         self._place = np.arange(len(self._columns))
 
     def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
+        """Write features in a flat array: map i's of the first row begin at starts[i]."""
         memory = np.empty((min(TILE, len(rows)), self._columns.shape[1]))
         for lo in range(0, len(rows), TILE):
             part = rows.part(lo, min(lo + TILE, len(rows)))
@@ -75,6 +78,7 @@ class WavePanel:
             fill_waves(angles, self._first, self._scale, starts + lo * self._dims, out)
 
     def rule(self, starts: NDArray[np.int64], n: int) -> Waves:
+        """The rule for which `write_rows` does so for n rows, of at most `TILE`."""
         angles = np.empty((n, self._columns.shape[1]))
         return Waves(self._columns, angles, self._first, self._scale, starts)
 

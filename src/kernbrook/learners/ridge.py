@@ -13,7 +13,8 @@ from kernbrook.checks import POSITIVE, Number, Or, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together, inverse_of
 from kernbrook.engine.verbs import descend, is_finite, predict
-from kernbrook.features.base import MAP, Floats
+from kernbrook.features.base import MAP
+from kernbrook.gram.arrays import Floats
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
 from kernbrook.numerics.vectors import fill_with
