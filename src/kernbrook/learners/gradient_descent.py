@@ -7,7 +7,6 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from kernbrook.checks import (
     HEAVIEST,
@@ -24,7 +23,9 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Change, Seen, after_label, descend, expand, fit_in, predict
 from kernbrook.errors import InputError
-from kernbrook.features.base import MAP, Floats
+from kernbrook.features.base import MAP
+from kernbrook.gram.arrays import Floats
+from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.scores_of_classes import log_loss, margin_of
 from kernbrook.numerics.upkeep import oldest, scale, score_slots
@@ -38,7 +39,7 @@ LEAST = 1e-300  # sum of squared gradients that a step is divided by
 
 
 @parameters
-class GradientDescent(BaseEstimator):
+class GradientDescent(Budgeted):
     """f <- (1 - 2 eta lambda) f - eta l'(f(x), y) k(x, .): a step down each example's loss.
 
     Parameters
@@ -79,7 +80,6 @@ class GradientDescent(BaseEstimator):
     GradientDescent(schedule='constant', step=0.5)
     """
 
-    choice = "learner"
     of_numbers = True
     needs_diagonal = True
     step: Annotated[float, POSITIVE] = 1.0
@@ -94,21 +94,9 @@ class GradientDescent(BaseEstimator):
 
     @property
     def store(self) -> str:
-        """What it learns in."""
         if self.features is not None:
             return "features"
         return "expansion" if self.budget is None else "slots"
-
-    spare = 0
-    remembers = False
-
-    def slots(self) -> int | None:
-        """The budget."""
-        return None if self.budget is None else int(self.budget)
-
-    def keeps(self, rule: Any) -> set[str]:
-        """What slots hold beside coefficients and points: nothing."""
-        return set()
 
     @property
     def of_classes(self) -> bool:

@@ -56,7 +56,6 @@ class SparsePA(Budgeted):
     SparsePA(divisor=30)
     """
 
-    choice = "learner"
     step: Annotated[float, POSITIVE] = 0.1
     cap: Annotated[float, POSITIVE] = 1.0
     divisor: Annotated[float, POSITIVE] = 3.0
