@@ -583,7 +583,6 @@ WHY = {
     "merged support vectors": ([kb.Gaussian(sigma=1)], kb.Pegasos(5, upkeep="merge")),
     "support vectors without a bound": ([kb.Gaussian(sigma=1)], kb.Perceptron()),
     "experts from outside": ("auto", kb.External(SGDClassifier())),
-    "verbs that run as Python": ([kb.Gaussian(sigma=1)], theirs.PlainForgetful(5)),
     "rows in CSR": ([kb.Gaussian(sigma=1)], kb.BPAS(5)),
     "feature maps that are not compiled": (
         [kb.Polynomial(2)], kb.Ridge(features=kb.Nystroem(landmarks=X[:6]))

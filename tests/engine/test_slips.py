@@ -244,40 +244,22 @@ def test_the_check_says_the_same(slip):
 
 @pytest.mark.long
 def test_numbers_may_be_given_for_numbers():
-    """A step of 1 is one of 1.0, where compiled as where not."""
+    """A step of 1 is one of 1.0."""
     found = [
-        fit(learner=slots_learner(adds(0, kept, step), compiled=compiled)).predict(X)
+        fit(learner=slots_learner(adds(0, kept, step))).predict(X)
         for kept, step in ((0, 1), (0.0, 1.0))
-        for compiled in (True, False)
     ]
-    for one in found[1:]:
-        np.testing.assert_array_equal(one, found[0])
-
-
-ODD = {
-    "a slot too far": (adds(NEXT), "Change.slot must be"),
-    "None": (lambda rule, slots, seen, rows: None, "expected it to return Change, got None"),
-    "a text": (lambda rule, slots, seen, rows: Change("0", 0, 1), "expected it to return Change"),
-    "half a slot": (lambda rule, slots, seen, rows: Change(0.5, 0, 1), "expected it to return Ch"),
-}
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_verbs_that_run_as_python_are_looked_at_too(odd):
-    body, message = ODD[odd]
-    with pytest.raises(InputError, match=f"Mine: fit_in for MyRule: {message}"):
-        fit(learner=slots_learner(body, compiled=False))
+    np.testing.assert_array_equal(*found)
 
 
 def divided(rule, slots, seen, rows):
     return Change(0, 0.0, 1.0 / (seen.clock.round - 20))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.99)], ids=str)
-def test_an_error_in_a_verb_names_the_verb_and_whose_it_is(compiled, labels):
+def test_an_error_in_a_verb_names_the_verb_and_whose_it_is(labels):
     with pytest.raises(RuntimeError) as caught:
-        fit(learner=[kb.BPAS(5), slots_learner(divided, compiled=compiled)], labels=labels)
+        fit(learner=[kb.BPAS(5), slots_learner(divided)], labels=labels)
     assert str(caught.value).startswith("Mine: fit_in for MyRule raised ZeroDivisionError")
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
@@ -465,7 +447,7 @@ def test_slips_of_selections(slip):
         fit(selection=selection(**verbs), combiner=kb.Hedge())
 
 
-def policy(compiled=True, **verbs):
+def policy(**verbs):
     kind = rule_class()
     for verb in (wants, note_error):
         if verb.__name__ in verbs:
@@ -477,7 +459,6 @@ def policy(compiled=True, **verbs):
         def rule(self):
             return kind()
 
-    Mine.compiled = compiled
     return Mine()
 
 
@@ -504,8 +485,8 @@ POLICIES = {
         "note_error for MyRule: NaN or infinity in `progress.asking`",
     ),
     "a chance": (
-        {"wants": lambda policy, progress, opinions: (np.nan, 0.0), "compiled": False},
-        "wants for MyRule: expected it to return",
+        {"wants": lambda policy, progress, opinions: (np.nan, 0.0)},
+        r"wants for MyRule: expected it to return \(bool, float\), got \(float, float\)",
     ),
 }
 

@@ -72,7 +72,7 @@ def test_nothing_is_imported_that_is_not_allowed(saved, monkeypatch):
         ("their_parts.Forgotten", "'their_parts.Forgotten' cannot be imported"),
         ("Forgetful", "'Forgetful' cannot be imported"),
         ("subprocess.Popen", "'subprocess.Popen' is no class of kernels, learners"),
-        ("their_parts.of", "'their_parts.of' is no class of kernels, learners"),
+        ("their_parts.from_0_to_1", "'their_parts.from_0_to_1' is no class of kernels, learners"),
     ],
 )
 def test_what_is_allowed_must_be_there_and_be_a_part(name, message, saved, monkeypatch):

@@ -1,7 +1,4 @@
-"""Parts of models as somebody else would write them: copies of ours, compiled and in plain Python.
-
-The plain ones do what numba cannot compile.
-"""
+"""Parts of models as somebody else would write them: copies of ours."""
 
 import math
 from typing import ClassVar, NamedTuple
@@ -19,11 +16,6 @@ from kernbrook.learners.steps import product
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
 from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.upkeep import random_slot
-
-
-def of(record, name):
-    """Which numba cannot compile, for a name that it does not know beforehand."""
-    return {field: getattr(record, field) for field in record._fields}[name]
 
 
 def from_0_to_1(owner, name):
@@ -74,27 +66,6 @@ def _fit_in(rule, slots, seen, rows):
     return Change(slot, 0.0, seen.weight)
 
 
-class PlainForgetful(Forgetful):
-    compiled = False
-
-    def rule(self):
-        return PlainForgetfulRule()
-
-
-class PlainForgetfulRule(NamedTuple):
-    pass
-
-
-@fit_in.of(PlainForgetfulRule)
-def _fit_in_plainly(rule, slots, seen, rows):
-    if of(seen, "margin") > 0.0:
-        return Change(-1, 0.0, 0.0)
-    slot = of(slots, "filled")[0]
-    if slot == slots.alpha.shape[1]:
-        slot = random_slot(slot, seen.expert, seen.clock)
-    return Change(slot, 0.0, seen.weight)
-
-
 # -- a learner in expansions: Perceptron -----------------------------------------------------------
 
 
@@ -117,24 +88,6 @@ class GrowingRule(NamedTuple):
 @expand.of(GrowingRule)
 def _expand(rule, seen, scores, sizes, change):
     if seen.margin <= 0.0:
-        add_step(change, seen.label, seen.rival, seen.weight)
-    return 1.0
-
-
-class PlainGrowing(Growing):
-    compiled = False
-
-    def rule(self):
-        return PlainGrowingRule()
-
-
-class PlainGrowingRule(NamedTuple):
-    pass
-
-
-@expand.of(PlainGrowingRule)
-def _expand_plainly(rule, seen, scores, sizes, change):
-    if of(seen, "margin") <= 0.0:
         add_step(change, seen.label, seen.rival, seen.weight)
     return 1.0
 
@@ -183,29 +136,6 @@ def _descend(rule, held, z, t, seen, scores, variance):
         held.theta[0, j] -= slope * z[t, j]
 
 
-class PlainDescending(Descending):
-    compiled = False
-
-    def rule(self):
-        return PlainDescendingRule(self.step)
-
-
-class PlainDescendingRule(NamedTuple):
-    step: float
-
-
-@predict.of(PlainDescendingRule)
-def _predict_plainly(rule, held, z, t, out):
-    out[0] = product(of(held, "theta"), 0, z, t)
-    return 0.0
-
-
-@descend.of(PlainDescendingRule)
-def _descend_plainly(rule, held, z, t, seen, scores, variance):
-    slope = of(rule, "step") * seen.weight * (2.0 * (scores[0] - seen.target))
-    held.theta[0] -= slope * z[t]
-
-
 # -- a combiner: Hedge on mistakes -----------------------------------------------------------------
 
 
@@ -234,25 +164,6 @@ def _update(combiner, told, progress):
     discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
 
 
-class PlainDiscounting(Discounting):
-    compiled = False
-
-    def rule(self):
-        return PlainDiscountingRule(math.log(from_0_to_1(self, "discount")))
-
-
-class PlainDiscountingRule(NamedTuple):
-    log_discount: float
-
-
-@update.of(PlainDiscountingRule)
-def _update_plainly(combiner, told, progress):
-    losses = {e: told.losses[e] for e in range(len(told.losses)) if told.counted[e]}
-    for e, loss in losses.items():
-        progress.log_weights[e] += of(combiner, "log_discount") * loss
-    progress.log_weights[:] -= progress.log_weights.max()
-
-
 # -- a label policy: MarginSampling ----------------------------------------------------------------
 
 
@@ -278,26 +189,6 @@ class DoubtingRule(NamedTuple):
 def _wants(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
     counters = progress.counters
-    draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
-    chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
-    return counters[ASKED] == 0 or draw < chance, 0.0
-
-
-class PlainDoubting(Doubting):
-    compiled = False
-
-    def rule(self):
-        return PlainDoubtingRule(from_0_to_1(self, "smoothing"))
-
-
-class PlainDoubtingRule(NamedTuple):
-    smoothing: float
-
-
-@wants.of(PlainDoubtingRule)
-def _wants_plainly(policy, progress, opinions):
-    weights, total = weights_in_use(progress, opinions)
-    counters = of(progress, "counters")
     draw = uniform(counters[SEED], counters[ROUND], DRAW_LABEL * PURPOSE)
     chance = policy.smoothing / (policy.smoothing + lead(weights, total, views(opinions)))
     return counters[ASKED] == 0 or draw < chance, 0.0

@@ -23,23 +23,22 @@ def page_of(verb: Any) -> str:
     return f"see docs/adding_a_{PAGES.get(verb.__name__, 'learner')}.md"
 
 
-def check_verbs(owner: Any, rule: Any, needed: Any, compiled: bool = True) -> None:
+def check_verbs(owner: Any, rule: Any, needed: Any) -> None:
     """InputError where a rule from outside lacks a verb, or has one that cannot be called.
 
     owner : whose rule it is
     needed : the verbs without which it is none; they are of one family
-    compiled : whether its verbs are
     """
     kind = type(rule)
     if not is_theirs(kind):
         for part in rule:  # of a combiner that has another inside
             if isinstance(part, tuple):
-                check_verbs(getattr(owner, "base", owner), part, needed, compiled)
+                check_verbs(getattr(owner, "base", owner), part, needed)
         return
     owners.setdefault(kind, type(owner).__name__)
     for verb in needed[0].family:
         if verb.implementation(kind) is not verb.default:
-            _check_verb(verb, rule, compiled)
+            _check_verb(verb, rule)
         elif verb in needed:
             raise InputError(
                 f"{type(owner).__name__}: the verb {verb.__name__} is missing; write a function "
@@ -47,22 +46,18 @@ def check_verbs(owner: Any, rule: Any, needed: Any, compiled: bool = True) -> No
             )
 
 
-def _check_verb(verb: Any, rule: Any, compiled: bool) -> None:
+def _check_verb(verb: Any, rule: Any) -> None:
     who, see = verb.of_whom(type(rule)), page_of(verb)
     wanted, own = (_names(body) for body in (verb.default, verb.implementation(type(rule))))
     if len(own) != len(wanted) and not any(name.startswith("*") for name in own):
         raise InputError(
             f"{who}: expected the parameters ({', '.join(wanted)}), got ({', '.join(own)}); {see}"
         )
-    if not compiled:
-        return
     kind, (takes, _, gives) = typeof(rule), types_of(verb)
     try:
         found = verb.bare(kind).inner((addressed(kind), *takes)).signature.return_type
     except NumbaError as error:
-        raise InputError(
-            f"{who} cannot be compiled: {_first(str(error))}; {see}, or say compiled = False"
-        ) from error
+        raise InputError(f"{who} cannot be compiled: {_first(str(error))}; {see}") from error
     if not _fits(types.unliteral(found), gives):
         raise InputError(
             f"{who}: expected it to return {_shown(gives)}, got {_shown(found)}; {see}"

@@ -187,7 +187,7 @@ class Verb:
 
     def __init__(self, default):
         self.default, self.implementations, self._compiled = default, {}, {}
-        self._bare, self._plain = {}, {}
+        self._bare = {}
         update_wrapper(self, default)
 
         class Called(AbstractTemplate):
@@ -203,14 +203,7 @@ class Verb:
         infer_global(self, types.Function(Called))
 
     def __call__(self, first, *others):
-        kind = type(first)
-        body = self.implementation(kind)
-        if self.guard is None or not is_theirs(kind):
-            return body(first, *others)
-        key = body, kind
-        if key not in self._plain:
-            self._plain[key] = self.guard(self, body, kind, False)
-        return self._plain[key](first, *others)
+        return self.implementation(type(first))(first, *others)
 
     def __repr__(self):  # part of the names of compiled functions: the same in all processes
         return f"{self.__module__}.{self.__qualname__}"
@@ -235,7 +228,7 @@ class Verb:
         if key not in self._compiled:
             made = self.bare(first)
             if theirs and self.guard is not None:
-                made = njit(nogil=True, forceinline=True)(self.guard(self, made, kind, True))
+                made = njit(nogil=True, forceinline=True)(self.guard(self, made, kind))
             self._compiled[key] = made
         return self._compiled[key]
 

@@ -4,7 +4,7 @@ A compiled function that is handed a rule, a tuple whose class says what a verb 
 anew for each class; one that is handed four, for each combination of classes that meet. A link to a
 rule has one type instead: a row of ints with the address of the rule in memory, then one address
 for each verb of its family. `through(verb, link, ...)` calls the verb. So what is compiled grows
-with the sum of the choices. Where verbs run as Python, a link to a rule is the rule itself.
+with the sum of the choices.
 """
 
 from collections.abc import Callable, Sequence
@@ -171,10 +171,8 @@ def new_link(verb: Any, rule: Any) -> NDArray[np.int64]:
 _links: dict[Any, Any] = {}  # of this process: links, the rules, and their verb
 
 
-def linked(verb: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
-    """As `new_links`, made once for rules of the same numbers; the rules where verbs are Python."""
-    if not compiled:
-        return rules
+def linked(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
+    """As `new_links`, made once for rules of the same numbers."""
     key = verb, tuple(map(kind_of, rules)), tuple(rules), stamp()
     found = _links.pop(key, None)
     if found is None:
@@ -182,7 +180,8 @@ def linked(verb: Any, rules: Sequence[Any], compiled: bool = True) -> Any:
             _links.pop(next(iter(_links)), None)
         found = new_links(verb, rules), tuple(rules), verb
     _links[key] = found
-    return found[0]
+    links: NDArray[np.int64] = found[0]
+    return links
 
 
 def words_of(rule: Any) -> int:

@@ -38,16 +38,14 @@ def compose(
     """
     parts = parts_of_pool(kernels, members)
     everything = kernels_of(kernels, members)
-    chosen = (*(part.learner for part in parts), combiner, selection, policy)
-    compiled = all(getattr(part, "compiled", True) for part in chosen)
     for own in parts:
         for one in {type(one): one for one in own.rules}.values():
-            check_rule(own.learner, one, compiled)
-    check_rule(selection, selection.rule(), compiled)
-    check_rule(policy, policy.rule(), compiled)
+            check_rule(own.learner, one)
+    check_rule(selection, selection.rule())
+    check_rule(policy, policy.rule())
     if members:
         rule: Any = combiner.rule()
-        check_rule(combiner, rule, compiled)
+        check_rule(combiner, rule)
         stores = stores_of(parts, setting)
     else:
         rule = combiner.rule(len(kernels))
@@ -78,7 +76,6 @@ def compose(
         views=scalings_of(members),
         interleaved=interleaved,
         asks=policy.asks,
-        compiled=compiled,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.links import ROOM
+from kernbrook.engine import passes
 from kernbrook.engine.blocks import Views, check_combined, part_of, slices
 from kernbrook.engine.learning import board_of, check_scores, go_through
 from kernbrook.engine.model import Model
@@ -55,14 +56,14 @@ def _before(model: Model, views: Views, raw: Any, states: Any) -> tuple[list[Pre
     """What a block is read with, and its board, on which others than stores have written."""
     nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
     board = board_of(model, len(nothing), nothing, nothing)
-    passes = [
+    prepared = [
         store.reading(state, views[store.view], raw)
         for store, state in zip(model.stores, states or model.states, strict=True)
     ]
-    for own in passes:
+    for own in prepared:
         if own.look is not None:
             own.look(board)
-    return passes, board
+    return prepared, board
 
 
 def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> Leant:
@@ -74,10 +75,10 @@ def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> 
     kinds = None if places is None or horizons is None else horizons.kinds(places)
     decisions = np.zeros((n, model.setting.scores))
     leanings = np.zeros((n, model.inputs * model.setting.scores))
-    room, committee = np.empty(ROOM, dtype=np.int64), model.passes.committee(model.choices)
+    room, committee = np.empty(ROOM, dtype=np.int64), passes.committee(model.choices)
     for where, board in read(model, views, raw):
         said = decisions[where]
-        model.passes.decide(committee, model.choices.terms, model.progress, board, said, room)
+        passes.decide(committee, model.choices.terms, model.progress, board, said, room)
         leanings[where] = board.leanings
         if horizons is not None and kinds is not None and places is not None:
             ahead = kinds[where], places[where]
@@ -91,7 +92,7 @@ def would_ask(model: Model, views: Views, raw: Any) -> Flags:
     asked = np.ones(len(views[0]), dtype=bool)
     if model.asks:
         progress, terms = copied(model.progress), model.choices.terms
-        room, committee = np.empty(ROOM, dtype=np.int64), model.passes.committee(model.choices)
+        room, committee = np.empty(ROOM, dtype=np.int64), passes.committee(model.choices)
         for where, board in read(model, views, raw):
-            model.passes.would_ask(committee, terms, progress, board, asked[where], room)
+            passes.would_ask(committee, terms, progress, board, asked[where], room)
     return asked

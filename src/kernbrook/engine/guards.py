@@ -2,24 +2,21 @@
 
 Each guard is of one verb. It is given an implementation of somebody else, and gives the same that
 raises InputError where the answer is nothing that can be gone on with: a slot that is not there, a
-factor that does not shrink, weights below 0, NaN. Ours are not looked at again. Where verbs run as
-Python, what they return is first brought to the type that compiled code has for it.
+factor that does not shrink, weights below 0, NaN. Ours are not looked at again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
-from kernbrook.checks import is_number, is_whole, shown
 from kernbrook.compiler.checking import page_of
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import failure
 from kernbrook.engine import verbs
 from kernbrook.engine.verbs import Change
-from kernbrook.errors import InputError, KernbrookError
+from kernbrook.errors import InputError
 from kernbrook.numerics.vectors import greatest_of
 from kernbrook.numerics.zero import finite
 
@@ -189,61 +186,13 @@ def _note(body: Any, who: str, see: str) -> Any:
     return checked
 
 
-# -- where verbs run as Python ---------------------------------------------------------------------
-
-
-def _as_python(verb: Any, body: Any, kind: type) -> Any:
-    """The same, with errors that say which verb it was, and answers of the types that it says."""
-    hint = get_type_hints(verb.default)["return"]
-
-    def run(*arguments: Any) -> Any:
-        try:
-            answer = body(*arguments)
-        except KernbrookError:
-            raise
-        except Exception as error:
-            raise failure(verb, kind, error) from error
-        try:
-            return _answer(hint, answer)
-        except (TypeError, ValueError):
-            name = getattr(hint, "__name__", str(hint)) if get_origin(hint) is None else str(hint)
-            raise InputError(
-                f"{verb.of_whom(kind)}: expected it to return {name}, got {shown(answer)}; "
-                f"{page_of(verb)}"
-            ) from None
-
-    return run
-
-
-def _answer(hint: Any, answer: Any) -> Any:
-    """What compiled code would make of an answer; TypeError where it would not take it."""
-    if hint is type(None):
-        return None
-    if hint is Change:
-        return Change(*(_answer(kind, part) for kind, part in zip(_CHANGE, answer, strict=True)))
-    if get_origin(hint) is tuple:
-        return tuple(_answer(kind, part) for kind, part in zip(get_args(hint), answer, strict=True))
-    fits = is_number(answer) or isinstance(answer, np.bool_)
-    if hint is bool:
-        fits = isinstance(answer, (bool, np.bool_)) or (fits and answer in (0, 1))
-    elif hint is int:
-        fits = fits and (is_whole(answer) or float(answer).is_integer())
-    if not fits:
-        raise TypeError
-    return hint(answer)
-
-
-_CHANGE = tuple(get_type_hints(Change).values())
-
-
 # -- guards of verbs -------------------------------------------------------------------------------
 
 
 def guards_of(verb: Verb, make: Callable[[Any, str, str], Any]) -> None:
     """From now on implementations of others are looked at."""
 
-    def guard(verb: Verb, body: Any, kind: type, compiled: bool) -> Any:
-        body = body if compiled else _as_python(verb, body, kind)
+    def guard(verb: Verb, body: Any, kind: type) -> Any:
         return make(body, verb.of_whom(kind), page_of(verb))
 
     verb.guard = guard  # type: ignore[assignment]

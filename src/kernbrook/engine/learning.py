@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernbrook.engine import passes
 from kernbrook.engine.blocks import (
     COMBINED,
     as_targets,
@@ -76,25 +77,25 @@ def learn_block(model: Model, told: Told) -> Answer:
     progress, scaler = copied(model.progress), model.scaler.copy()
     views = views_of(model, scaler.learn(told.X), told.rows)
     pairs = zip(model.stores, model.states, strict=True)
-    passes = [store.prepare(state, views[store.view], progress, told.X) for store, state in pairs]
+    prepared = [store.prepare(state, views[store.view], progress, told.X) for store, state in pairs]
     targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
     weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
     board = board_of(model, n, targets, weights * told.lifts)
-    for own in passes:
+    for own in prepared:
         if own.look is not None and own.go is not None:
             (own.look if model.interleaved else own.go)(board)
     if not model.interleaved:
-        go_through(model, [(passes, board)], clock_of(model.progress))
-    members = [member for own in passes for member in own.members]
+        go_through(model, [(prepared, board)], clock_of(model.progress))
+    members = [member for own in prepared for member in own.members]
     terms = model.choices.terms._replace(given=told.always)
-    committee = model.passes.committee(model.choices)
-    links, kept = model.passes.stores(members if model.interleaved else (), board, False)
+    committee = passes.committee(model.choices)
+    links, kept = passes.stores(members if model.interleaved else (), board, False)
     decisions, asked = np.zeros((n, model.setting.scores)), np.zeros(n, dtype=bool)
     scratch = scratch_of(model.n_experts)
-    model.passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
+    passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
     del kept  # until here
     check_scores(model, board)
-    states = tuple(own.finish(board, asked) for own in passes)
+    states = tuple(own.finish(board, asked) for own in prepared)
     check_combined(decisions, board.leanings)
     try:
         check_progress(model.combiner, progress)
@@ -121,19 +122,19 @@ def go_through(
     """All parts of all stores go through blocks, each by itself, by several threads."""
     tasks: list[Callable[[], None]] = []
     threads = 1
-    for passes, board in blocks:
-        pairs = [(own, member) for own in passes for member in own.members]
-        links, kept = model.passes.stores([member for _, member in pairs], board, True)
+    for prepared, board in blocks:
+        pairs = [(own, member) for own in prepared for member in own.members]
+        links, kept = passes.stores([member for _, member in pairs], board, True)
 
         # A task may outlive this call, which an interruption ends.
-        def learn(link: Any, first: int, last: int, kept: Any = (kept, passes)) -> None:
-            model.passes.learner_pass(link, first, last, clock)
+        def learn(link: Any, first: int, last: int, kept: Any = (kept, prepared)) -> None:
+            passes.learner_pass(link, first, last, clock)
 
         for (own, member), link in zip(pairs, links, strict=True):
             parts = parts_of(member)
             each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
             tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
-        threads = max(threads, *(own.threads for own in passes))
+        threads = max(threads, *(own.threads for own in prepared))
     share(threads, lambda task: task(), tasks)
 
 

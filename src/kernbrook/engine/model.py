@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.committee import relative_weights
 from kernbrook.engine.importance import LEAST
-from kernbrook.engine.passes import COMPILED, PLAIN, Passes
 from kernbrook.engine.progress import (
     ASKED,
     CHOSEN,
@@ -50,7 +49,6 @@ class Model:
     views : the scalings that the experts ask for; None: the machine's own
     interleaved : whether who learns depends on the other experts, or on the label policy
     asks : whether some labels are not asked for
-    compiled : whether all verbs are; else the passes run as Python
 
     Attributes
     ----------
@@ -78,11 +76,7 @@ class Model:
         views: tuple[str | None, ...],
         interleaved: bool,
         asks: bool,
-        compiled: bool,
     ):
-        self.compiled = compiled
-        for store in stores:
-            store.compiled = compiled
         self.stores, self.choices, self.setting = tuple(stores), choices, setting
         self.kernels, self.kernel_of, self.views = kernels, kernel_of, views
         self.interleaved, self.asks = interleaved, asks
@@ -116,14 +110,6 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(in_memory(state, {}))
-
-    @property
-    def passes(self) -> Passes:
-        """The functions that a model calls: compiled ones, or the same as Python.
-
-        A property and no attribute: else pickling a model would meet the compiler.
-        """
-        return COMPILED if self.compiled else PLAIN
 
     def calibrate(self) -> Any:
         """Have the calibration learn from rows that are due.

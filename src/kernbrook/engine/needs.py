@@ -110,7 +110,7 @@ def _lacking(word: str, task: str, parts: Mapping[str, Sequence[Any]]) -> str | 
     return next((f"{part!r} does" for part in those if word not in gives(part)), None)
 
 
-def check_rule(part: Any, rule: Any, compiled: bool) -> None:
+def check_rule(part: Any, rule: Any) -> None:
     """InputError where a rule lacks a verb of its part, or has one that cannot be called."""
     own = CHOICES.get(part.choice) or STORES[part.store]
     if not own[1]:
@@ -119,7 +119,7 @@ def check_rule(part: Any, rule: Any, compiled: bool) -> None:
         rule = typed(rule)
     except InputError as error:
         raise InputError(f"{type(part).__name__}: {error}; {_see(part)}") from None
-    check_verbs(part, rule, own[1], compiled)
+    check_verbs(part, rule, own[1])
 
 
 def _see(part: Any) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import naming, new_links
+from kernbrook.engine import passes
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
@@ -166,7 +167,7 @@ class RowSession:
         learning = [] if self.reads_only else [member for member, _ in forms]
         verb = score_some if model.interleaved else go_through
         return Whole(
-            model.passes.committee(model.choices), model.choices.terms._replace(given=True),
+            passes.committee(model.choices), model.choices.terms._replace(given=True),
             self.progress, board, self.due, (board.scores.copy(), board.sizes.copy()),
             np.empty((n, c)), np.zeros(n, dtype=bool), scratch_of(m), rows[0],
             _linked(sight, views(methods, rows, self.scaling), kept),
@@ -239,8 +240,6 @@ class RowSession:
     @staticmethod
     def hindrance(model: Model) -> str | None:
         """What a model has that cannot take rows one by one; None where nothing has."""
-        if not model.compiled:
-            return "verbs that run as Python"
         found = [in_rows(store) for store in model.stores]
         return next((one for one in found if isinstance(one, str)), None)
 

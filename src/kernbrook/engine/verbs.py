@@ -6,9 +6,6 @@ learner, for instance, is a class of parameters with a NamedTuple for the compil
 and the verbs of its store implemented for that rule, all in one file; nothing else knows of it.
 The verbs of stores themselves are in `store_verbs`.
 
-Verbs that numba cannot compile work too, as Python: their learner, combiner, selection or label
-policy says so, `compiled = False`, and all verbs of a model with it run as Python, far slower.
-
 A round calls them in this order: `weigh_all`, `lead_on`, `expect`, `select`, the store's `score`
 (with `predict` for experts on features), `correct`, `wants`, `note_round`; then, for a label that
 is looked at and has a weight, the store's `learn` (with `fit_in` and `keep_within`, or `expand`, or

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.links import ROOM
+from kernbrook.engine import passes
 from kernbrook.engine.blocks import rows_of, views_of
 from kernbrook.engine.deciding import read
 from kernbrook.engine.horizons import lines
@@ -336,9 +337,9 @@ class Committees:
         before, leanings = self._voted(model, one, board, self.lines)
         leanings = self._guarded(one, board, before, leanings, self.lines)[1]
         decisions, asked = np.zeros((n, scores.shape[2])), np.zeros(n, dtype=bool)
-        links, kept = model.passes.stores((), board, False)
-        model.passes.rounds(
-            model.passes.committee(self.choices), self.choices.terms, progress, links, board,
+        links, kept = passes.stores((), board, False)
+        passes.rounds(
+            passes.committee(self.choices), self.choices.terms, progress, links, board,
             decisions, asked, scratch_of(scores.shape[1]),
         )  # fmt: skip
         del kept
@@ -459,8 +460,8 @@ class Committees:
         known : numbers are held to what is known of the labels so far
         """
         decisions = np.zeros((len(board.labels), board.scores.shape[2]))
-        model.passes.decide(
-            model.passes.committee(self.choices), self.choices.terms, one.progress, board,
+        passes.decide(
+            passes.committee(self.choices), self.choices.terms, one.progress, board,
             decisions, np.empty(ROOM, dtype=np.int64),
         )  # fmt: skip
         if board.numbers:
@@ -522,8 +523,8 @@ def extended(
 ) -> tuple[Floats, Floats]:
     """As `beside`, of a model as it was."""
     decisions, room = np.zeros((len(board.labels), board.scores.shape[2])), np.empty(ROOM, np.int64)
-    committee = model.passes.committee(model.choices)
-    model.passes.decide(committee, model.choices.terms, kept.progress, board, decisions, room)
+    committee = passes.committee(model.choices)
+    passes.decide(committee, model.choices.terms, kept.progress, board, decisions, room)
     return beside(board, decisions, kept.lines, X, places)
 
 

@@ -116,7 +116,6 @@ class Store:
     experts : (m,) numbers of its experts in the pool
     block_rows : of a block
     view : number of the view of rows that it sees
-    compiled : whether all verbs of the model are; else they run as Python
     grows : whether nothing bounds what it holds
     stands_alone : whether its experts learn whatever the committee does
     looks_outside : whether its experts are not compiled, and look at the rows as they were given
@@ -127,7 +126,6 @@ class Store:
     experts: Labels
     block_rows: int
     view = 0
-    compiled = True
     grows = False
     stands_alone = True
     looks_outside = False

@@ -302,7 +302,7 @@ class Expansion(Store):
 
     def member(self, sums: Sums, progress: Progress) -> Any:
         """The compiled form."""
-        return Growing(linked(expand, self.rules, self.compiled), sums)
+        return Growing(linked(expand, self.rules), sums)
 
     def overflow(self, expert: int) -> NonFiniteError:
         return NonFiniteError(
@@ -383,7 +383,7 @@ class SharedExpansion(Expansion):
         self.columns = setting.scores
 
     def member(self, sums: Sums, progress: Progress) -> Shared:
-        link = linked(update, (self.combiner,), self.compiled)[0]
+        link = linked(update, (self.combiner,))[0]
         weights, stale = np.empty(len(self.experts)), np.ones(1, dtype=bool)
         return Shared(link, progress, weights, stale, np.empty(ROOM, dtype=np.int64), sums)
 

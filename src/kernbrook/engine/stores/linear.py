@@ -251,7 +251,7 @@ class Linear(Store):
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
             extra, *scratch,
         )  # fmt: skip
-        rules = linked(predict, self.rules, self.compiled)
+        rules = linked(predict, self.rules)
         return OnFeatures(rules, self.own, block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:

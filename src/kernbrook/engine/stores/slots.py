@@ -141,7 +141,7 @@ class SlotStore(Store):
 
     def link(self) -> Any:
         """To the rule."""
-        return linked(fit_in, (self.rule,), self.compiled)[0]
+        return linked(fit_in, (self.rule,))[0]
 
     def _met(
         self,
