@@ -24,7 +24,7 @@ from kernbrook.engine.progress import WEIGHED, Board, check_progress, empty_boar
 from kernbrook.engine.rounds import scratch_of
 from kernbrook.engine.state import copied
 from kernbrook.engine.store_verbs import parts_of
-from kernbrook.engine.stores.base import Prepared, most_of
+from kernbrook.engine.stores.base import Prepared, most_of, overflow
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats
@@ -146,4 +146,4 @@ def check_scores(model: Model, board: Board) -> None:
         for store in model.stores:
             own = sound[:, store.experts].all(axis=(0, 2))
             if not np.all(own):
-                raise store.overflow(int(np.argmin(own)))
+                raise overflow(store, int(np.argmin(own)))

@@ -181,8 +181,7 @@ class Model:
 
     def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
-        pairs = zip(self.stores, states, strict=True)
-        return sum(store.held(state) for store, state in pairs if store.grows)
+        return sum(store.held(state) for store, state in zip(self.stores, states, strict=True))
 
     def calibrations(self) -> list[Any]:
         """Of the committee for the next row, and of those for rows farther ahead."""
@@ -219,14 +218,13 @@ class Model:
     @property
     def counts(self) -> Labels:
         """(e,) support vectors of each expert; (1,) where they share them."""
-        counts = [
-            store.counts(state) for store, state in zip(self.stores, self.states, strict=True)
-        ]
-        if len(counts) == 1:
-            return counts[0]
         found = np.zeros(self.n_experts, dtype=np.int64)
-        for store, own in zip(self.stores, counts, strict=True):
-            found[store.experts] = own
+        for store, state in zip(self.stores, self.states, strict=True):
+            if (own := store.expansion(state)) is not None:
+                counts = np.count_nonzero(own[1].any(axis=2), axis=0)
+                if len(counts) < len(store.experts):
+                    return counts
+                found[store.experts] = counts
         return found
 
     @property
@@ -352,9 +350,6 @@ class Model:
         What learning leads to is within these ranges, at every row; `save` and merging do not look.
         """
         check_progress(self.combiner, self.progress)
-        for i, (store, state) in enumerate(zip(self.stores, self.states, strict=True)):
-            with within(f"stores.{i}."):
-                store.check(state, self.progress)
         self.scaler.check()
         with within("calibration."):
             self.calibration.check()

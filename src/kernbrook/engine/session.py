@@ -54,6 +54,7 @@ from kernbrook.engine.row import (
 )
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
+from kernbrook.engine.stores.base import overflow
 from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, Row, in_rows, meet, together
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels
@@ -533,7 +534,7 @@ class RowSession:
     def _overflowed(self, end: int) -> NoReturn:
         if end == OVERFLOWED:
             check_scores(self.model, self.failed)
-        raise self.model.stores[end - OVERFLOWED - 1].overflow(0)
+        raise overflow(self.model.stores[end - OVERFLOWED - 1], 0)
 
     def _look(self) -> None:
         """Take over what the model holds, if others have replaced it."""

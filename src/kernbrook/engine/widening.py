@@ -21,7 +21,7 @@ def take_over(model: Model, old: Model, positions: Labels) -> None:
     """
     spread = spread_of(old.setting.scores, positions, model.setting.scores)
     trio = zip(model.stores, old.stores, old.states, strict=True)
-    model.states = tuple(store.goes_on(before, state, spread) for store, before, state in trio)
+    model.states = tuple(store.with_classes(before, state, spread) for store, before, state in trio)
     model.progress = old.progress
     model.scaler, model.usual = old.scaler, old.usual
     model.calibration = old.certain().with_classes(positions, model.setting.scores)

@@ -215,10 +215,9 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
             state = now
             if older := under(arrays, f"stores.{i}"):
                 state = store.restored({**store.arrays(now), **older})
-                store.check(state, progress)
             state = store.snapshot(state)
         if others := under(arrays, f"says.{i}"):
             with within(f"says.{i}."):
-                state = store.restored_snapshot({**store.arrays(state), **others}, progress)
+                state = store.restored_snapshot({**store.arrays(state), **others})
         states.append(state)
     return Kept(arrays["round"], tuple(states), scaler, progress, own)

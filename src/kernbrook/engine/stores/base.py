@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +116,8 @@ class Store:
     experts : (m,) numbers of its experts in the pool
     block_rows : of a block
     view : number of the view of rows that it sees
-    grows : whether nothing bounds what it holds
+    kernels : of the experts, where each has one
+    overflows : what to do where scores have overflowed, in words
     stands_alone : whether its experts learn whatever the committee does
     looks_outside : whether its experts are not compiled, and look at the rows as they were given
     by_block : what its experts have that takes no rows one by one, in words; see `in_rows`
@@ -126,7 +127,8 @@ class Store:
     experts: Labels
     block_rows: int
     view = 0
-    grows = False
+    kernels: Sequence[Any] = ()
+    overflows = "the scores of an expert from outside overflowed; scale them"
     stands_alone = True
     looks_outside = False
     by_block = ""
@@ -164,28 +166,17 @@ class Store:
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
         """The state with these arrays, which belong to the state from now on. Called by `load`.
 
-        InputError where an array is missing, or has a shape or type that no state of the store has.
+        InputError where an array is missing, has a shape or type that no state of the store has, or
+        numbers beyond what compiled code can take: this trusts what passes, and looks no more.
         """
         raise NotImplementedError
 
-    def check(self, state: Any, progress: Progress) -> None:
-        """Raise InputError where numbers of a state are beyond what compiled code can take.
-
-        Called by `load`: compiled code trusts what passes, and looks no more.
-        """
-
-    def with_classes(
-        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
-    ) -> dict[str, NDArray[Any]]:
-        """`arrays` of the same store with fewer scores, as this one's. Called for a new class.
+    def with_classes(self, before: Any, state: Any, spread: Spread) -> Any:
+        """The state of the same store with fewer scores, as this one's. Called for a new class.
 
         InputError where the experts cannot learn of a class that appears later.
         """
         raise InputError("not every part of this model can learn of a class that appears later")
-
-    def goes_on(self, before: Any, state: Any, spread: Spread) -> Any:
-        """The state of the store before, as one of more scores; see `with_classes`."""
-        return self.restored(self.with_classes(before.arrays(state), spread))
 
     def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
@@ -197,20 +188,12 @@ class Store:
         """The state that stands for those of several models; InputError where none can."""
         raise InputError("merge: not all parts of this model can be merged")
 
-    def counts(self, state: Any) -> Labels:
-        """(m,) support vectors of each expert."""
-        return np.zeros(len(self.experts), dtype=np.int64)
-
     def expansion(self, state: Any) -> tuple[Rows, Floats] | None:
         """The points of its expansions, and (n, m, c) coefficients; None where it has none."""
         return None
 
-    def overflow(self, expert: int) -> NonFiniteError:
-        """What to raise where the scores of an expert, numbered in the store, have overflowed."""
-        return NonFiniteError("the scores of an expert from outside overflowed; scale them")
-
     def held(self, state: Any) -> int:
-        """Points held."""
+        """Points held, where nothing bounds them."""
         return 0
 
     def nbytes(self, state: Any) -> int:
@@ -230,15 +213,20 @@ class Store:
         """
         return state
 
-    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> Any:
-        """What `snapshot` gave, from its arrays. Called by `load`; InputError as of `check`."""
-        state = self.restored(arrays)
-        self.check(state, progress)
-        return state
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """What `snapshot` gave, from its arrays. Called by `load`; InputError as of `restored`."""
+        return self.restored(arrays)
 
     def only(self, state: Any, expert: int) -> Any:
         """The state once all experts but one are given up; `expert` is its number in the pool."""
         return state
+
+
+def overflow(store: Store, expert: int | None = None) -> NonFiniteError:
+    """What to raise where scores of an expert, numbered in the store, or of any have overflowed."""
+    named = expert is not None and len(store.kernels) > 0
+    where = f"kernel {store.kernels[expert]}: " if named else ""  # type: ignore[index]
+    return NonFiniteError(where + store.overflows)
 
 
 def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:

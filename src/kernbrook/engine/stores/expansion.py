@@ -18,10 +18,9 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field
 from kernbrook.engine.store_verbs import learn, score
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met, overflow
 from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand, update, weigh_all
-from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
 from kernbrook.gram.rows import Block, Rows
 from kernbrook.gram.stored_points import StoredPoints
@@ -250,8 +249,8 @@ class Expansion(Store):
         whether it looks at k(x, x)
     """
 
-    grows = True
     by_block = "support vectors without a bound"
+    overflows = "its sums overflowed; scale the features, or lower its degree"
 
     def __init__(self, parts: Sequence[Part], setting: Setting):
         self.setting, self.block_rows = setting, BLOCK
@@ -261,7 +260,7 @@ class Expansion(Store):
         self.experts = np.concatenate([part.experts for part in parts])
         self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
         self.judges_stored = setting.judges_stored
-        self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
+        self.kernels, self.sums = kernels, KernelSums(kernels, Layout(kernels, setting.scores))
         self.columns = len(kernels) * setting.scores
 
     def begin(self) -> ExpansionState:
@@ -289,7 +288,7 @@ class Expansion(Store):
         def finish(board: Board, asked: Flags) -> ExpansionState:
             sound = (summed.scale > 0) & np.isfinite(summed.scale)
             if not (np.isfinite(own).all() and sound.all()):
-                raise self.overflow(int(sound.argmin()))
+                raise overflow(self, int(sound.argmin()))
             held = support
             if sums.shifts.any():
                 held = held.with_coefficients(held.coefficients * np.repeat(SMALL**sums.shifts, c))
@@ -304,12 +303,6 @@ class Expansion(Store):
         """The compiled form."""
         return Growing(linked(expand, self.rules), sums)
 
-    def overflow(self, expert: int) -> NonFiniteError:
-        return NonFiniteError(
-            f"kernel {self.sums.kernels[expert]}: its sums overflowed; scale the features, or "
-            "lower its degree"
-        )
-
     def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state.support, rows)
         member = Summed(self.experts, totals, sizes, state.scale, np.zeros(len(rows), dtype=bool))
@@ -322,10 +315,8 @@ class Expansion(Store):
         support, scale = self.begin()
         support.restore(arrays)
         check_array("scale", arrays.get("scale"), scale.shape, scale.dtype)
+        SCALE.check("scale", arrays["scale"])
         return ExpansionState(support, arrays["scale"])
-
-    def check(self, state: ExpansionState, progress: Progress) -> None:
-        SCALE.check("scale", state.scale)
 
     def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
         stored = state.support.coefficients
@@ -336,12 +327,12 @@ class Expansion(Store):
         return state.support.n
 
     def with_classes(
-        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
-    ) -> dict[str, NDArray[Any]]:
-        stored = arrays["coefficients"]
+        self, before: Expansion, state: ExpansionState, spread: Spread
+    ) -> ExpansionState:
+        stored = state.support.coefficients
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
         each = spread.along(stored.reshape(n, m, c), 2)
-        return {**arrays, "coefficients": each.reshape(n, m * k)}
+        return self.restored({**before.arrays(state), "coefficients": each.reshape(n, m * k)})
 
     def merged(self, apart: Apart) -> ExpansionState:
         points, _, averaged = union(
@@ -350,9 +341,6 @@ class Expansion(Store):
         support = points.with_coefficients(averaged.reshape(len(averaged), -1))
         used = np.flatnonzero(support.coefficients.any(axis=1))
         return ExpansionState(support.kept(used), np.ones(len(self.experts)))
-
-    def counts(self, state: ExpansionState) -> Labels:
-        return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
     def nbytes(self, state: ExpansionState) -> int:
         return state.support.nbytes
@@ -379,6 +367,7 @@ class SharedExpansion(Expansion):
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
         self.setting, self.combiner, self.block_rows = setting, combiner, BLOCK
         self.experts, self.firsts = np.arange(len(kernels)), np.array([0, len(kernels)])
+        self.kernels = kernels
         self.sums = KernelSums(kernels, Layout(kernels, setting.scores, shared=True))
         self.columns = setting.scores
 

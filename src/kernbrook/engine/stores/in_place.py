@@ -37,7 +37,7 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Clock
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import Rows
 
@@ -247,6 +247,7 @@ class InPlace(Store):
     def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
         self.learner, self._content, self.setting = learner, content, setting
         self.experts, self.block_rows = np.array([first]), BLOCK
+        self.overflows = f"{shown(learner)}: its scores overflowed; scale the labels"
         if setting.scores > 1:  # tables are large
             packs()
 
@@ -300,7 +301,7 @@ class InPlace(Store):
     def snapshot(self, state: State) -> Packed:
         return packed(self.content.what_says(self.now(state)))
 
-    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]], progress: Progress) -> Packed:
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> Packed:
         first = self.content.first
         least, found, packs = self.content.what_says(first), [], {}
         for (name, array), (_, most) in zip(named(least), named(first), strict=True):
@@ -372,12 +373,11 @@ class InPlace(Store):
             own = arrays.get(name)
             passed = name in self.content.passing and own is not None and len(own) == 0
             check_array(name, own, array[:0].shape if passed else array.shape, array.dtype)
-        return State(like(first, iter([arrays[name] for name, _ in named(first)])))
+        found = like(first, iter([arrays[name] for name, _ in named(first)]))
+        self.content.check(found)
+        return State(found)
 
-    def check(self, state: State, progress: Progress) -> None:
-        self.content.check(self.now(state))
-
-    def goes_on(self, before: Any, state: State, spread: Spread) -> State:
+    def with_classes(self, before: InPlace, state: State, spread: Spread) -> State:
         return State(self.content.with_classes(before.now(state), spread))
 
     def with_features(self, before: Any, state: State) -> State:
@@ -388,9 +388,6 @@ class InPlace(Store):
         """What has learned from most labels stays."""
         state: State = apart.each[int(apart.shares.argmax())]
         return State(copied(self.now(state)))
-
-    def overflow(self, expert: int) -> NonFiniteError:
-        return NonFiniteError(f"{shown(self.learner)}: its scores overflowed; scale the labels")
 
     def nbytes(self, state: State) -> int:
         own = sum(array.nbytes for array in self.arrays(state).values())

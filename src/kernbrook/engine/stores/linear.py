@@ -17,10 +17,10 @@ from kernbrook.engine.rules import typed
 from kernbrook.engine.same import same
 from kernbrook.engine.state import Field, Table, flat, under
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
-from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, look
+from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, look, overflow
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Coefficients, after_label, descend, is_finite, predict
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.errors import InputError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
@@ -157,6 +157,10 @@ class Linear(Store):
         `extra_rows(d, scores)`, which it begins with as `fill_extra` says
     """
 
+    overflows = (
+        "a learner diverged, or its features overflowed; lower its step, or scale the features"
+    )
+
     def __init__(self, parts: Sequence[Part], setting: Setting):
         self.setting, self.block_rows = setting, FEATURE_BLOCK
         self.rules = [typed(part.learner.rule()) for part in parts]
@@ -235,7 +239,7 @@ class Linear(Store):
     def _checked(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""
         if not (finite(state.theta) and finite(state.extra)):
-            raise diverged()
+            raise overflow(self)
         return state
 
     def scratch(self) -> tuple[Floats, Labels]:
@@ -267,37 +271,25 @@ class Linear(Store):
         share(threads, fill, range(0, b, lanes))
         return out
 
-    def overflow(self, expert: int) -> NonFiniteError:
-        return diverged(f"kernel {self.kernels[expert]}: ")
-
     def arrays(self, state: LinearState) -> dict[str, NDArray[Any]]:
         maps = {f"{i}": one.arrays() for i, one in enumerate(state.pool.maps)}
         return flat({"theta": state.theta, "extra": state.extra, "maps": maps})
 
-    def with_classes(
-        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
-    ) -> dict[str, NDArray[Any]]:
+    def with_classes(self, before: Linear, state: LinearState, spread: Spread) -> LinearState:
         c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
-            own = arrays["theta"][at : at + c * d].reshape(c, d)
+            own = state.theta[at : at + c * d].reshape(c, d)
             theta.append(spread.along(own, 0))
             rows = self.learners[e].extra_rows(d, c)
-            kept = arrays["extra"][more : more + rows * d].reshape(rows, d)
+            kept = state.extra[more : more + rows * d].reshape(rows, d)
             if rows != self.rows[e]:  # a row for each score
                 nothing = np.zeros((1, d))
                 kept = np.concatenate([kept, nothing])[spread.origin]
             extra.append(kept)
             at, more = at + c * d, more + rows * d
-        joined = {
-            name: np.concatenate([part.ravel() for part in parts])
-            for name, parts in (("theta", theta), ("extra", extra))
-        }
-        return {**arrays, **joined}
-
-    def goes_on(self, before: Linear, state: LinearState, spread: Spread) -> LinearState:
-        learned = self.with_classes({"theta": state.theta, "extra": state.extra}, spread)
-        return LinearState(**learned, pool=state.pool)
+        learned = [np.concatenate([part.ravel() for part in parts]) for parts in (theta, extra)]
+        return LinearState(learned[0], learned[1], state.pool)
 
     def merged(self, apart: Apart) -> LinearState:
         first, *others = (self._drawn(state) for state in apart.each)
@@ -345,18 +337,8 @@ class Linear(Store):
             with within(f"maps.{i}."):
                 own = under(arrays, f"maps.{i}")
                 maps.append(restore(kernel, recipe, self.setting.width, own))
+        COEFFICIENTS.check(learned)
         return LinearState(*learned, PoolMap(maps))
-
-    def check(self, state: LinearState, progress: Progress) -> None:
-        COEFFICIENTS.check(state)
-
-
-def diverged(where: str = "") -> NonFiniteError:
-    """Of scores or coefficients."""
-    return NonFiniteError(
-        f"{where}a learner diverged, or its features overflowed; lower its step, or scale the "
-        "features"
-    )
 
 
 def recipe_of(learner: Any, kernel: Kernel) -> Features:

@@ -268,7 +268,7 @@ class OutsideModel(Store):
             f"save: {shown(self.model)} is a model of another library; no file can hold it"
         )
 
-    def goes_on(self, before: Any, state: Trained, spread: Spread) -> Trained:
+    def with_classes(self, before: Any, state: Trained, spread: Spread) -> Trained:
         raise InputError(
             f"{self.told} was told the classes at its first label; name all classes with classes= "
             "in the first call"

@@ -13,7 +13,7 @@ from kernbrook.compiler.links import ROOM, linked, new_link
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import typed
 from kernbrook.engine.state import Field, Table, copied, padded_to, without
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, overflow
 from kernbrook.engine.stores.meetings import DenseMeeting, followed, meeting_of, turn_to
 from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of, values_of
 from kernbrook.engine.stores.slot_checks import check_slots
@@ -65,6 +65,8 @@ class SlotStore(Store):
     rule : of these experts
     kernels, experts : of each expert the kernel, and its number in the pool
     """
+
+    overflows = "its sums overflowed; scale the features"
 
     def __init__(
         self,
@@ -128,7 +130,7 @@ class SlotStore(Store):
 
         def finish(board: Board, asked: Flags) -> SlotState:
             if not (sound := of_numbers(slots)).all():
-                raise self.overflow(int(sound.argmin()))
+                raise overflow(self, int(sound.argmin()))
             if self.merges_points:
                 return SlotState(slots, state.points)
             return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
@@ -237,26 +239,18 @@ class SlotStore(Store):
         points = self.points_of(state)
         return DenseRows(points.dense()[held], points.norms[held], points.keys[held]), coefficients
 
-    def overflow(self, expert: int) -> NonFiniteError:
-        return NonFiniteError(
-            f"kernel {self.kernels[expert]}: its sums overflowed; scale the features"
-        )
-
     def held(self, state: SlotState) -> int:
-        return state.points.n
+        return state.points.n if self.grows else 0
 
-    def with_classes(
-        self, arrays: Mapping[str, NDArray[Any]], spread: Spread
-    ) -> dict[str, NDArray[Any]]:
+    def with_classes(self, before: SlotStore, state: SlotState, spread: Spread) -> SlotState:
         if self.learner.remembers and len(spread.coefficients) == 1:
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
             )
-        found = SLOTS.along("score", arrays, spread.along)
-        room = np.shape(found["alpha"])[2]
-        if self.budget is None or room >= self.budget:
-            return found
-        return SLOTS.along("slot", found, padded_to(self.budget))  # the default has more
+        found = SLOTS.along("score", before.arrays(state), spread.along)
+        if np.shape(found["alpha"])[2] < (self.budget or 0):  # the default has more
+            found = SLOTS.along("slot", found, padded_to(self.budget))
+        return self.restored(found)
 
     def merged(self, apart: Apart) -> SlotState:
         return SlotState(*merged(self, apart.over(still)))
@@ -267,9 +261,6 @@ class SlotStore(Store):
             return self.begin()  # the values that they keep may be others now
         wide: SlotState = super().with_features(before, state)
         return wide
-
-    def counts(self, state: SlotState) -> Labels:
-        return np.count_nonzero(self.expansion(state)[1].any(axis=2), axis=0)
 
     def nbytes(self, state: SlotState) -> int:
         state = still(state)
@@ -311,22 +302,17 @@ class SlotStore(Store):
         slots, points = SLOTS.restored(like, arrays, self._without), self._no_points()
         if not self.merges_points:
             points.restore(arrays)
-        return SlotState(slots, points)
+        state = SlotState(slots, points)
+        SLOTS.check(slots, self._without)
+        check_slots(self, state)
+        return state
 
     def snapshot(self, state: SlotState) -> SlotState:
         return SlotState(copied(without(state.slots, LEARNING)), state.points.copied())
 
-    def restored_snapshot(
-        self, arrays: Mapping[str, NDArray[Any]], progress: Progress
-    ) -> SlotState:
+    def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> SlotState:
         room = self.budget or np.shape(arrays.get("alpha", np.empty(0)))[-1]
-        state = self._restored(without(self._empty(room), LEARNING), arrays)
-        self.check(state, progress)
-        return state
-
-    def check(self, state: SlotState, progress: Progress) -> None:
-        SLOTS.check(state.slots, self._without)
-        check_slots(self, state)
+        return self._restored(without(self._empty(room), LEARNING), arrays)
 
 
 def of_numbers(slots: Slots) -> Flags:
