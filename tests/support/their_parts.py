@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Whole
-from kernbrook.combiners.hedge import discount_losses
+from kernbrook.combiners.loss_combiner import lift
 from kernbrook.engine.loss_codes import MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED
 from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
@@ -161,7 +161,10 @@ class DiscountingRule(NamedTuple):
 
 @update.of(DiscountingRule)
 def _update(combiner, told, progress):
-    discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
+    for e in range(told.losses.shape[0]):
+        if told.counted[e]:
+            progress.log_weights[e] += combiner.log_discount * told.losses[e]
+    lift(progress.log_weights)
 
 
 # -- a label policy: MarginSampling ----------------------------------------------------------------

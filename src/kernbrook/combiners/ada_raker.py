@@ -6,13 +6,11 @@ import math
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbrook.checks import POSITIVE, Flag, OneOf, Whole, parameters
 from kernbrook.combiners.loss_combiner import LossCombiner
 from kernbrook.engine.loss_codes import loss_of
 from kernbrook.engine.verbs import update
-from kernbrook.errors import InputError
 
 MOST_LEVELS = 40
 _LOSSES = ("squared", "absolute", "hinge", "logistic")
@@ -89,11 +87,6 @@ class AdaRaker(LossCombiner):
 
     def state_size(self, n_experts: int) -> int:
         return n_experts + self.levels
-
-    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        if (state[:n_experts].reshape(self.levels, -1).max(axis=1) != 0).any():
-            raise InputError("progress.state: expected 0 as the greatest of each level")
 
     def rule(self) -> AdaRakerRule:
         """The parameters as compiled code reads them."""

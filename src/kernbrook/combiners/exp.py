@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 from typing import Annotated, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kernbrook.checks import POSITIVE, Number, or_none, parameters
-from kernbrook.combiners.fixed_share import FixedShareRule
-from kernbrook.combiners.loss_combiner import LossCombiner, cut
+from kernbrook.combiners.loss_combiner import DiscountRule, LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
-from kernbrook.errors import InputError
 
 
 @parameters
@@ -56,17 +51,12 @@ class EXP(LossCombiner):
     def state_size(self, n_experts: int) -> int:
         return n_experts + 1 if self.horizon is None else 0
 
-    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        if len(state) and state[-1] < 0:
-            raise InputError("progress.state: expected a number of rounds from 0")
-
-    def rule(self) -> EXPRule | FixedShareRule:
+    def rule(self) -> EXPRule | DiscountRule:
         """The parameters as compiled code reads them."""
         if self.horizon is None:
             return EXPRule(self._cap(), self.step)
         rate = -float(self.step) / math.sqrt(self.horizon)
-        return FixedShareRule(self._cap(), rate, 0.0)  # no share
+        return DiscountRule(self._cap(), rate, True, 0.0)
 
 
 class EXPRule(NamedTuple):
@@ -76,22 +66,23 @@ class EXPRule(NamedTuple):
     step: float
 
 
-@njit(cache=True, nogil=True)
-def exp_weights(step, log_weights, state, losses):
+@update.of(EXPRule)
+def _update(combiner, told, progress):
     """w_e = exp(-step / sqrt(t) sum of e's losses) after the t-th round.
 
-    state : (m + 1,) the experts' losses so far less the least of them, then t
+    progress.state : (m + 1,) the experts' losses so far less the least of them, then t
     """
-    m = losses.shape[0]
-    state[m] += 1.0
-    for e in range(m):
+    losses, state = told.losses, progress.state
+    cut(losses, combiner.cap)
+    state[losses.shape[0]] += 1.0
+    for e in range(losses.shape[0]):
         state[e] += losses[e]
-    weigh_losses(step, log_weights, state)
+    weigh_losses(combiner.step, progress.log_weights, state)
 
 
 @njit(cache=True, nogil=True)
 def weigh_losses(step, log_weights, state):
-    """The weights for losses so far, which are brought to 0 for the least; see `exp_weights`."""
+    """The weights for losses so far, which are brought to 0 for the least."""
     m = log_weights.shape[0]
     least = math.inf
     for e in range(m):
@@ -99,12 +90,6 @@ def weigh_losses(step, log_weights, state):
     for e in range(m):
         state[e] -= least
         log_weights[e] = -step / math.sqrt(state[m]) * state[e]
-
-
-@update.of(EXPRule)
-def _update(combiner, told, progress):
-    cut(told.losses, combiner.cap)
-    exp_weights(combiner.step, progress.log_weights, progress.state, told.losses)
 
 
 @weigh_together.register(EXPRule)

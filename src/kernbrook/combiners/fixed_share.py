@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, NamedTuple
-
-import numpy as np
+from typing import Annotated
 
 from kernbrook.checks import Number, parameters
-from kernbrook.combiners.hedge import discount_losses
-from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut
-from kernbrook.compiler.compiling import njit
-from kernbrook.engine.uniting import (
-    Apart,
-    Weighing,
-    added_weights,
-    averaged_weights,
-    weigh_together,
-)
-from kernbrook.engine.verbs import update
-from kernbrook.numerics.vectors import fill_with
+from kernbrook.combiners.loss_combiner import DISCOUNT, DiscountRule, LossCombiner
 
 
 @parameters
@@ -67,49 +54,6 @@ class FixedShare(LossCombiner):
     loss: str = "mistakes"
     cap: float | None = None
 
-    def rule(self) -> FixedShareRule:
+    def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them."""
-        return FixedShareRule(self._cap(), math.log(self.discount), self.share)
-
-
-class FixedShareRule(NamedTuple):
-    """cap : of a loss; log_discount : below 0; share : that each weight gives to the others."""
-
-    cap: float
-    log_discount: float
-    share: float
-
-
-@njit(cache=True, nogil=True)
-def share_weights(share, log_weights):
-    """Every weight gives a share, in equal parts to the others: Herbster and Warmuth (1998)."""
-    m = log_weights.shape[0]
-    if share == 0.0 or m == 1:
-        return
-    total = 0.0
-    weights = np.empty(m)
-    for e in range(m):
-        weights[e] = math.exp(log_weights[e])
-        total += weights[e]
-    greatest = -math.inf
-    for e in range(m):
-        shared = (1.0 - share) * weights[e] + share * (total - weights[e]) / (m - 1)
-        log_weights[e] = math.log(shared)
-        greatest = max(greatest, log_weights[e])
-    for e in range(m):
-        log_weights[e] -= greatest
-
-
-@update.of(FixedShareRule)
-def _update(combiner, told, progress):
-    cut(told.losses, combiner.cap)
-    everybody = np.empty(told.losses.shape[0], np.bool_)
-    fill_with(everybody, True)
-    discount_losses(combiner.log_discount, progress.log_weights, told.losses, everybody)
-    share_weights(combiner.share, progress.log_weights)
-
-
-@weigh_together.register(FixedShareRule)
-def _together(combiner: FixedShareRule, apart: Apart) -> Weighing:
-    """Without a share losses add up; with one the weights tell of the last rounds."""
-    return added_weights(apart) if combiner.share == 0.0 else averaged_weights(apart)
+        return DiscountRule(self._cap(), math.log(self.discount), True, self.share)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Number, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.loss_codes import LOGISTIC
 from kernbrook.engine.verbs import update, weigh_all
-from kernbrook.errors import InputError
 from kernbrook.numerics.vectors import greatest_of
 
 
@@ -65,11 +62,6 @@ class GroupNorm(BaseEstimator):
         if self.q is None:
             return max(2.0, 2.0 * math.log(n_kernels))
         return self.q
-
-    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        if (state < 0).any():
-            raise InputError("progress.state: expected numbers from 0")
 
     def rule(self, n_kernels: int) -> GroupNormRule:
         """The parameters as compiled code reads them."""

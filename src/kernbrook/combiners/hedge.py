@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from kernbrook.checks import parameters
-from kernbrook.combiners.loss_combiner import DISCOUNT, LossCombiner, cut, lift
-from kernbrook.compiler.compiling import njit
-from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
-from kernbrook.engine.verbs import update
+from kernbrook.combiners.loss_combiner import DISCOUNT, DiscountRule, LossCombiner
 
 
 @parameters
@@ -48,34 +45,6 @@ class Hedge(LossCombiner):
     loss: str = "mistakes"
     cap: float | None = None
 
-    def rule(self) -> HedgeRule:
+    def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them."""
-        return HedgeRule(self._cap(), math.log(self.discount))
-
-
-class HedgeRule(NamedTuple):
-    """cap : of a loss; log_discount : below 0."""
-
-    cap: float
-    log_discount: float
-
-
-@njit(cache=True, nogil=True)
-def discount_losses(log_discount, log_weights, losses, counted):
-    """log w_e += loss_e log discount, where counted: Freund and Schapire (1997), figure 1."""
-    for e in range(losses.shape[0]):
-        if counted[e]:
-            log_weights[e] += log_discount * losses[e]
-    lift(log_weights)
-
-
-@update.of(HedgeRule)
-def _update(combiner, told, progress):
-    cut(told.losses, combiner.cap)
-    discount_losses(combiner.log_discount, progress.log_weights, told.losses, told.counted)
-
-
-@weigh_together.register(HedgeRule)
-def _together(combiner: HedgeRule, apart: Apart) -> Weighing:
-    """Losses add up, and so do the logarithms of weights."""
-    return added_weights(apart)
+        return DiscountRule(self._cap(), math.log(self.discount), False, 0.0)

@@ -1,16 +1,25 @@
-"""What combiners that learn from losses have in common: which loss, and its cap."""
+"""What combiners that learn from losses have in common: which loss, its cap, and discounts."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Number, OneOf, or_none
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine import loss_codes as losses
 from kernbrook.engine.loss_codes import NO_CAP
+from kernbrook.engine.uniting import (
+    Apart,
+    Weighing,
+    added_weights,
+    averaged_weights,
+    weigh_together,
+)
+from kernbrook.engine.verbs import update
 
 LOSSES = {
     "mistakes": losses.MISTAKES,
@@ -59,3 +68,49 @@ def lift(log_weights):
         greatest = max(greatest, log_weights[e])
     for e in range(log_weights.shape[0]):
         log_weights[e] -= greatest
+
+
+class DiscountRule(NamedTuple):
+    """cap : of a loss; log_discount : of a weight for a loss of 1, at most 0.
+
+    everybody : whether losses count of experts without an update, too
+    share : of each weight, which the others get in equal parts
+    """
+
+    cap: float
+    log_discount: float
+    everybody: bool
+    share: float
+
+
+@update.of(DiscountRule)
+def _update(combiner, told, progress):
+    """Hedge: Freund and Schapire (1997), figure 1."""
+    losses, log_weights = told.losses, progress.log_weights
+    cut(losses, combiner.cap)
+    for e in range(losses.shape[0]):
+        if combiner.everybody or told.counted[e]:
+            log_weights[e] += combiner.log_discount * losses[e]
+    lift(log_weights)
+    if combiner.share > 0.0 and losses.shape[0] > 1:
+        share_weights(combiner.share, log_weights)
+
+
+@njit(cache=True, nogil=True)
+def share_weights(share, log_weights):
+    """Every weight gives a share to the others: Herbster and Warmuth (1998)."""
+    m, total = log_weights.shape[0], 0.0
+    weights = np.empty(m)
+    for e in range(m):
+        weights[e] = math.exp(log_weights[e])
+        total += weights[e]
+    for e in range(m):
+        shared = (1.0 - share) * weights[e] + share * (total - weights[e]) / (m - 1)
+        log_weights[e] = math.log(shared)
+    lift(log_weights)
+
+
+@weigh_together.register(DiscountRule)
+def _together(combiner: DiscountRule, apart: Apart) -> Weighing:
+    """Without a share losses add up; with one the weights tell of the last rounds."""
+    return added_weights(apart) if combiner.share == 0.0 else averaged_weights(apart)

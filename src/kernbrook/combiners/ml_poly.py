@@ -69,17 +69,18 @@ class MLPolyRule(NamedTuple):
     offset: float
 
 
-@njit(cache=True, nogil=True)
-def ml_poly(offset, log_weights, state, losses):
+@update.of(MLPolyRule)
+def _update(combiner, told, progress):
     """Gaillard, Stoltz, van Erven (2014): w_e = eta_e max(R_e, 0), 1 / eta_e = offset + sum r_e^2.
 
     r_e is the combination's loss less expert e's, R_e the sum of r_e. No R_e is positive only
     until losses differ for the first time; the weights are equal then.
 
-    state : (2 m,) R_e, and the sums of r_e^2
+    progress.state : (2 m,) R_e, and the sums of r_e^2
     """
-    m = losses.shape[0]
-    least = least_of(losses)
+    losses, log_weights, state = told.losses, progress.log_weights, progress.state
+    cut(losses, combiner.cap)
+    m, least = losses.shape[0], least_of(losses)
     total, loss = 0.0, 0.0  # less the least: equal losses give regrets of 0 exactly
     for e in range(m):
         weight = math.exp(log_weights[e])
@@ -90,12 +91,12 @@ def ml_poly(offset, log_weights, state, losses):
         regret = loss - (losses[e] - least)
         state[e] += regret
         state[m + e] += regret * regret
-    weigh_regrets(offset, log_weights, state)
+    weigh_regrets(combiner.offset, log_weights, state)
 
 
 @njit(cache=True, nogil=True, plain=True)
 def weigh_regrets(offset, log_weights, state):
-    """The weights for regrets so far; see `ml_poly`."""
+    """The weights for regrets so far."""
     m = log_weights.shape[0]
     greatest = -math.inf
     for e in range(m):
@@ -105,12 +106,6 @@ def weigh_regrets(offset, log_weights, state):
         greatest = max(greatest, log_weights[e])
     for e in range(m):
         log_weights[e] = log_weights[e] - greatest if greatest > -math.inf else 0.0
-
-
-@update.of(MLPolyRule)
-def _update(combiner, told, progress):
-    cut(told.losses, combiner.cap)
-    ml_poly(combiner.offset, progress.log_weights, progress.state, told.losses)
 
 
 @weigh_together.register(MLPolyRule)

@@ -20,7 +20,6 @@ from kernbrook.engine.loss_codes import LINEARIZED, MISTAKES, SQUARED, loss_of
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.uniting import Apart, Weighing, inverse_of, weigh_together
 from kernbrook.engine.verbs import correct, update, weigh_all
-from kernbrook.errors import InputError
 from kernbrook.numerics.vectors import fill_with
 
 SURE = 1.0  # of classes: scores count up to it
@@ -132,14 +131,6 @@ class Stack(BaseEstimator):
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
         return int(self._base.state_size(n_experts)) + _own_size(n_experts)
-
-    def check_state(self, state: NDArray[np.float64], n_experts: int) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        own = len(state) - _own_size(n_experts)
-        if hasattr(self._base, "check_state"):
-            self._base.check_state(state[:own], n_experts)
-        if not (split(state, n_experts)[1] >= 0.0).all():
-            raise InputError("progress.state: expected counts, and squares, from 0")
 
     def rule(self) -> StackRule:
         """The parameters as compiled code reads them."""

@@ -98,7 +98,7 @@ def learn_block(model: Model, told: Told) -> Answer:
     states = tuple(own.finish(board, asked) for own in prepared)
     check_combined(decisions, board.leanings)
     try:
-        check_progress(model.combiner, progress)
+        check_progress(progress)
     except InputError as error:
         raise NonFiniteError(f"{COMBINED} ({error})") from error
     calibration, labels = model.certain().copy(), np.where(asked, board.labels, np.nan)

@@ -43,7 +43,7 @@ class Model:
     ----------
     stores : of the experts, which they number from 0 on
     choices : what the committee does
-    combiner : with `state_size`, how many numbers it keeps; perhaps `check_state`, what these are
+    combiner : with `state_size`, how many numbers it keeps
     kernels : of the experts, each once
     kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
     views : the scalings that the experts ask for; None: the machine's own
@@ -349,7 +349,7 @@ class Model:
 
         What learning leads to is within these ranges, at every row; `save` and merging do not look.
         """
-        check_progress(self.combiner, self.progress)
+        check_progress(self.progress)
         self.scaler.check()
         with within("calibration."):
             self.calibration.check()

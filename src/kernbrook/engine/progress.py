@@ -156,13 +156,10 @@ def flaw(progress):
     return 0
 
 
-def check_progress(combiner: Any, progress: Progress) -> None:
+def check_progress(progress: Progress) -> None:
     """Raise InputError where numbers are beyond their ranges."""
     if found := flaw(progress):
         raise InputError(FLAWS[found])
-    if hasattr(combiner, "check_state"):
-        with np.errstate(all="ignore"):
-            combiner.check_state(progress.state, len(progress.losses))
 
 
 def merged(rule: Any, apart: Apart, seed: int) -> Progress:

@@ -128,7 +128,7 @@ class Horizons(Committees):
         """Raise InputError where numbers of a committee are beyond their ranges."""
         for name in NAMES[1:]:
             with within(f"{name}."):
-                check_progress(self.combiner, getattr(self, name).progress)
+                check_progress(getattr(self, name).progress)
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
@@ -153,7 +153,7 @@ class Horizons(Committees):
     def _restored(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
         """A committee from its arrays."""
         fresh, rows = self.first(model), _count(arrays, "rows")
-        progress = _progress_from(self.combiner, fresh.progress, under(arrays, "progress"))
+        progress = _progress_from(fresh.progress, under(arrays, "progress"))
         losses = arrays.get("losses", fresh.losses)
         if losses.shape == (2,) and model.setting.regression:  # older: nobody else was judged
             losses = np.append(losses, losses[[0, 0]])
@@ -177,10 +177,10 @@ def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
     return int(array[0])
 
 
-def _progress_from(combiner: Any, fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
+def _progress_from(fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
     with within("progress."):
         progress = restored(fresh, arrays)
-    check_progress(combiner, progress)
+    check_progress(progress)
     return progress
 
 
@@ -205,7 +205,7 @@ def _others(arrays: Arrays, known: Arrays) -> Arrays:
 def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
     """A model as it was, from its arrays; those of older files could learn, too."""
     _count(arrays, "round")
-    progress = _progress_from(model.combiner, model.progress, under(arrays, "progress"))
+    progress = _progress_from(model.progress, under(arrays, "progress"))
     scaler, states = model.scaler.snapshot().restored(arrays), []
     scaler.check()
     with within("lines."):
