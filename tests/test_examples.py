@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from beside import beside_the_tests, module_of
 from hard_streams import data_folder, dense
 
 import kernbrook as kb
+from kernbrook.compiler.compiling import Verb
+from kernbrook.features import base
 from kernbrook.streams.builtin import Waveform
 
 
@@ -328,6 +331,18 @@ def test_the_page_on_adding_a_combiner(run):
 def test_the_page_on_adding_a_map(run):
     said, _ = run("docs/adding_a_map.md")
     assert float(said) < 0.13
+    page = beside_the_tests("docs/adding_a_map.md").read_text("utf-8")
+    told = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", page, re.M))
+    there = {
+        name: ", ".join([*signature(method).parameters][1:])
+        for kind in (base.Features, base.Map)
+        for name, method in vars(kind).items()
+        if callable(method)
+    }
+    assert len(told) == 8
+    assert told.items() <= there.items()
+    assert isinstance(base.write_rows, Verb)
+    assert f"`{base.write_rows.__name__}`" in page
 
 
 @pytest.mark.long
