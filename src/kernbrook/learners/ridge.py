@@ -126,17 +126,8 @@ def waiting(kept):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def along(z, t, gains):
-    """z[t] . gains, in an order fixed by their length."""
-    total = 0.0
-    for j in range(np.uintp(z.shape[1])):
-        total += z[t, j] * gains[j]
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def ridge_gain(kept, z, t, gains):
-    """z' P z; gains = P z.
+    """z' P z, in an order fixed by its length; gains = P z.
 
     Not below 0, where after great weights P is only rounding errors.
     """
@@ -149,10 +140,12 @@ def ridge_gain(kept, z, t, gains):
             second += steps[k + np.uintp(1), j] * z[t, j]
         for j in range(d):
             gains[j] -= first * steps[k, j] + second * steps[k + np.uintp(1), j]
-    scale = kept.numbers[1]
+    scale, total = kept.numbers[1], 0.0
     for j in range(d):
         gains[j] *= scale
-    return max(0.0, along(z, t, gains))
+    for j in range(d):
+        total += z[t, j] * gains[j]
+    return max(0.0, total)
 
 
 @njit(cache=True, nogil=True)

@@ -13,14 +13,12 @@ from kernbrook.compiler.compiling import njit
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """a * b + c, rounded once; of three numbers of 32 bits, to as many."""
-    kind = types.float32 if a == b == c == types.float32 else types.float64
-    signature = kind(kind, kind, kind)
+    """a * b + c, rounded once."""
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)
 
-    return signature, generate
+    return types.float64(types.float64, types.float64, types.float64), generate
 
 
 @intrinsic

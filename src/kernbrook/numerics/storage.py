@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,15 @@ from kernbrook.numerics.vectors import fill_with, places_of
 LINE = 64  # bytes
 
 
-def aligned(shape: tuple[int, ...], kind: Any = np.float64) -> NDArray[Any]:
+def aligned(shape: tuple[int, ...]) -> NDArray[np.float64]:
     """An array, not filled in, that begins with a cache line.
 
     So do its rows, if their length allows it. A vector that lies in two lines takes twice the time.
     """
-    size = math.prod(shape) * np.dtype(kind).itemsize
+    size = 8 * math.prod(shape)
     room = np.empty(size + LINE, dtype=np.uint8)
     first = -room.ctypes.data % LINE
-    return room[first : first + size].view(kind).reshape(shape)
+    return room[first : first + size].view(np.float64).reshape(shape)
 
 
 @njit(cache=True, nogil=True)
