@@ -166,21 +166,12 @@ def spread(trees: Trees, fresh: Trees, weights: NDArray[np.float32]) -> Trees:
     fresh : trees of so many scores
     """
     leaves = trees.inputs == NOBODY
-    return trees._replace(
-        weights=weights,
+    return fresh._replace(
+        inputs=trees.inputs, cuts=trees.cuts, squares=trees.squares, pairs=trees.pairs,
+        done=trees.done, weights=weights, free=np.array([trees.free[0], fresh.free[1]]),
         links=np.where(leaves, NOBODY, trees.links).astype(np.int32),
         waits=np.where(leaves, AT_ONCE, 0.0).astype(np.float32),
-        sums=fresh.sums,
-        features=fresh.features,
-        begins=fresh.begins,
-        rows=fresh.rows,
-        members=fresh.members,
-        held=fresh.held,
-        latest=fresh.latest,
-        latest_bins=fresh.latest_bins,
-        slots=fresh.slots,
-        free=np.array([trees.free[0], fresh.free[1]]),
-    )
+    )  # fmt: skip
 
 
 def end_of(trees: Trees) -> int:

@@ -41,8 +41,11 @@ def grow(trees, bins, row, leaves, slopes, seed, number, room):
     slopes : (c + 1,) gradients of the loss by the scores, before the step, and the curvature
     """
     c, free = slopes.shape[0] - 1, trees.free
-    if trees.latest.shape[0] > 0:
-        keep_latest(trees, row, slopes, number)
+    if trees.latest.shape[0] > 0:  # for the leaves that begin to collect later
+        for q in range(c + 1):
+            trees.latest[number % LATEST, q] = slopes[q]
+        for j in range(row.bins.shape[0]):
+            trees.latest_bins[number % LATEST, j] = row.bins[j]
     for g in range(leaves.shape[0]):
         leaf = leaves[g]
         slot = np.int64(trees.links[leaf])
@@ -60,16 +63,6 @@ def grow(trees, bins, row, leaves, slopes, seed, number, room):
         collect(trees, slot, row.bins, slopes, copies, number)
         if trees.rows[slot, 0] >= trees.rows[slot, 1]:
             look_for_a_cut(trees, bins, leaf, slot, number, room)
-
-
-@njit(cache=True, nogil=True)
-def keep_latest(trees, row, slopes, number):
-    """Keep a row for the leaves that begin to collect later."""
-    at = number % LATEST
-    for q in range(slopes.shape[0]):
-        trees.latest[at, q] = slopes[q]
-    for j in range(row.bins.shape[0]):
-        trees.latest_bins[at, j] = row.bins[j]
 
 
 @njit(cache=True, nogil=True)
@@ -138,38 +131,18 @@ def begin_to_collect(trees, leaf, slot):
 
 @njit(cache=True, nogil=True)
 def look_for_a_cut(trees, bins, leaf, slot, number, room):
-    """Cut a leaf where the gain is greatest, if it is enough.
-
-    The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
-    gradients G and curvatures H on the left, on the right and of all.
-    """
+    """Cut a leaf where the gain is greatest, if it is enough."""
     sums, features, begins = trees.sums[slot], trees.features[slot], trees.begins[slot]
-    left, every, c = room.left, room.every, sums.shape[1] - 1
+    every = room.every
     fill_with(every, 0.0)
     for b in range(begins[1]):
-        for q in range(c + 1):
+        for q in range(every.shape[0]):
             every[q] += sums[b, q]
-    whole = 0.0
-    for q in range(c):
-        whole += every[q] * every[q]
-    whole /= every[c] + SMOOTH
+    whole = part_of_gain(every)
     most, second, where, at = 0.0, 0.0, NOBODY, 0
     for i in range(features.shape[0]):
-        fill_with(left, 0.0)
-        best, place = 0.0, 0
-        for b in range(begins[i], begins[i + 1] - 1):
-            for q in range(c + 1):
-                left[q] += sums[b, q]
-            right = every[c] - left[c]
-            if left[c] < 1.0 or right < 1.0:
-                continue
-            here, there = 0.0, 0.0
-            for q in range(c):
-                here += left[q] * left[q]
-                there += (every[q] - left[q]) * (every[q] - left[q])
-            gain = here / (left[c] + SMOOTH) + there / (right + SMOOTH) - whole
-            if gain > best:
-                best, place = gain, b - begins[i]
+        ends = begins[i], begins[i + 1]
+        best, place = best_cut_of(sums, ends, every, whole, room.left, 1.0, (0.0, 1.0))
         if best > most:
             second, most, where, at = most, best, i, place
         elif best > second:
@@ -186,6 +159,42 @@ def look_for_a_cut(trees, bins, leaf, slot, number, room):
             give_back(trees, slot)
     elif rows >= PATIENCE:
         set_free(trees, leaf)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def part_of_gain(sums):
+    """G^2 / (H + SMOOTH) of the sums of gradients, G, and of curvatures, H, (c + 1,) together."""
+    square = 0.0
+    for q in range(sums.shape[0] - 1):
+        square += sums[q] * sums[q]
+    return square / (sums[sums.shape[0] - 1] + SMOOTH)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def best_cut_of(sums, ends, every, whole, left, least, best):
+    """The gain of the best cut between the bins of a feature, and after which: -1, of none.
+
+    The gain is `part_of_gain` of the bins on the left and of those on the right, less that of all.
+
+    sums, ends : (any, c + 1) by bin; the first of the feature, and the one after its last
+    every, whole : (c + 1,) of all, and `part_of_gain` of these; left : (c + 1,) scratch
+    least : curvature of a side; best : the gain so far, and times as great is a greater one
+    """
+    (gain, better), place, c = best, -1, every.shape[0] - 1
+    fill_with(left, 0.0)
+    for b in range(ends[0], ends[1] - 1):
+        for q in range(c + 1):
+            left[q] += sums[b, q]
+        right = every[c] - left[c]
+        if left[c] < least or right < least:
+            continue
+        there = 0.0
+        for q in range(c):
+            there += (every[q] - left[q]) * (every[q] - left[q])
+        now = part_of_gain(left) + there / (right + SMOOTH) - whole
+        if now > better * gain:
+            gain, place = now, b - ends[0]
+    return gain, place
 
 
 @njit(cache=True, nogil=True)

@@ -28,6 +28,7 @@ from kernbrook.learners.cell_steps import (
     SIZE,
     check_levels,
     follow_error,
+    measure_anew,
     no_levels,
     slope_of_class,
     slope_of_number,
@@ -82,7 +83,7 @@ class Boosted(NamedTuple):
     held : changed in place
     step, work, numbers : as of `BoostedTrees`; whether labels are numbers
     row, leaves : where the row lies; sums : (c,) of the weights of the leaves
-    slopes : (c + 1,) scratch; other : a row, scratch; room : scratch of a fit
+    slopes : (c + 1,) scratch; room : scratch of a fit
     """
 
     held: Held
@@ -93,7 +94,6 @@ class Boosted(NamedTuple):
     leaves: Labels
     sums: Floats
     slopes: Floats
-    other: Placed
     room: Room
 
 
@@ -191,7 +191,7 @@ class Latest(Content):
         own, d, c = self.learner, self.setting.width, self.setting.scores
         return Boosted(
             held, float(own.step), int(own.work), self.setting.regression, placed(d),
-            np.zeros(own.n, np.int64), np.zeros(c), np.zeros(c + 1), placed(d),
+            np.zeros(own.n, np.int64), np.zeros(c), np.zeros(c + 1),
             room_of(own.window, d, c, own.leaves),
         )  # fmt: skip
 
@@ -255,9 +255,12 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     bins, window, trees, levels, work = held.bins, held.window, held.trees, held.levels, held.work
     at = bins.met[0] % window.labels.shape[0]
     if form.numbers:
-        ratio = slope_of_number(levels, scores[0], target, slopes)
+        ratio = np.float32(slope_of_number(levels, scores[0], target, slopes))
         if ratio != 1.0:
-            measure_anew(held, form.sums, np.float32(ratio))
+            for g in range(trees.weights.shape[0]):
+                measure_anew(trees.weights[g], ratio, LARGEST_WEIGHT)
+            measure_anew(window.sums, ratio, MOST_SUM)
+            form.sums[0] *= ratio
     else:
         slope_of_class(scores, label, slopes)
         if follow_error(levels, abs(slopes[label if scores.shape[0] > 1 else 0])):
@@ -279,26 +282,13 @@ def _follow(form, x, scores, label, target, weight, number, seed):
 
 
 @njit(cache=True, nogil=True)
-def measure_anew(held, sums, ratio):
-    """Weights and sums in other units."""
-    weights, of_rows = held.trees.weights, held.window.sums
-    for g in range(weights.shape[0]):
-        for node in range(weights.shape[1]):
-            weight = weights[g, node, 0] * ratio
-            weights[g, node, 0] = min(max(weight, -LARGEST_WEIGHT), LARGEST_WEIGHT)
-    for i in range(of_rows.shape[0]):
-        of_rows[i, 0] = min(max(of_rows[i, 0] * ratio, -MOST_SUM), MOST_SUM)
-    sums[0] *= ratio
-
-
-@njit(cache=True, nogil=True)
 def place_anew(form):
     """Bins have moved: the rows have other codes."""
     bins, window = form.held.bins, form.held.window
     number_bins(window, bins)
     for i in range(min(bins.met[0], window.labels.shape[0])):
-        place(bins, window.values[i], form.other)
-        encode(window, form.other, i)
+        place(bins, window.values[i], form.row)
+        encode(window, form.row, i)
 
 
 @njit(cache=True, nogil=True)

@@ -111,6 +111,13 @@ def slope_of_number(levels, score, target, slopes):
 
 
 @njit(cache=True, nogil=True)
+def measure_anew(numbers, ratio, most):
+    """The first of the numbers of each row, in other units; of sizes up to `most`."""
+    for i in range(numbers.shape[0]):
+        numbers[i, 0] = min(max(numbers[i, 0] * ratio, -most), most)
+
+
+@njit(cache=True, nogil=True)
 def implicit_part(numbers, scores, label, whole, weight, slopes, squared, trial):
     """The part of a step after which the gradient would have made just this step.
 

@@ -55,6 +55,7 @@ from kernbrook.learners.cell_steps import (
     check_levels,
     follow_error,
     implicit_part,
+    measure_anew,
     no_levels,
     slope_of_class,
     slope_of_number,
@@ -97,7 +98,7 @@ class Sum(NamedTuple):
     held : changed in place
     step, numbers : as of `Cells`; whether labels are numbers
     row, cells, leaves : where the row lies
-    rates : (grids + trees,) scratch; slopes, trial : (c + 1,) scratch; keys : (d,) scratch
+    rates : (grids + trees,) scratch; slopes : (c + 1,) scratch; keys : (d,) scratch
     room : scratch of the trees
     """
 
@@ -109,7 +110,6 @@ class Sum(NamedTuple):
     leaves: NDArray[np.int64]
     rates: Floats
     slopes: Floats
-    trial: Floats
     keys: Floats
     room: Room
 
@@ -193,7 +193,7 @@ class Cells(WithoutKernel):
         found = {type(one): one for one in given}
         known = found.keys() <= {HashedInputs, RandomBinning, GrownPartitions}
         if not found or len(found) < len(given) or not known:
-            raise self._refusal()
+            raise refusal(self, "features", f"be {MAPS}")
         for one in given:
             check(one)
         hashed = found.get(HashedInputs)
@@ -205,9 +205,6 @@ class Cells(WithoutKernel):
                 f"{width:,}; take HashedInputs()"
             )
         return found.get(RandomBinning), found.get(GrownPartitions)
-
-    def _refusal(self) -> InputError:
-        return refusal(self, "features", f"be {MAPS}")
 
 
 def most_cells(c: int) -> int:
@@ -249,7 +246,7 @@ class Growing(Content):
         cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
         return Sum(
             held, self.step, self.setting.regression, placed(d), cells, leaves,
-            np.zeros(n + trees), np.zeros(c + 1), np.zeros(c + 1), np.zeros(d), room_of(d, c),
+            np.zeros(n + trees), np.zeros(c + 1), np.zeros(d), room_of(d, c),
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
@@ -334,7 +331,8 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     if form.numbers:
         ratio = slope_of_number(levels, scores[0], target, slopes)
         if ratio != 1.0:
-            measure_anew(held, np.float32(ratio))
+            for weights in (held.table, trees.weights):
+                measure_anew(weights, np.float32(ratio), LARGEST_WEIGHT)
     else:
         slope_of_class(scores, label, slopes)
         alarm = follow_error(levels, abs(slopes[label if c > 1 else 0]))
@@ -346,7 +344,7 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     whole = adapt(form, squared)
     noise = 1.0 if form.numbers else min(1.0, LEAST_NOISE + NOISE * levels[ERROR])
     part = implicit_part(
-        form.numbers, scores, label, whole * noise, weight, slopes, squared, form.trial
+        form.numbers, scores, label, whole * noise, weight, slopes, squared, form.room.left
     )
     grids = form.cells.shape[0]
     for g in range(grids):
@@ -372,15 +370,6 @@ def _follow(form, x, scores, label, target, weight, number, seed):
         fill_with(held.table.reshape(-1), 0.0)
         for g in range(form.leaves.shape[0]):
             fell(trees, g)
-
-
-@njit(cache=True, nogil=True)
-def measure_anew(held, ratio):
-    """Weights in other units."""
-    for weights in (held.table, held.trees.weights):
-        for i in range(weights.shape[0]):
-            weight = weights[i, 0] * ratio
-            weights[i, 0] = min(max(weight, -LARGEST_WEIGHT), LARGEST_WEIGHT)
 
 
 @njit(cache=True, nogil=True)

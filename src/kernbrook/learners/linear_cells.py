@@ -21,6 +21,7 @@ from kernbrook.learners.cell_steps import (
     OFFSET,
     SCALE,
     check_levels,
+    measure_anew,
     no_levels,
     slope_of_class,
     slope_of_number,
@@ -36,7 +37,7 @@ class Held(NamedTuple):
     """What is learned.
 
     table : (cells + 1, c + 1) weights, and sums of squared gradients; last, those of the constant 1
-    levels : (7,) see `cell_steps`
+    levels : (9,) see `cell_steps`
     """
 
     table: NDArray[np.float32]
@@ -120,8 +121,7 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     if form.numbers:
         ratio = np.float32(slope_of_number(levels, scores[0], target, slopes))
         if ratio != 1.0:
-            for i in range(table.shape[0]):
-                table[i, 0] = min(max(table[i, 0] * ratio, -MOST_SQUARES), MOST_SQUARES)
+            measure_anew(table, ratio, MOST_SQUARES)
     else:
         slope_of_class(scores, label, slopes)
     squared = 0.0

@@ -16,11 +16,11 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, HUGE, check_bounded
 from kernbrook.features.grown_partitions import MOST_SUM, MOST_WEIGHT, NOBODY
+from kernbrook.features.leaf_sums import SMOOTH, best_cut_of, part_of_gain
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
 from kernbrook.numerics.vectors import copy, fill_with
 
-SMOOTH = 1.0  # added to sums of curvatures
 LEAST = 1.5  # curvature of a child
 GAIN = 1e-3  # of a cut
 BETTER = 1.0 + 1e-9  # times as great is a greater gain: of equal cuts the first one is taken
@@ -241,26 +241,19 @@ def leave(window, room, node, small, large):
 
 @njit(cache=True, nogil=True)
 def best_cut(window, room, node):
-    """Find the cut that gains most.
-
-    The gain is G_l^2 / (H_l + SMOOTH) + G_r^2 / (H_r + SMOOTH) - G^2 / (H + SMOOTH), for sums of
-    gradients G and curvatures H on the left, on the right and of all.
-    """
-    sums, total, left = room.sums[room.at[node]], room.totals[node], room.left
-    c, whole = total.shape[0] - 1, 0.0
+    """Find the cut that gains most; see `best_cut_of`."""
+    sums, total, c = room.sums[room.at[node]], room.totals[node], room.totals.shape[1] - 1
     room.gains[node] = 0.0
     if total[c] < 2.0 * LEAST:
         return
-    for q in range(c):
-        whole += total[q] * total[q]
-    whole /= total[c] + SMOOTH
+    whole = part_of_gain(total)
     for j in range(window.usual.shape[0]):
-        first, inner = window.begins[j], window.begins[j + 1] - window.begins[j] - 1
-        if c == 1:
+        first, end = window.begins[j], window.begins[j + 1]
+        if c == 1:  # the same with one division
             slope, curvature = 0.0, SMOOTH
-            for b in range(inner):
-                slope += sums[first + b, 0]
-                curvature += sums[first + b, 1]
+            for b in range(first, end - 1):
+                slope += sums[b, 0]
+                curvature += sums[b, 1]
                 right = total[1] + 2.0 * SMOOTH - curvature
                 if curvature < LEAST + SMOOTH or right < LEAST + SMOOTH:
                     continue
@@ -268,22 +261,12 @@ def best_cut(window, room, node):
                 both = slope * slope * right + other * other * curvature
                 gain = both / (curvature * right) - whole
                 if gain > BETTER * room.gains[node]:
-                    room.gains[node], room.features[node], room.places[node] = gain, j, b
+                    room.gains[node], room.features[node], room.places[node] = gain, j, b - first
             continue
-        fill_with(left, 0.0)
-        for b in range(inner):
-            for q in range(c + 1):
-                left[q] += sums[first + b, q]
-            right = total[c] - left[c]
-            if left[c] < LEAST or right < LEAST:
-                continue
-            here, there = 0.0, 0.0
-            for q in range(c):
-                here += left[q] * left[q]
-                there += (total[q] - left[q]) * (total[q] - left[q])
-            gain = here / (left[c] + SMOOTH) + there / (right + SMOOTH) - whole
-            if gain > BETTER * room.gains[node]:
-                room.gains[node], room.features[node], room.places[node] = gain, j, b
+        best = room.gains[node], BETTER
+        gain, place = best_cut_of(sums, (first, end), total, whole, room.left, LEAST, best)
+        if place >= 0:
+            room.gains[node], room.features[node], room.places[node] = gain, j, place
 
 
 @njit(cache=True, nogil=True)
