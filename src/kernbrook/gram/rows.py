@@ -251,10 +251,6 @@ class Block:
         elif channel == MANHATTAN:
             compiled.sparse_manhattan(*csr, self.csr, out)
 
-    def own_pairs(self) -> Floats:
-        """(channels, b, b) pair values of the examples with one another."""
-        return self.pairs_with(self.rows)
-
     def pairs_with(self, points: Rows) -> Floats:
         """(channels, n, b) pair values of points and examples."""
         shape = len(self.layout.channels), len(points), len(self)

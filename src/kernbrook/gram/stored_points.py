@@ -98,25 +98,8 @@ class StoredPoints:
         """
         if len(which) == self.n:
             return self
-        n, new = len(which), copy(self)
-        new.counted = np.array([n])
-        new._coefficients = np.empty_like(self._coefficients)
-        new._coefficients[:n] = self._coefficients[which]
-        new._norms = np.empty_like(self._norms)
-        new._norms[:n] = self._norms[which]
-        new._keys = np.empty_like(self._keys)
-        new._keys[:n] = self._keys[which]
-        if self.sparse:
-            new._data, new._indices = np.empty_like(self._data), np.empty_like(self._indices)
-            new._indptr = np.zeros_like(self._indptr)
-            move_sparse(
-                self._data, self._indices, self._indptr, 0, which,
-                new._data, new._indices, new._indptr, 0,
-            )  # fmt: skip
-        else:
-            new._X = np.empty_like(self._X)
-            move_dense(self._X, which, new._X, 0)
-        return new
+        none = StoredPoints(self._coefficients.shape[1], self.width, self.sparse)
+        return none.appended(self.rows, which, self._coefficients[which])
 
     def with_coefficients(self, coefficients: Floats) -> StoredPoints:
         """The same points with other coefficients, (n, columns); these stay as they are."""

@@ -211,14 +211,11 @@ class Width(Kernel):
 
     def parameters(self) -> dict[str, Any]:
         """All arguments by name, of the two for the width the one that was given."""
-        width = {"gamma": self.gamma} if self.sigma is None else {"sigma": self.sigma}
         found = signature(type(self)).parameters.values()
-        others = [
-            one.name
-            for one in found
-            if one.kind is not one.VAR_POSITIONAL and one.name not in ("gamma", "sigma")
-        ]
-        return {**{name: getattr(self, name) for name in others}, **width}
+        names = [one.name for one in found if one.kind is not one.VAR_POSITIONAL]
+        width = "gamma" if self.sigma is None else "sigma"
+        others = (name for name in names if name not in ("gamma", "sigma"))
+        return {name: getattr(self, name) for name in (*others, width)}
 
     def _formula(self, by_sigma: str, by_gamma: str) -> str:
         """One of two formulas, the width filled in at the %."""
@@ -227,5 +224,6 @@ class Width(Kernel):
         return by_sigma.replace("%", number(self.sigma))
 
     def __repr__(self) -> str:
-        width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
-        return f"{type(self).__name__}({width})"
+        *others, (name, width) = self.parameters().items()
+        own = [*(shown(value) for _, value in others), f"{name}={width:g}"]
+        return f"{type(self).__name__}({', '.join(own)})"

@@ -53,8 +53,6 @@ class CauchyStep(NamedTuple):
 
 @fill.of(CauchyStep)
 def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    number = source.dtype.type
-    one, rate = number(1.0), number(parameter)
     for j in range(lo, hi):
-        values[0, j] = one / (one + rate * source[j])
+        values[0, j] = 1.0 / (1.0 + parameter * source[j])
     return True

@@ -66,9 +66,6 @@ class Matern(Width, ShiftInvariant):
     def _gamma_of(sigma: np.float64) -> np.float64:
         return 1.0 / (2.0 * sigma * sigma)
 
-    def parameters(self) -> dict[str, Any]:
-        return {"nu": self.nu, **super().parameters()}
-
     @property
     def rate(self) -> float:
         """2 nu / sigma^2: s^2 is this times the squared distance."""
@@ -97,10 +94,6 @@ class Matern(Width, ShiftInvariant):
         root = f"sqrt({2 * self.nu:g}) " if self.nu > 0.5 else ""
         distance = self._formula("||x-z|| / %", "sqrt(2 * %) ||x-z||")
         return f"{factor}exp(-s), s = {root}{distance}"
-
-    def __repr__(self) -> str:
-        width = f"gamma={self.gamma:g}" if self.sigma is None else f"sigma={self.sigma:g}"
-        return f"Matern({self.nu:g}, {width})"
 
 
 class MaternStep(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from kernbrook.checks import Number, Whole, check
 from kernbrook.compiler.compiling import njit
 from kernbrook.kernels.base import Kernel, Matrix, Step, Values, dense, number
 from kernbrook.kernels.planning import Layout
-from kernbrook.kernels.polynomial import LARGEST_DEGREE, Linear
-from kernbrook.numerics.values import fill, raise_to
+from kernbrook.kernels.polynomial import LARGEST_DEGREE, Linear, PolynomialStep
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class NormalizedPolynomial(Kernel):
         return np.power(Cosine(self.offset)(X, Z), float(self.degree))
 
     def step(self) -> Step:
-        return Step(PowerStep, Cosine(self.offset), power=self.degree)
+        return Step(PolynomialStep, Cosine(self.offset), power=self.degree)
 
     def __str__(self) -> str:
         cosine = str(Cosine(self.offset))
@@ -103,18 +102,6 @@ def cosines(products, offset, own, others, out):
     for s in range(np.uintp(out.shape[0])):
         for j in range(np.uintp(out.shape[1])):
             out[s, j] = (products[s, j] + offset) * (own[s] * others[j])
-
-
-class PowerStep(NamedTuple):
-    """source^power."""
-
-
-@fill.of(PowerStep)
-def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    for j in range(lo, hi):
-        values[0, j] = source[j]
-    raise_to(values, lo, hi, power)
-    return True
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.callable import Callable
 from kernbrook.kernels.exponential import ExponentialStep
+from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
 from kernbrook.numerics.values import fill
@@ -30,17 +31,6 @@ AMPLIFICATION = 300
 LARGEST_RATIO = 16
 
 Chain = list[tuple[Any, Step]]  # what is computed; how
-
-
-class GivenStep(NamedTuple):
-    """The source itself: values of a kernel that is called."""
-
-
-@fill.of(GivenStep)
-def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    for j in range(lo, hi):
-        values[0, j] = source[j]
-    return True
 
 
 class Layout:
@@ -133,7 +123,7 @@ class Layout:
         """The kernel's step; a kernel that has none joins those given, as one that a step reads."""
         step = kernel.step()
         if step is None:
-            return Step(GivenStep, self._called(kernel))
+            return Step(PolynomialStep, self._called(kernel))  # of degree 1: the values themselves
         _check_step(kernel, step)
         if isinstance(step.channel, Kernel):
             return replace(step, channel=self._called(step.channel))

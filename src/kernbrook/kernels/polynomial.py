@@ -100,8 +100,7 @@ class PolynomialStep(NamedTuple):
 
 @fill.of(PolynomialStep)
 def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    added = source.dtype.type(parameter)
     for j in range(lo, hi):
-        values[0, j] = source[j] + added
+        values[0, j] = source[j] + parameter
     raise_to(values, lo, hi, power)
     return True

@@ -11,14 +11,12 @@ from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.sums import LANES, share, threads_for
 from kernbrook.kernels import Callable, Kernel
 from kernbrook.kernels.callable import is_given
-from kernbrook.kernels.normalized import PowerStep
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.values import add_points, kernel_rows
 from kernbrook.voted.examples import Examples, Floats, Indices
 from kernbrook.voted.powers import add_powers
 
-POWERS = PolynomialStep, PowerStep  # (source + parameter)^power
 MOST = 4  # the degrees may go up to so many times their number, for all powers to be quick at once
 LARGEST = 1e100  # of kernel values: beyond it sums and quotients leave the range of doubles
 SCALING = (
@@ -46,7 +44,7 @@ class Pool:
         parts, found = self._layout.parts, dict[tuple[int, float], dict[int, int]]()
         for k, kernel in enumerate(self.kernels):
             step, part = kernel.step(), parts.first[k]
-            if step is not None and step.kind in POWERS:
+            if step is not None and step.kind is PolynomialStep:
                 base = int(parts.channel[part]), float(parts.parameter[part])
                 found.setdefault(base, {})[k] = step.power
         return {

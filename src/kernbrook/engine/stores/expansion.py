@@ -22,7 +22,7 @@ from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look,
 from kernbrook.engine.uniting import Apart, union
 from kernbrook.engine.verbs import expand, update, weigh_all
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
-from kernbrook.gram.rows import Block, Rows
+from kernbrook.gram.rows import Rows
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import BLOCK, KernelSums
 from kernbrook.kernels import Kernel
@@ -270,7 +270,7 @@ class Expansion(Store):
     def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         support, plan, c = state.support, self.sums.layout.plan, self.setting.scores
         totals, sizes = self.sums.sums(support, rows)
-        pairs = Block(rows, self.sums.layout).own_pairs()
+        pairs = rows.pairs(self.sums.layout, rows)
         self.sums.check_finite(sizes)
         keys, known = met(self.judges_stored, rows, support.rows.keys, inside=False)
         m, b = len(self.experts), len(rows)

@@ -89,7 +89,7 @@ class SlotStore(Store):
         self.sums = KernelSums(kernels, Layout(kernels, setting.scores))
         self._polynomials = [
             (kernel, step) for kernel in kernels for _, part in kernel.parts()
-            if (step := part.step()) is not None and step.kind is PolynomialStep
+            if (step := part.step()) and (step.kind, step.channel) == (PolynomialStep, INNER)
         ]  # fmt: skip
         called = bool(self.sums.layout.given)
         self.block_rows = min(BUDGET_BLOCK, CALLED_BLOCK) if called else BUDGET_BLOCK
