@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.numerics.upkeep import cheapest, equal_ones, least, oldest
+from kernbrook.numerics.upkeep import cheapest, equal_ones, oldest
+from kernbrook.numerics.vectors import least
 
 COSTS = st.lists(st.sampled_from([-3.5, -1e-310, -0.0, 0.0, 1e-310, 0.1, 2.0, np.inf]), min_size=1)
 

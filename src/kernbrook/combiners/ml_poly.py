@@ -10,7 +10,7 @@ from kernbrook.combiners.loss_combiner import LossCombiner, cut
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_together
 from kernbrook.engine.verbs import update
-from kernbrook.numerics.vectors import least_of
+from kernbrook.numerics.vectors import least
 
 
 @parameters
@@ -80,15 +80,15 @@ def _update(combiner, told, progress):
     """
     losses, log_weights, state = told.losses, progress.log_weights, progress.state
     cut(losses, combiner.cap)
-    m, least = losses.shape[0], least_of(losses)
+    m, lowest = losses.shape[0], least(losses)
     total, loss = 0.0, 0.0  # less the least: equal losses give regrets of 0 exactly
     for e in range(m):
         weight = math.exp(log_weights[e])
         total += weight
-        loss += weight * (losses[e] - least)
+        loss += weight * (losses[e] - lowest)
     loss /= total
     for e in range(m):
-        regret = loss - (losses[e] - least)
+        regret = loss - (losses[e] - lowest)
         state[e] += regret
         state[m + e] += regret * regret
     weigh_regrets(combiner.offset, log_weights, state)

@@ -24,7 +24,7 @@ LATEST = 2048  # rows that are kept, for leaves to begin with
 MEMBERS = 256  # of these, one leaf
 WRAP = 1 << 31  # numbers of rows begin again
 MOST_TREES = 1000
-MOST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
+LARGEST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
 NOBODY = -1
 
 
@@ -189,7 +189,7 @@ def check_nodes(trees: Trees, d: int) -> list[NDArray[np.int32]]:
     if not nodes == len(links) == len(trees.cuts) == len(trees.weights):
         raise InputError("inputs, cuts, links, weights: expected those of the same nodes")
     check_bounded("cuts", trees.cuts, MOST_SUM)
-    check_bounded("weights", trees.weights, MOST_WEIGHT)
+    check_bounded("weights", trees.weights, LARGEST_WEIGHT)
     if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
     cuts, at = inputs != NOBODY, np.arange(len(trees.done))
@@ -212,7 +212,7 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
     children = check_nodes(trees, d)
     for name in ("squares", "waits", "sums", "rows", "latest", "done"):
-        check_bounded(name, getattr(trees, name), MOST_WEIGHT if name == "latest" else MOST_SUM)
+        check_bounded(name, getattr(trees, name), LARGEST_WEIGHT if name == "latest" else MOST_SUM)
     for name in ("squares", "rows"):
         if (getattr(trees, name) < 0).any():
             raise InputError(f"{name}: expected no number below 0")

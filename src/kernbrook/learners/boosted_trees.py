@@ -15,8 +15,7 @@ from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
-from kernbrook.features.grown_partitions import MOST_SUM
-from kernbrook.features.grown_partitions import MOST_WEIGHT as LARGEST_WEIGHT
+from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM
 from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (

@@ -27,6 +27,7 @@ from kernbrook.features.binning import (
 )
 from kernbrook.features.grown_partitions import (
     FORGETS,
+    LARGEST_WEIGHT,
     MOST_SUM,
     GrownPartitions,
     Room,
@@ -36,7 +37,6 @@ from kernbrook.features.grown_partitions import (
     find_leaves,
     room_of,
 )
-from kernbrook.features.grown_partitions import MOST_WEIGHT as LARGEST_WEIGHT
 from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.leaf_sums import collect_anew, grow
 from kernbrook.features.random_binning import (

@@ -32,7 +32,7 @@ from kernbrook.numerics.arithmetic import (
     float_bits,
     fma,
 )
-from kernbrook.numerics.upkeep import least
+from kernbrook.numerics.vectors import least
 
 EQUAL = 1e-9  # costs within this share of the least are equal
 ROUNDING = 1e-12  # of a: what rounding may leave of a loss of 0

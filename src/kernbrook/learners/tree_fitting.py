@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import BINS, HUGE, check_bounded
-from kernbrook.features.grown_partitions import MOST_SUM, MOST_WEIGHT, NOBODY
+from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, NOBODY
 from kernbrook.features.leaf_sums import SMOOTH, best_cut_of, part_of_gain
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
@@ -90,7 +90,7 @@ def room_of(m: int, d: int, c: int, leaves: int) -> Room:
 def check_trees(trees: Fitted, d: int) -> None:
     """Raise InputError where these are no trees on d features."""
     check_bounded("cuts", trees.cuts, HUGE)
-    check_bounded("weights", trees.weights, MOST_WEIGHT)
+    check_bounded("weights", trees.weights, LARGEST_WEIGHT)
     cuts = trees.inputs != NOBODY
     if not ((trees.inputs >= NOBODY) & (trees.inputs < d)).all():
         raise InputError(f"inputs: expected {NOBODY} to {d - 1}")

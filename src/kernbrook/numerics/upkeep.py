@@ -4,11 +4,9 @@ import numpy as np
 
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.arithmetic import bits_float, float_bits
 from kernbrook.numerics.draws import DRAW_REMOVAL, PURPOSE, uniform
+from kernbrook.numerics.vectors import least
 from kernbrook.numerics.zero import zero_or
-
-GREATEST = np.iinfo(np.int64).max
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
@@ -111,16 +109,3 @@ def square_of(alpha, s):
     for c in range(alpha.shape[0]):
         total += alpha[c, s] * alpha[c, s]
     return total
-
-
-@njit(cache=True, nogil=True)
-def least(values):
-    """The least value; none is NaN.
-
-    By their bits, as integers in the same order, of which LLVM makes vector instructions.
-    """
-    found = np.int64(GREATEST)
-    for i in range(len(values)):
-        bits = float_bits(values[i])
-        found = min(found, bits ^ ((bits >> 63) & GREATEST))
-    return bits_float(found ^ ((found >> 63) & GREATEST))
