@@ -12,6 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import kernbrook as kb
+from kernbrook.engine.stores.in_place import Content, InPlace, say
 from kernbrook.engine.verbs import (
     Change,
     correct,
@@ -29,6 +30,7 @@ from kernbrook.engine.verbs import (
     weigh_all,
 )
 from kernbrook.errors import InputError
+from kernbrook.features.base import Features, Map, write_rows
 from kernbrook.kernels.base import Step, Width, squared_distances
 from kernbrook.labels.base import Policy
 from kernbrook.learners.budgeted import Budgeted
@@ -293,8 +295,8 @@ def test_the_check_finds_an_index_outside_of_an_array():
 # -- learners on features --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variance", [-1.0, NAN])
-def test_variances(variance):
+def features_learner(variance, body=None):
+    """A learner on features, with one verb or with both."""
     kind = rule_class()
 
     class Mine(BaseEstimator):
@@ -313,18 +315,172 @@ def test_variances(variance):
 
     @predict.of(kind)
     def _predict(rule, held, z, t, out):
-        out[0] = 0.0
+        out[:] = 0.0
         return variance
 
+    if body is not None:
+        descend.of(kind)(body)
+    return Mine()
+
+
+def learns_nothing(rule, held, z, t, seen, scores, variance):
+    pass
+
+
+def beside_the_row(rule, held, z, t, seen, scores, variance):
+    held.theta[0, 0] = z[t, z.shape[1]]
+
+
+def test_the_check_finds_an_index_outside_of_an_array_in_what_has_no_guard():
+    with pytest.raises(AssertionError, match="descend for MyRule raised IndexError"):
+        kb.testing.check_learner(features_learner(0.0, beside_the_row))
+
+
+@pytest.mark.parametrize("variance", [-1.0, NAN])
+def test_variances(variance):
     with pytest.raises(InputError, match="Mine: the verb descend is missing"):
-        fit(learner=Mine())
-
-    @descend.of(kind)
-    def _descend(rule, held, z, t, seen, scores, variance):
-        pass
-
+        fit(learner=features_learner(variance))
     with pytest.raises(InputError, match="Mine: predict for MyRule: the variance must be"):
-        fit(learner=Mine())
+        fit(learner=features_learner(variance, learns_nothing))
+
+
+# -- maps of features ------------------------------------------------------------------------------
+
+
+class Constant(Map):
+    """One feature, 1; in compiled code it is forgotten."""
+
+    def fill(self, rows, out):
+        out[:] = 1.0
+
+    def rule(self, start):
+        return Forgets()
+
+
+class Forgets(NamedTuple):
+    pass
+
+
+@write_rows.of(Forgets)
+def _write_rows(rule, X, out):
+    out[0] = 1.0
+
+
+class Whole(Features):
+    map = Constant
+
+    def dim(self, kernel, width):
+        return 1
+
+    def draw(self, kernel, width, generator):
+        return {}
+
+
+class Undrawn(Features):
+    map = Constant
+
+    def dim(self, kernel, width):
+        return 1
+
+
+class Unmapped(Features):
+    dim, draw = Whole.dim, Whole.draw
+
+
+class Unfilled(Whole):
+    map = type("Empty", (Map,), {})
+
+
+@pytest.mark.parametrize(
+    ("recipe", "message"),
+    [
+        (Undrawn(), "Undrawn: draw is missing"),
+        (Unmapped(), "Unmapped: map is missing"),
+        (Unfilled(), r"Unfilled: map.fill \(of Empty\) is missing"),
+    ],
+    ids=str,
+)
+def test_slips_of_maps(recipe, message):
+    with pytest.raises(InputError, match=f"{message}; see docs/adding_a_map.md"):
+        fit(learner=kb.Ridge(features=recipe))
+
+
+def test_the_check_finds_features_that_compiled_code_does_not_write():
+    with pytest.raises(AssertionError, match="`write_rows` writes other features than `fill`"):
+        kb.testing.check_features(Whole())
+
+
+def test_the_check_of_a_map_takes_kernels_whose_values_grow():
+    kb.testing.check_features(kb.features.Monomials(), kb.Polynomial(3))
+
+
+# -- what a learner without kernels keeps ----------------------------------------------------------
+
+
+class Held(NamedTuple):
+    sums: np.ndarray
+
+
+def content_learner(held=Held, verbs=(), **methods):
+    class Form(NamedTuple):
+        held: Held
+
+    for verb in verbs:
+        verb.of(Form)(lambda *given: None)
+
+    class Mine(Content):
+        def __init__(self, setting):
+            pass
+
+        first = property(lambda self: held(np.zeros(1)))
+
+        def form(self, arrays):
+            return Form(arrays)
+
+        def check(self, arrays):
+            pass
+
+    for name, method in methods.items():
+        setattr(Mine, name, method)
+
+    class Keeps(BaseEstimator):
+        choice, store, n_experts = "learner", "outside", 1
+
+        def rule(self):
+            return ()
+
+        def make_store(self, first, setting):
+            return InPlace(self, Mine(setting), first, setting)
+
+    return Keeps()
+
+
+CONTENTS = {
+    "no arrays": ({"first": Content.first}, "Mine: first is missing"),
+    "no form": ({"form": Content.form}, "Mine: form is missing"),
+    "no check": ({"check": Content.check}, "Mine: check is missing"),
+    "a dict": ({"held": lambda sums: {"sums": sums}}, "Mine: first: expected a property with "),
+    "no property": ({"first": lambda self: Held(np.zeros(1))}, "Mine: first: expected a property"),
+    "no verb": ({}, "Mine: the verb say is missing; write a function below @say.of"),
+    "one verb": ({"verbs": [say]}, "Mine: the verb follow is missing"),
+}
+
+
+@pytest.mark.parametrize("slip", CONTENTS)
+def test_slips_of_contents(slip):
+    given, message = CONTENTS[slip]
+    with pytest.raises(InputError, match=f"{message}.*; see docs/adding_a_store.md"):
+        fit(learner=content_learner(**given))
+
+
+def test_what_is_no_store():
+    learner = content_learner()
+    type(learner).make_store = lambda self, first, setting: None
+    with pytest.raises(InputError, match="Keeps: make_store gave None, expected a store such as"):
+        fit(learner=learner)
+    del type(learner).make_store
+    with pytest.raises(InputError, match=r"Keeps: make_store is missing.*docs/adding_a_store\.md"):
+        fit(learner=learner)
 
 
 # -- the committee ---------------------------------------------------------------------------------
@@ -358,6 +514,11 @@ def no_weights(combiner, told, progress):
     progress.log_weights[:] = -np.inf
 
 
+def lowered(combiner, told, progress):
+    for e in range(progress.log_weights.shape[0]):
+        progress.log_weights[e] -= 1.0
+
+
 def nan_state(combiner, told, progress):
     progress.state[0] = np.nan
 
@@ -378,6 +539,10 @@ COMBINERS = {
     "no update": ({"update": None}, "the verb update is missing"),
     "NaN": ({"update": nan_weights}, "update for MyRule: NaN or infinity in `progress.log_weights"),
     "none left": ({"update": no_weights}, "update for MyRule: NaN or infinity"),
+    "not lifted": (
+        {"update": lowered},
+        "update for MyRule: the greatest of `progress.log_weights` must be 0",
+    ),
     "state": ({"update": nan_state}, "update for MyRule: NaN or infinity in `progress.state`"),
     "negative": ({"weigh_all": negative}, "weigh_all for MyRule: weights must be finite, from 0"),
     "all 0": ({"weigh_all": nothing}, "weigh_all for MyRule: .* one of them above 0"),
@@ -390,6 +555,12 @@ def test_slips_of_combiners(slip):
     verbs, message = COMBINERS[slip]
     with pytest.raises(InputError, match=f"Mine: {message}.*docs/adding_a_combiner.md"):
         fit(combiner=combiner(**verbs))
+
+
+def test_a_part_that_does_not_say_what_it_is():
+    wanted = 'expected an object such as .*, whose class lacks choice = "combiner"'
+    with pytest.raises(InputError, match=f"combiner: {wanted}"):
+        fit(combiner=type("Mine", (), {"rule": lambda self: ()})())
 
 
 def select_all(selection, progress, weights, votes, updates):
@@ -501,7 +672,7 @@ def test_slips_of_policies(slip):
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-class Unfilled(NamedTuple):
+class Unknown(NamedTuple):
     """A kind of step that nothing is known of."""
 
 
@@ -514,7 +685,7 @@ class Mine(Width):
         return np.exp(-self.gamma * squared_distances(X, Z))
 
     def step(self):
-        return Step(Unfilled, SQUARED, self.gamma)
+        return Step(Unknown, SQUARED, self.gamma)
 
 
 class Odd(Mine):
@@ -522,15 +693,20 @@ class Odd(Mine):
         return 7
 
 
+class Uncalled(kb.kernels.Kernel):
+    pass
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
         (Mine(sigma=1), "Mine: the verb fill is missing.*docs/adding_a_kernel.md"),
+        (Uncalled(), "Uncalled: __call__ is missing; see docs/adding_a_kernel.md"),
         (Odd(sigma=1), r"Odd: step\(\) must give a Step, or None, got 7"),
     ],
 )
 def test_slips_of_kernels(kernel, message):
-    assert fill.implementation(Unfilled) is fill.default
+    assert fill.implementation(Unknown) is fill.default
     with pytest.raises(InputError, match=message):
         fit(kernels=[kernel])
 

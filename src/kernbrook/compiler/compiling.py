@@ -228,7 +228,9 @@ class Verb:
         if key not in self._compiled:
             made = self.bare(first)
             if theirs and self.guard is not None:
-                made = njit(nogil=True, forceinline=True)(self.guard(self, made, kind))
+                guarded = self.guard(self, made, kind)
+                if guarded is not made:  # else it would be compiled anew, as it is not to be
+                    made = njit(nogil=True, forceinline=True)(guarded)
             self._compiled[key] = made
         return self._compiled[key]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbrook.checks import shown
 from kernbrook.compiler.links import kind_of
 from kernbrook.engine import guards as guards  # of the verbs of others
 from kernbrook.engine.loss_codes import SQUARED
@@ -121,7 +122,14 @@ def stores_of(parts: Sequence[Part], setting: Setting) -> list[Store]:
                     store = SlotStore(part.learner, part.rules[of[0]], some, numbers, setting)
                     add(store, view)
             elif part.learner.store == "outside":
-                add(part.learner.make_store(part.first, setting), view)
+                made = part.learner.make_store(part.first, setting)
+                if not isinstance(made, Store):
+                    who = type(part.learner).__name__
+                    raise InputError(
+                        f"{who}: make_store gave {shown(made)}, expected a store such as "
+                        "InPlace(...); see docs/adding_a_store.md"
+                    )
+                add(made, view)
     return stores
 
 

@@ -105,12 +105,16 @@ def _weigh_all(body: Any, who: str, see: str) -> Any:
 
 def _update(body: Any, who: str, see: str) -> Any:
     told = f"{who}: NaN or infinity in `progress.log_weights`, whose greatest must be finite; {see}"
+    lift_told = f"{who}: the greatest of `progress.log_weights` must be 0; call `lift`; {see}"
     state_told = f"{who}: NaN or infinity in `progress.state`; {see}"
 
     def checked(combiner, rounds, progress):
         body(combiner, rounds, progress)
-        if not abs(greatest_of(progress.log_weights)) < np.inf:
+        greatest = greatest_of(progress.log_weights)
+        if not abs(greatest) < np.inf:
             raise InputError(told)
+        if greatest != 0.0:
+            raise InputError(lift_told)
         if not finite(progress.state):
             raise InputError(state_told)
 

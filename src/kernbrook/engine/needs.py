@@ -10,6 +10,7 @@ from kernbrook.compiler.checking import check_verbs
 from kernbrook.engine import verbs
 from kernbrook.engine.rules import typed
 from kernbrook.errors import InputError
+from kernbrook.features.base import Features, Map
 
 # store -> what its learners must have beside `rule`, and the verbs without which they are none
 STORES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
@@ -62,6 +63,18 @@ def check_part(part: Any) -> None:
             raise InputError(f"{name}: {attribute} is missing, which a {such} has; {see}")
 
 
+def check_recipe(recipe: Features) -> None:
+    """InputError where a recipe of features, or the class of its maps, lacks what is called."""
+    own, of_maps = type(recipe), getattr(recipe, "map", None)
+    lacking = [name for name in ("dim", "draw") if getattr(own, name) is getattr(Features, name)]
+    if of_maps is None:
+        lacking.append("map")
+    elif of_maps.fill is Map.fill:
+        lacking.append(f"map.fill (of {of_maps.__name__})")
+    if lacking:
+        raise InputError(f"{own.__name__}: {lacking[0]} is missing; see docs/adding_a_map.md")
+
+
 def _has(part: Any, attribute: str) -> bool:
     """Whether it is there, also where asking for it raises an error about something else."""
     return hasattr(type(part), attribute) or hasattr(part, attribute)
@@ -69,15 +82,18 @@ def _has(part: Any, attribute: str) -> bool:
 
 def needs(part: Any) -> frozenset[str]:
     """What other parts have to give."""
-    said: frozenset[str] = getattr(part, "needs", frozenset())
-    return said
+    return _words(getattr(part, "needs", frozenset()))
 
 
 def gives(part: Any) -> frozenset[str]:
     """What other parts can need and this one has."""
     own = frozenset({"features"}) if getattr(part, "store", None) == "features" else frozenset()
-    said: frozenset[str] = getattr(part, "gives", _GIVEN.get(part.choice, frozenset()))
-    return own | said
+    return own | _words(getattr(part, "gives", _GIVEN.get(part.choice, frozenset())))
+
+
+def _words(said: Any) -> frozenset[str]:
+    """A set of words, which may be one word alone."""
+    return frozenset({said} if isinstance(said, str) else said)
 
 
 def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
@@ -123,4 +139,5 @@ def check_rule(part: Any, rule: Any) -> None:
 
 
 def _see(part: Any) -> str:
-    return f"see docs/adding_a_{_PAGES.get(part.choice, part.choice)}.md"
+    page = "store" if getattr(part, "store", None) == "outside" else part.choice
+    return f"see docs/adding_a_{_PAGES.get(page, page)}.md"

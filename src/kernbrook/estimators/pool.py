@@ -295,7 +295,9 @@ def _as_learner(given: Any) -> Any:
 def _choice(name: str, choice: Any, such: Any) -> Any:
     """The choice, if it is of its kind, with parameters in their ranges; else InputError."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
-        raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}")
+        lacks = not isinstance(choice, type) and hasattr(choice, "rule")
+        hint = f', whose class lacks choice = "{name}"' if lacks else ""
+        raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}{hint}")
     check_part(choice)
     check(choice)
     return choice

@@ -139,7 +139,8 @@ class Kernel:
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         """The kernel of each row of X, (n, d), with each row of Z, (m, d): (n, m)."""
-        raise NotImplementedError
+        name = type(self).__name__
+        raise InputError(f"{name}: __call__ is missing; see docs/adding_a_kernel.md")
 
     def step(self) -> Step | None:
         """What the engine computes of the kernel; None where the kernel is called instead."""

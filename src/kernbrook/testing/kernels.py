@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import tempfile
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kernbrook.compiler.compiling import bounds_checked, is_theirs
 from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.features import RandomFeatures
@@ -43,6 +45,7 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
     - It is immutable, prints without an address, equals its copies and what its `parameters` make,
       and refuses NaN for a parameter that is a number.
     - A model with it can be cloned; saved and loaded, where a file can hold the kernel.
+    - Compiled with NUMBA_BOUNDSCHECK=1, its steps use no index outside of an array.
     - Features drawn from its spectrum, where it has one, have the kernel as inner products.
 
     Parameters
@@ -58,7 +61,8 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
     """
     A = _examples() if X is None else np.array(X, dtype=np.float64, ndmin=2)
     _check_values(kernel, A)
-    _check_engine(kernel, A)
+    with bounds_checked() if is_theirs(type(kernel)) else nullcontext():
+        _check_engine(kernel, A)
     _check_value(kernel)
     _check_refusals(kernel)
     _check_models(kernel)

@@ -17,13 +17,16 @@ from sklearn.base import clone
 
 from kernbrook.combiners import AdaRaker, GroupNorm, Hedge
 from kernbrook.compiler.compiling import bounds_checked, is_theirs
+from kernbrook.compiler.links import new_links
 from kernbrook.engine.compose import loss_of
 from kernbrook.engine.needs import needs
+from kernbrook.engine.stores.feature_rows import write_all
 from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.features import RandomFeatures
-from kernbrook.features.pools import draw
+from kernbrook.features.base import TILE, write_rows
+from kernbrook.features.pools import PoolMap, draw
 from kernbrook.gram.rows import DenseRows, SparseRows
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.labels import RandomLabels
@@ -34,6 +37,8 @@ Floats = NDArray[np.float64]
 
 DRAWS = 60  # maps, over which inner products are averaged
 ROWS = 140  # more than one block of slots
+LARGE = 1e3  # features
+MOST_VALUE = 1e14  # of a kernel on such
 BAD = (math.nan, -1.0, "3")  # for a parameter that is a number
 
 
@@ -262,8 +267,11 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     check_object(recipe, own[0], partial(_with_features, kernel=kernel))
     _check_maps(recipe, kernel, own[0].X)
     _check_products(recipe, kernel, own[0].X[:6])
+    size = LARGE
+    while np.abs(kernel(size * own[0].X, size * own[0].X)).max() > MOST_VALUE:
+        size /= 10
     for task in own:
-        check_model(Subject(recipe, task, partial(_with_features, task, recipe, kernel)))
+        check_model(Subject(recipe, task, partial(_with_features, task, recipe, kernel)), size)
 
 
 def _with_features(task: Task, recipe: Any, kernel: Kernel) -> Any:
@@ -290,6 +298,12 @@ def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
         expect(np.array_equal(np.concatenate(parts), dense), recipe, told)
     large = one.transform(DenseRows.of(1e3 * X))
     expect(np.isfinite(large).all(), recipe, "features of rows of size 1e3 are not finite")
+    pool, few = PoolMap([one]), X[:TILE]
+    rules, out = pool.rules(len(few)), np.full(len(few) * one.dim, np.nan)
+    if None not in rules:
+        write_all(new_links(write_rows, rules), few, out)
+        same = np.array_equal(out, dense[: len(few)].ravel())
+        expect(same, recipe, "`write_rows` writes other features than `fill`")
 
 
 def _check_products(recipe: Any, kernel: Kernel, X: Floats) -> None:
@@ -350,6 +364,7 @@ def name_of(owner: Any) -> str:
 
 def check_object(owner: Any, task: Task, make: Callable[[Task, Any], Any]) -> None:
     """It clones, prints without an address, and bad numbers are refused: by `make`, or `learn`."""
+    _check_bounds(Subject(owner, task, partial(make, task, owner)))  # before anything else learns
     expect(" at 0x" not in repr(owner), owner, "prints as an address; define __repr__")
     parameters = owner.get_params(deep=False)
     expect(repr(clone(owner)) == repr(owner), owner, "its clone is not equal to it")
@@ -401,20 +416,18 @@ class Subject(NamedTuple):
         return model.learn(X[rows], self.task.y[rows] if y is None else y, **more)
 
 
-def check_model(subject: Subject) -> None:
-    """The properties that a model has, whatever it is made of."""
+def check_model(subject: Subject, size: float = LARGE) -> None:
+    """The properties that a model has, whatever it is made of; size : of features that are large"""
     _check_bounds(subject)
     _check_chunks(subject)
     _check_labels(subject)
     _check_interruptions(subject)
     _check_file(subject)
-    X = 1e3 * subject.task.X
+    X = size * subject.task.X
     model, said, _ = subject.learned(X)
-    subject.expect(np.isfinite(said).all(), "features of size 1e3 give NaN or infinity")
-    subject.expect(
-        np.isfinite(model.expert_weights_).all() and np.isfinite(_decisions(model, X)).all(),
-        "features of size 1e3 give NaN or infinity",
-    )
+    found = said, model.expert_weights_, _decisions(model, X)
+    told = f"features of size {size:g} give NaN or infinity"
+    subject.expect(all(np.isfinite(array).all() for array in found), told)
 
 
 def _decisions(model: Any, X: Any) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import new_links, through
 from kernbrook.engine import store_verbs
 from kernbrook.engine.store_verbs import parts_of
@@ -72,8 +73,14 @@ def _features_in_rows(store: Linear) -> type[InRows]:
 
 @meet.of(RowOfFeatures)
 def _meet_features(store):
-    for k in range(len(store.maps)):
-        through(write_rows, store.maps[k], store.x, store.member.block.features)
+    write_all(store.maps, store.x, store.member.block.features)
+
+
+@njit(cache=True)
+def write_all(maps, X, out):
+    """Write the features of rows, (n, d), by all maps; out : as of `write_rows`."""
+    for k in range(len(maps)):
+        through(write_rows, maps[k], X, out)
 
 
 @read.of(RowOfFeatures)

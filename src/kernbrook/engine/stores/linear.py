@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import ROOM, linked, pin, through
+from kernbrook.engine.needs import check_recipe
 from kernbrook.engine.pool import Part
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.rules import typed
@@ -347,4 +348,5 @@ def recipe_of(learner: Any, kernel: Kernel) -> Features:
         return RandomFeatures() if isinstance(kernel, ShiftInvariant) else Monomials()
     if not isinstance(learner.features, Features):
         raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
+    check_recipe(learner.features)
     return learner.features
