@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
 from kernbrook.engine.deciding import lean, read
-from kernbrook.engine.horizons import committees
+from kernbrook.engine.horizons import horizons
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
@@ -104,7 +104,7 @@ def test_naive_twin(C):
                 np.testing.assert_allclose(
                     ours.decisions[i, 0], expected, rtol=1e-6, atol=1e-8, err_msg=f"{t} {place}"
                 )
-                compared[committees.NAMES[ours.kinds[i]]] += 1
+                compared[horizons.NAMES[ours.kinds[i]]] += 1
         for one in (model, near):
             says(one, X[t : t + 1], y[t : t + 1], C, 1)
         target = y[t] - model.offset_ if C is None else 2.0 * y[t] - 1.0
@@ -132,7 +132,7 @@ def test_single_rows_are_judged_before_the_end_of_a_lap(C, tmp_path, monkeypatch
     """By models as they were; copies and files from the midst of a lap go on to the same bits."""
     X, y = stream(C)
     model, reads = learned(C, 300), []
-    monkeypatch.setattr(committees, "read", lambda *a: reads.append(a) or read(*a))
+    monkeypatch.setattr(horizons, "read", lambda *a: reads.append(a) or read(*a))
     for t in range(300, 450):
         model.learn_one(X[t], y[t])
     kb.save(model, tmp_path / "model")
@@ -317,15 +317,12 @@ def test_memory_is_counted():
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("start", lambda a: a + 1, "no lap of 700 rows begins there"),
         ("soon.losses", lambda a: a * np.nan, "losses: NaN or infinity"),
         ("soon.progress.log_weights", lambda a: a + 1, "expected 0 as the greatest"),
         ("soon.calibration.errors", lambda a: a * np.nan, "errors: NaN or infinity"),
         ("lines.scale", lambda a: a * np.inf, "NaN or infinity"),
         ("lap.X", lambda a: a * np.nan, "X: NaN or infinity"),
         ("lap.weights", lambda a: -a, "no weight below 0"),
-        ("now.round", lambda a: a - 128, "expected the start of the lap"),
-        ("old.round", lambda a: a + 10**6, "expected the start of a lap before"),
     ],
 )
 def test_what_learning_cannot_lead_to(name, change, said):
@@ -344,7 +341,7 @@ def test_what_learning_cannot_lead_to(name, change, said):
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("which", lambda a: a + 1, "which: expected rows of the lap that were judged"),
+        ("which", lambda a: a + 12, "which: expected rows of the lap"),
         ("which", lambda a: a[1:], "scores: expected float64 of shape"),
         ("sizes", lambda a: a[:, 1:], "sizes: expected float64 of shape"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from kernbrook.compiler.inner import Compiled
-from kernbrook.engine.progress import begun
+from kernbrook.engine.progress import CHOSEN, PROGRESS
 from kernbrook.engine.rules import typed
 from kernbrook.engine.stores import expansion, in_place, linear, slots
 from kernbrook.engine.verbs import Told, update
@@ -160,7 +160,8 @@ class Combining:
 
     def __init__(self, combiner, m):
         self.rule = typed(combiner.rule())
-        self.progress = begun(m, combiner.state_size(m), 0)
+        self.progress = PROGRESS.begun(expert=m, state=combiner.state_size(m))
+        self.progress.counters[CHOSEN] = -1
 
     def weights(self):
         log_weights = self.progress.log_weights

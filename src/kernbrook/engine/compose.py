@@ -13,6 +13,7 @@ from kernbrook.engine import guards as guards  # of the verbs of others
 from kernbrook.engine.loss_codes import SQUARED
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
+from kernbrook.engine.passes import Committee
 from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, scalings_of
 from kernbrook.engine.progress import Choices, Terms
 from kernbrook.engine.rules import typed
@@ -69,8 +70,7 @@ def compose(
     interleaved |= not all(store.stands_alone for store in stores)
     return Model(
         stores,
-        choices,
-        combiner,
+        Committee(choices, combiner, setting),
         setting,
         everything,
         np.array(kernel_of),

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.links import ROOM
-from kernbrook.engine import passes
 from kernbrook.engine.blocks import Views, check_combined, part_of, slices
-from kernbrook.engine.learning import board_of, check_scores, go_through
+from kernbrook.engine.learning import check_scores, go_through
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Board
 from kernbrook.engine.state import copied
@@ -35,30 +33,29 @@ class Leant(NamedTuple):
     kinds: NDArray[np.int8] | None = None
 
 
-def read(model: Model, views: Views, raw: Any, states: Any = None) -> Iterator[tuple[slice, Board]]:
+def read(model: Model, views: Views, raw: Any) -> Iterator[tuple[slice, Board]]:
     """What the experts say of rows, block after block; several at a time, by threads.
 
     raw : the rows as they were given
-    states : of the model as it was once; None: as it is
     """
     n, threads = len(views[0]), threads_for(WORTH_A_THREAD)
     blocks = [*slices(n, min(model.block_rows, max(LEAST, -(-n // threads))))]
     for i in range(0, len(blocks), threads):
         some = blocks[i : i + threads]
-        read = [_before(model, part_of(views, own), raw[own], states) for own in some]
+        read = [_before(model, part_of(views, own), raw[own]) for own in some]
         go_through(model, read, Clock(0, 0, 0))
         for where, (_, board) in zip(some, read, strict=True):
             check_scores(model, board)
             yield where, board
 
 
-def _before(model: Model, views: Views, raw: Any, states: Any) -> tuple[list[Prepared], Board]:
+def _before(model: Model, views: Views, raw: Any) -> tuple[list[Prepared], Board]:
     """What a block is read with, and its board, on which others than stores have written."""
     nothing = np.full(len(views[0]), np.nan)  # no labels: nothing is learned
-    board = board_of(model, len(nothing), nothing, nothing)
+    board = model.committee.board(nothing, nothing)
     prepared = [
         store.reading(state, views[store.view], raw)
-        for store, state in zip(model.stores, states or model.states, strict=True)
+        for store, state in zip(model.stores, model.states, strict=True)
     ]
     for own in prepared:
         if own.look is not None:
@@ -75,14 +72,12 @@ def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> 
     kinds = None if places is None or horizons is None else horizons.kinds(places)
     decisions = np.zeros((n, model.setting.scores))
     leanings = np.zeros((n, model.inputs * model.setting.scores))
-    room, committee = np.empty(ROOM, dtype=np.int64), passes.committee(model.choices)
     for where, board in read(model, views, raw):
-        said = decisions[where]
-        passes.decide(committee, model.choices.terms, model.progress, board, said, room)
+        decisions[where] = model.committee.decide(model.progress, board)
         leanings[where] = board.leanings
         if horizons is not None and kinds is not None and places is not None:
             ahead = kinds[where], places[where]
-            horizons.decide(model, board, raw[where], ahead, said, leanings[where])
+            horizons.decide(model, board, raw[where], ahead, decisions[where], leanings[where])
     check_combined(decisions, leanings)
     return Leant(decisions, leanings, kinds)
 
@@ -91,8 +86,7 @@ def would_ask(model: Model, views: Views, raw: Any) -> Flags:
     """(n,) bool: is the label of each row wanted, if it came next?"""
     asked = np.ones(len(views[0]), dtype=bool)
     if model.asks:
-        progress, terms = copied(model.progress), model.choices.terms
-        room, committee = np.empty(ROOM, dtype=np.int64), passes.committee(model.choices)
+        progress = copied(model.progress)
         for where, board in read(model, views, raw):
-            passes.would_ask(committee, terms, progress, board, asked[where], room)
+            asked[where] = model.committee.would_ask(progress, board)
     return asked

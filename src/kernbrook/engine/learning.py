@@ -20,8 +20,7 @@ from kernbrook.engine.blocks import (
 )
 from kernbrook.engine.importance import relative
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import WEIGHED, Board, check_progress, empty_board
-from kernbrook.engine.rounds import scratch_of
+from kernbrook.engine.progress import WEIGHED, Board, check_progress
 from kernbrook.engine.state import copied
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.base import Prepared, most_of, overflow
@@ -80,20 +79,15 @@ def learn_block(model: Model, told: Told) -> Answer:
     prepared = [store.prepare(state, views[store.view], progress, told.X) for store, state in pairs]
     targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
     weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
-    board = board_of(model, n, targets, weights * told.lifts)
+    board = model.committee.board(targets, weights * told.lifts)
     for own in prepared:
         if own.look is not None and own.go is not None:
             (own.look if model.interleaved else own.go)(board)
     if not model.interleaved:
         go_through(model, [(prepared, board)], clock_of(model.progress))
     members = [member for own in prepared for member in own.members]
-    terms = model.choices.terms._replace(given=told.always)
-    committee = passes.committee(model.choices)
-    links, kept = passes.stores(members if model.interleaved else (), board, False)
-    decisions, asked = np.zeros((n, model.setting.scores)), np.zeros(n, dtype=bool)
-    scratch = scratch_of(model.n_experts)
-    passes.rounds(committee, terms, progress, links, board, decisions, asked, scratch)
-    del kept  # until here
+    members = members if model.interleaved else []
+    decisions, asked = model.committee.judge(progress, board, told.always, members)
     check_scores(model, board)
     states = tuple(own.finish(board, asked) for own in prepared)
     check_combined(decisions, board.leanings)
@@ -106,14 +100,9 @@ def learn_block(model: Model, told: Told) -> Answer:
     warn_of_growth(model.held(model.states), model.held(states))  # an error to some: before it
     if model.horizons is not None:
         model.horizons.note(model.rounds, told.X, labels, weights)
-    model.take(progress, states, scaler, calibration, usual if asked.any() else model.usual)
+    usual = usual if asked.any() else model.usual
+    model.take(progress, states, scaler=scaler, calibration=calibration, usual=usual)
     return Answer(decisions, asked, board.leanings, said)
-
-
-def board_of(model: Model, n: int, labels: Any, weights: Floats) -> Board:
-    """A board for n rows."""
-    numbers, scores = model.setting.regression, model.setting.scores
-    return empty_board(n, model.n_experts, scores, labels, weights, numbers, model.inputs)
 
 
 def go_through(

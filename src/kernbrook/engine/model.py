@@ -7,29 +7,19 @@ one score, positive for class 1; more have one each; numbers have one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.committee import relative_weights
 from kernbrook.engine.importance import LEAST
-from kernbrook.engine.progress import (
-    ASKED,
-    CHOSEN,
-    ROUND,
-    Choices,
-    Due,
-    Progress,
-    begun,
-    check_progress,
-    restored,
-)
+from kernbrook.engine.passes import Committee
+from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, Due, Progress
 from kernbrook.engine.same import same
 from kernbrook.engine.state import copied, flat, under
 from kernbrook.engine.stores.base import Setting, Store
-from kernbrook.engine.verbs import expect
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, check_array, within
 from kernbrook.kernels import Kernel
@@ -42,8 +32,7 @@ class Model:
     Parameters
     ----------
     stores : of the experts, which they number from 0 on
-    choices : what the committee does
-    combiner : with `state_size`, how many numbers it keeps
+    committee : for the next row
     kernels : of the experts, each once
     kernel_of : (e,) int, the number of each expert's kernel; -1: it has none
     views : the scalings that the experts ask for; None: the machine's own
@@ -61,15 +50,12 @@ class Model:
     usual : the mean weight of rows of late, to which weights are relative
     session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
     block_rows : of one block
-    inputs : of the calibration, for each score: what the experts lean to; then their vote, where
-        the combiner has learned from the vote what it adds
     """
 
     def __init__(
         self,
         stores: Sequence[Store],
-        choices: Choices,
-        combiner: Any,
+        committee: Committee,
         setting: Setting,
         kernels: tuple[Kernel, ...],
         kernel_of: Labels,
@@ -77,17 +63,15 @@ class Model:
         interleaved: bool,
         asks: bool,
     ):
-        self.stores, self.choices, self.setting = tuple(stores), choices, setting
+        self.stores, self.committee, self.setting = tuple(stores), committee, setting
         self.kernels, self.kernel_of, self.views = kernels, kernel_of, views
         self.interleaved, self.asks = interleaved, asks
-        self.n_experts = len(choices.terms.strict)
+        self.n_experts, self.inputs = committee.n_experts, committee.inputs
         self.block_rows = min(store.block_rows for store in stores)
         self.looks_outside = any(store.looks_outside for store in stores)
         if interleaved and self.looks_outside:
             self.block_rows = 1  # what is learned from depends on a committee that is compiled
-        self.combiner, state_size = combiner, combiner.state_size(self.n_experts)
-        self.progress = begun(self.n_experts, state_size, setting.seed)
-        self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
+        self.progress = committee.begun(setting.seed)
         self.scaler: Any = None
         self.calibration: Any = None
         self.due: Due | None = None
@@ -133,16 +117,12 @@ class Model:
 
     def pieces(self, n: int, at: int = 0) -> Iterator[slice]:
         """Rows at .. n - 1 that are learned next, in blocks, none of which goes on beyond a lap."""
-        left = n - at
-        if self.horizons is not None and n:
-            left = self.horizons.end - self.rounds
+        met = self.rounds - at
         while at < n:
+            left = n if self.horizons is None else self.horizons.left(met + at)
             end = min(at + min(self.block_rows, left), n)
             yield slice(at, end)
-            left -= end - at
             at = end
-            if left <= 0 and self.horizons is not None:
-                left = self.horizons.end - self.rounds
 
     def judged(self) -> Any:
         """The horizons, once all rows of the laps so far are judged; or None."""
@@ -166,27 +146,33 @@ class Model:
 
     # -- what was learned -------------------------------------------------------------------
 
-    def take(
-        self, progress: Progress, states: tuple[Any, ...], scaler: Any, calibration: Any,
-        usual: float,
-    ) -> None:  # fmt: skip
-        """From now on the model is what it has become with a block."""
+    def take(self, progress: Progress, states: tuple[Any, ...], **others: Any) -> None:
+        """From now on the model is what it has become with a block; others : attributes."""
         chosen = int(progress.counters[CHOSEN])
         if self.chosen < 0 <= chosen:
             states = self._only(states, chosen)
-        self.__dict__.update(  # no interruption between
-            progress=progress, states=states, scaler=scaler, calibration=calibration, usual=usual,
-            due=None,
-        )  # fmt: skip
+        # No interruption between.
+        self.__dict__.update(others, progress=progress, states=states, due=None)
+
+    def with_states(self, progress: Progress, states: tuple[Any, ...], scaler: Any) -> Model:
+        """One of the same parts, with other states, for decisions on the next row alone."""
+        own = {"progress": progress, "states": states, "scaler": scaler}
+        nothing = dict.fromkeys(("session", "horizons", "due", "calibration"))
+        other = object.__new__(Model)
+        other.__dict__.update({**vars(self), **own, **nothing})
+        return other
+
+    def snapshot(self) -> Model:
+        """One that says what this one does now, and learns nothing."""
+        pairs = zip(self.stores, self.states, strict=True)
+        states = tuple(store.snapshot(state) for store, state in pairs)
+        if self.session is not None:  # single rows change the arrays in place
+            states = deepcopy(states)
+        return self.with_states(copied(self.progress), states, self.scaler.snapshot())
 
     def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
         return sum(store.held(state) for store, state in zip(self.stores, states, strict=True))
-
-    def calibrations(self) -> list[Any]:
-        """Of the committee for the next row, and of those for rows farther ahead."""
-        far = [] if self.horizons is None else [self.judged().soon, self.horizons.late]
-        return [self.certain(), *(one.calibration for one in far)]
 
     @property
     def rounds(self) -> int:
@@ -198,22 +184,9 @@ class Model:
         """Labels looked at so far."""
         return int(self.progress.counters[ASKED])
 
-    def relative_weights(self) -> Floats:
-        """(e,) weights of the experts, as they count."""
-        weights = np.empty(self.n_experts)
-        relative_weights(self.choices.combiner, self.choices.selection, self.progress, weights)
-        return weights
-
-    def votes(self) -> Floats:
-        """(e,) weight of each expert in a vote; draws count by their expectation."""
-        votes = np.empty(self.n_experts)
-        expect(self.choices.selection, self.progress, self.relative_weights(), votes)
-        return votes
-
     def weights(self) -> Floats:
         """(e,) weights of the experts, summing to 1."""
-        weights = self.relative_weights()
-        return weights / weights.sum()
+        return self.committee.weights(self.progress)
 
     @property
     def counts(self) -> Labels:
@@ -288,7 +261,7 @@ class Model:
         return same(list(self._said()), list(other._said()))
 
     def _said(self) -> Iterator[Any]:
-        yield tuple(self.choices)
+        yield tuple(self.committee.choices)
         for store in self.stores:
             yield type(store).__name__
             parts = [
@@ -312,15 +285,23 @@ class Model:
             tree["horizons"] = self.judged().arrays(self)
         return flat({**tree, **self.scaler.arrays(), "calibration": self.certain().arrays()})
 
+    @np.errstate(all="ignore")  # what has overflowed is refused
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` of a model of the same choices gave.
+
+        What learning leads to is within the ranges that are checked, at every row: `save` and
+        merging do not look.
 
         Raises
         ------
         InputError
-            An array is missing, or numbers are beyond their ranges.
+            An array is missing, or numbers are beyond what compiled code can take.
         """
-        self.go_on(arrays)
+        progress, states = self.committee.restored(self.progress, under(arrays, "progress")), []
+        for i, store in enumerate(self.stores):
+            with within(f"stores.{i}."):
+                states.append(store.restored(under(arrays, f"stores.{i}")))
+        self.progress, self.states = progress, tuple(states)
         self.scaler = self.scaler.restored(arrays)
         usual = check_array("usual", arrays.get("usual", np.ones(1)), (1,), np.float64)
         if not LEAST <= usual[0] <= 1.0 / LEAST:
@@ -331,28 +312,3 @@ class Model:
         if self.horizons is not None:
             with within("horizons."):
                 self.horizons.restore(self, under(arrays, "horizons"))
-        self.verify()
-
-    def go_on(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the progress and the states of stores; InputError where one is missing."""
-        with within("progress."):
-            progress = restored(self.progress, under(arrays, "progress"))
-        states = []
-        for i, store in enumerate(self.stores):
-            with within(f"stores.{i}."):
-                states.append(store.restored(under(arrays, f"stores.{i}")))
-        self.progress, self.states = progress, tuple(states)
-
-    @np.errstate(all="ignore")  # what has overflowed is refused
-    def verify(self) -> None:
-        """Raise InputError where numbers of a file are beyond what compiled code can take.
-
-        What learning leads to is within these ranges, at every row; `save` and merging do not look.
-        """
-        check_progress(self.progress)
-        self.scaler.check()
-        with within("calibration."):
-            self.calibration.check()
-        if self.horizons is not None:
-            with within("horizons."):
-                self.horizons.check(self)

@@ -1,26 +1,37 @@
-"""The passes over a block, whose errors name the verb, and links to what passes call."""
+"""The passes over a block, whose errors name the verb, and committees, which call them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernbrook.compiler.links import linked, naming, new_links
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.compiler.links import ROOM, linked, naming, new_links
 from kernbrook.engine import committee as votes
 from kernbrook.engine import rounds as played
-from kernbrook.engine.progress import Board, Choices
-from kernbrook.engine.rounds import Met, go_through, score_some
+from kernbrook.engine.progress import (
+    ASKED,
+    CHOSEN,
+    PROGRESS,
+    ROUND,
+    SEED,
+    WEIGHED,
+    Board,
+    Choices,
+    Progress,
+    check_progress,
+    empty_board,
+)
+from kernbrook.engine.rounds import Met, go_through, score_some, scratch_of
+from kernbrook.engine.stores.base import Setting
+from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import select, update, wants
-from kernbrook.gram.arrays import Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels, within
 
-
-def committee(choices: Choices) -> tuple[Labels, Labels, Labels]:
-    """Links to the rules of a combiner, a selection and a policy."""
-    return (
-        linked(update, (choices.combiner,))[0],
-        linked(select, (choices.selection,))[0],
-        linked(wants, (choices.policy,))[0],
-    )
+_rounds, learner_pass = naming(played.rounds), naming(played.learner_pass)
+_decide, _would_ask = naming(votes.decide), naming(votes.would_ask)
 
 
 def stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Labels, Any]:
@@ -33,5 +44,103 @@ def stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Labels, A
     return new_links(verb, met), met
 
 
-rounds, learner_pass = naming(played.rounds), naming(played.learner_pass)
-decide, would_ask = naming(votes.decide), naming(votes.would_ask)
+class Committee:
+    """Who decides on what experts say, and learns from the labels.
+
+    It never changes: what it has learned, its progress, is given. A model has one for the next row,
+    and perhaps one for rows farther ahead.
+
+    Parameters
+    ----------
+    choices : what it does
+    combiner : with `state_size`, how many numbers it keeps
+
+    Attributes
+    ----------
+    inputs : of a calibration, for each score: what the experts lean to; then their vote, where the
+        combiner has learned from the vote what it adds
+    """
+
+    def __init__(self, choices: Choices, combiner: Any, setting: Setting):
+        self.choices, self.combiner = choices, combiner
+        self.scores, self.numbers = setting.scores, setting.regression
+        self.n_experts = len(choices.terms.strict)
+        self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
+
+    @property
+    def links(self) -> tuple[Labels, Labels, Labels]:
+        """To the rules of the combiner, the selection and the policy."""
+        return (
+            linked(update, (self.choices.combiner,))[0],
+            linked(select, (self.choices.selection,))[0],
+            linked(wants, (self.choices.policy,))[0],
+        )
+
+    def board(self, labels: Any, importance: Any) -> Board:
+        """For as many examples as these are."""
+        return empty_board(
+            len(labels), self.n_experts, self.scores, labels, importance, self.numbers, self.inputs
+        )
+
+    def decide(self, progress: Progress, board: Board) -> Floats:
+        """(n, c) decisions; `board.leanings` too."""
+        decisions, room = np.zeros((len(board.labels), self.scores)), np.empty(ROOM, dtype=np.int64)
+        _decide(self.links, self.choices.terms, progress, board, decisions, room)
+        return decisions
+
+    def would_ask(self, progress: Progress, board: Board) -> Flags:
+        """(n,) bool: is the label of each example wanted, if it came next? `progress` changes."""
+        asked, room = np.empty(len(board.labels), dtype=bool), np.empty(ROOM, dtype=np.int64)
+        _would_ask(self.links, self.choices.terms, progress, board, asked, room)
+        return asked
+
+    def judge(
+        self, progress: Progress, board: Board, always: bool, members: Sequence[Any] = ()
+    ) -> tuple[Floats, Flags]:
+        """Decide on each example, and learn from its label. `progress` changes.
+
+        always : whether every label that is there is looked at, whatever the policy
+        members : compiled forms of stores that score and learn in turn; none where the board is
+            filled in
+        Gives (n, c) decisions, each before its label was seen, and (n,) bool, whose was looked at.
+        """
+        n = len(board.labels)
+        decisions, asked = np.zeros((n, self.scores)), np.zeros(n, dtype=bool)
+        terms, (links, kept) = self.choices.terms, stores(members, board, False)
+        terms, scratch = terms._replace(given=always), scratch_of(self.n_experts)
+        _rounds(self.links, terms, progress, links, board, decisions, asked, scratch)
+        del kept  # until here
+        return decisions, asked
+
+    def weights(self, progress: Progress) -> Floats:
+        """(e,) weights of the experts, summing to 1."""
+        weights = np.empty(self.n_experts)
+        votes.relative_weights(self.choices.combiner, self.choices.selection, progress, weights)
+        return weights / weights.sum()
+
+    def begun(self, seed: int) -> Progress:
+        """Progress before the first example."""
+        size = self.combiner.state_size(self.n_experts)
+        progress: Progress = PROGRESS.begun(expert=self.n_experts, state=size)
+        progress.counters[SEED], progress.counters[CHOSEN] = seed, -1
+        return progress
+
+    def restored(self, like: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
+        """Progress with these arrays; InputError where it can be none of this committee."""
+        counters = arrays.get("counters")
+        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
+            arrays = {**arrays, "counters": np.append(counters, counters[ASKED])}
+        with within("progress."):
+            progress = PROGRESS.restored(like, arrays)
+        check_progress(progress)
+        return progress
+
+    def merged(self, apart: Apart, seed: int) -> Progress:
+        """What such committees have learned apart, brought together."""
+        counters, each = apart.each[-1].counters.copy(), [ROUND, ASKED, WEIGHED]
+        counters[each] = apart.of("counters").added()[each]
+        counters[SEED] = seed
+        weighing = apart.over(lambda one: Weighing(one.log_weights, one.state))
+        log_weights, state = weigh_together(self.choices.combiner, weighing)
+        own = {"used": apart.each[0].used.copy(), "counters": counters}
+        return Progress(log_weights=log_weights, state=state, **own, **PROGRESS.merged(apart))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import Cube, Marks, MarkTable, Matrix, Numbers, Vector
 from kernbrook.engine.state import Field, Table
-from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.errors import InputError
 from kernbrook.numerics.zero import finite
 
@@ -160,38 +157,6 @@ def check_progress(progress: Progress) -> None:
     """Raise InputError where numbers are beyond their ranges."""
     if found := flaw(progress):
         raise InputError(FLAWS[found])
-
-
-def merged(rule: Any, apart: Apart, seed: int) -> Progress:
-    """What committees of the same experts have learned apart, brought together.
-
-    rule : of their combiner
-    """
-    counters = apart.each[-1].counters.copy()
-    each = [ROUND, ASKED, WEIGHED]
-    counters[each] = apart.of("counters").added()[each]
-    counters[SEED] = seed
-    weighing = apart.over(lambda one: Weighing(one.log_weights, one.state))
-    log_weights, state = weigh_together(rule, weighing)
-    used = apart.each[0].used.copy()
-    return Progress(
-        log_weights=log_weights, used=used, state=state, counters=counters, **PROGRESS.merged(apart)
-    )
-
-
-def begun(n_experts: int, state_size: int, seed: int) -> Progress:
-    """Progress before the first example."""
-    progress: Progress = PROGRESS.begun(expert=n_experts, state=state_size)
-    progress.counters[SEED], progress.counters[CHOSEN] = seed, -1
-    return progress
-
-
-def restored(like: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
-    """Progress with these arrays; InputError where they are not like those of `like`."""
-    counters = arrays.get("counters")
-    if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
-        arrays = {**arrays, "counters": np.append(counters, counters[ASKED])}
-    return PROGRESS.restored(like, arrays)
 
 
 def empty_board(

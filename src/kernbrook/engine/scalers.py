@@ -202,7 +202,9 @@ class OnlineScaler:
             ordered = np.sort(known.second[:, :held] if len(rows) == 1 else known.first[:held].T)
             if not np.array_equal(known.second[:, :held], ordered):
                 known.second[:, :held] = ordered
-        return self.on(known)
+        other = self.on(known)
+        other.check()
+        return other
 
     def check(self) -> None:
         """Raise InputError where numbers are beyond their ranges."""
@@ -296,13 +298,6 @@ class Scalers:
         """Copy what others know into the arrays in use."""
         for own, array in zip(self.arrays().values(), other.arrays().values(), strict=True):
             np.copyto(own, array)
-
-    def check(self) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        for i, one in enumerate(self._each):
-            if one is not None:
-                with within(f"scaler.{i}."):
-                    one.check()
 
 
 def _moments(known: Known, great: Any) -> tuple[Any, Any, Any]:

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import naming, new_links
-from kernbrook.engine import passes
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
 from kernbrook.engine.learning import Answer, check_scores
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress, empty_board
+from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress
 from kernbrook.engine.rounds import Met, go_through, learner_pass, score_some, scratch_of
 from kernbrook.engine.row import (
     AS_GIVEN,
@@ -162,13 +161,13 @@ class RowSession:
             )
             for way in methods
         ]  # fmt: skip
-        board = empty_board(n, m, c, np.empty(n), np.empty(n), setting.regression, model.inputs)
+        board = model.committee.board(np.empty(n), np.empty(n))
         pairs = zip(self.stores, model.stores, strict=True)
         forms = [own.forms(rows[store.view], kept) for own, store in pairs]
         learning = [] if self.reads_only else [member for member, _ in forms]
         verb = score_some if model.interleaved else go_through
         return Whole(
-            passes.committee(model.choices), model.choices.terms._replace(given=True),
+            model.committee.links, model.committee.choices.terms._replace(given=True),
             self.progress, board, self.due, (board.scores.copy(), board.sizes.copy()),
             np.empty((n, c)), np.zeros(n, dtype=bool), scratch_of(m), rows[0],
             _linked(sight, views(methods, rows, self.scaling), kept),
@@ -414,23 +413,14 @@ class RowSession:
                 horizons.foresee(row, self._reader)
 
     def _reader(self, kept: Any) -> RowSession | None:
-        """What scores rows as a model did that was kept; None where nothing does, one by one.
-
-        kept : its states, scaler and progress
-        """
+        """What scores rows as a model did that was kept; None where nothing does, one by one."""
         reader = next((own for was, own in self.readers if was is kept), None)
         if reader is None:
-            model = object.__new__(Model)
-            model.__dict__.update(
-                vars(self.model), states=kept.states, scaler=kept.scaler,
-                progress=kept.progress, session=None, horizons=None, due=None,
-            )  # fmt: skip
             try:
                 with nothing_compiled():
-                    reader = RowSession(model, reads_only=True)
+                    reader = RowSession(kept.model, reads_only=True)
             except NotCompiled:
                 return None
-            reader.kept.append(model)
             self.readers.append((kept, reader))
         return reader
 
@@ -494,10 +484,7 @@ class RowSession:
         if horizons is None or kinds is None or not kinds.any():
             end = _decide_rows(self.link, X, out, leanings)
             return Leant(out, leanings, kinds) if end == DONE else None
-        board = empty_board(
-            n, self.board.scores.shape[1], self.scores, np.empty(n), np.empty(n),
-            self.board.numbers, self.model.inputs,
-        )  # fmt: skip
+        board = self.model.committee.board(np.empty(n), np.empty(n))
         for i in range(n):
             if _decide_rows(self.link, X[i : i + 1], out[i : i + 1], leanings[i : i + 1]) != DONE:
                 return None

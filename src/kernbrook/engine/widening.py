@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernbrook.engine.model import Model
-from kernbrook.engine.progress import merged
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
@@ -40,7 +39,7 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     chosen = {one.chosen for one in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
-    progress = merged(model.choices.combiner, apart.of("progress"), model.setting.seed)
+    progress = model.committee.merged(apart.of("progress"), model.setting.seed)
     model.states = tuple(
         store.merged(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)

@@ -43,7 +43,6 @@ from kernbrook.checks import (
 )
 from kernbrook.engine.blocks import Views, as_targets, rows_of, slices, views_of
 from kernbrook.engine.deciding import Leant, lean, would_ask
-from kernbrook.engine.horizons.committees import waiting
 from kernbrook.engine.learning import Answer, Told, learn_block
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of, parts_of_pool
@@ -66,7 +65,7 @@ from kernbrook.estimators.labels import (
 )
 from kernbrook.estimators.merge import merged
 from kernbrook.estimators.pool import Pool, make_model, pool_of, shared_kernels
-from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.tasks import Learned, joined, waiting
 from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
 from kernbrook.gram.rows import Rows, keys_of
 from kernbrook.kernels import Kernel
@@ -965,12 +964,15 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         """Whether the committee for the next row decides on all of n rows."""
         return self._model.next_alone(self._place(n))
 
-    def _by_horizon(self, leant: Leant) -> Iterator[tuple[Flags, Any]]:
-        """Which rows are far from the last label, by horizon, and the calibration of these."""
-        if leant.kinds is not None:
-            calibrations = self._model.calibrations()
-            for kind in np.unique(leant.kinds[leant.kinds > 0]):
-                yield leant.kinds == kind, calibrations[kind]
+    def _by_horizon(self, leant: Leant) -> Iterator[tuple[Any, Any]]:
+        """Which rows are how far from the last label, and the calibration of these."""
+        if leant.kinds is None:
+            yield slice(None), self._model.certain()
+            return
+        far = self._model.judged()
+        each = self._model.certain(), far.soon.calibration, far.late.calibration
+        for kind in np.unique(leant.kinds):
+            yield leant.kinds == kind, each[kind]
 
     # -- what was learned ---------------------------------------------------------------------
 

@@ -203,9 +203,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
         if not self._by_chance or probabilities is None:
             return self._predictions(leant.decisions)
-        known = self._model.certain()
-        cuts, usual = np.full(len(probabilities), known.cut), np.empty(probabilities.shape)
-        usual[:] = known.usual
+        cuts, usual = np.empty(len(probabilities)), np.empty(probabilities.shape)
         for own, calibration in self._by_horizon(leant):
             cuts[own], usual[own] = calibration.cut, calibration.usual
         return self._called(probabilities, cuts, usual)
@@ -248,7 +246,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
-        found = self._model.certain().probabilities(leant.leanings)
+        found = np.empty((len(leant.leanings), max(self._scores, 2)))
         for own, calibration in self._by_horizon(leant):
             found[own] = calibration.probabilities(leant.leanings[own])
         return self._agreed(found, leant.decisions, leant.leanings)

@@ -184,6 +184,7 @@ class Calibration:
         known = self._known = copied(CALIBRATED.restored(self._known, arrays, tuple(without)))
         if older:
             known.means[:] = (known.counts + 1) / (known.counts + 1).sum()
+        self.check()
 
     def check(self) -> None:
         """Raise InputError where numbers are beyond their ranges."""
@@ -365,3 +366,4 @@ class Residuals:
         own = Errors(self._errors, self._seen, self._labels)
         without = () if "labels" in arrays else ("labels",)  # older files have none
         self._errors, self._seen, self._labels = copied(ERRORS.restored(own, arrays, without))
+        self.check()

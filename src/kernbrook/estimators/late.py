@@ -15,12 +15,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import Other, Such, Whole, check, counted, is_number, refusal, shown
-from kernbrook.engine.horizons.committees import waiting
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import LEARNS, Kept, checked, if_model_has, rows_met
 from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
 from kernbrook.estimators.labels import as_labels, is_empty, number_of_rows
-from kernbrook.estimators.tasks import Learned, joined, read, task_of
+from kernbrook.estimators.tasks import Learned, joined, read, task_of, waiting
 from kernbrook.gram.arrays import Flags, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots

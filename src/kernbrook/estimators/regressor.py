@@ -141,7 +141,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions = self._predictions(leant.decisions) + self._offset()
         if not return_std:
             return predictions
-        deviations = np.full(len(predictions), self._model.certain().deviation())
+        deviations = np.empty(len(predictions))
         for own, calibration in self._by_horizon(leant):
             deviations[own] = calibration.deviation()
         return predictions, deviations
@@ -189,7 +189,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         leant = self._lean(X)
         predictions, half = self._predictions(leant.decisions) + self._offset(), None
         if (coverage := covering.get()) is not None:
-            half = np.full(len(predictions), self._model.certain().half_width(float(coverage)))
+            half = np.empty(len(predictions))
             for own, calibration in self._by_horizon(leant):
                 half[own] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)

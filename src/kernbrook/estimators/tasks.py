@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from sklearn.base import is_regressor
 from kernbrook.estimators.confidence import covering
 
 Task = Literal["classification", "regression"]
+
+# Rows that wait for their labels: said by who keeps them, while more are predicted.
+waiting: ContextVar[int] = ContextVar("waiting", default=0)
 
 
 class Learned(NamedTuple):

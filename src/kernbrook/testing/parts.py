@@ -513,7 +513,7 @@ def _check_interruptions(subject: Subject) -> None:
     for one in (usual, model):
         subject.learn(one, X, slice(0, 60))
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise _Interruption
 
     model._model.take = fail  # called when a block is learned, but not yet part of the model

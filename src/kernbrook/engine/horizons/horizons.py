@@ -1,80 +1,400 @@
-"""What is known of horizons, as arrays: files, sizes, and models that are brought together."""
+"""Predictions far from the last label: committees judged by what experts said so far ahead.
+
+The committee of a model judges its experts by what they said of the row that was next. The best
+expert for the next row may be the worst a hundred rows later: one that follows the last label. So
+there are three committees, by horizon: the place of a row after the last label that was learned.
+
+    next : 1, the model's own
+    soon : 2 to 128
+    late : more
+
+Rows come in laps, of numbers of rows that are fixed beforehand, whatever the chunks. At the start
+of each lap the model is kept as it is, and at the start of every fourth one once more. Some rows of
+a lap are scored by the model as it was at its start, which is given up once these have come; some,
+when the lap is over, by the one before: that is what `predict` would have said of them, so far
+ahead. Two committees learn from that, in the same rounds as the model's own, of the rows up to 128
+places ahead and of all; so do their calibrations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import COUNTED
-from kernbrook.engine.horizons import lines
-from kernbrook.engine.horizons.committees import (
-    LATE,
-    NAMES,
-    SEED,
-    SOON,
-    Committees,
-    Distant,
-    Kept,
-    Scored,
+from kernbrook.engine.blocks import rows_of, views_of
+from kernbrook.engine.deciding import read
+from kernbrook.engine.horizons import distant, lines
+from kernbrook.engine.horizons.distant import SEED, Distant, beside
+from kernbrook.engine.horizons.laps import (
+    FAR,
+    LAPS_LATE,
+    SHORT_LAPS,
+    SHORTEST,
+    SOON_PLACES,
+    Lap,
+    check_labels,
+    late_places,
 )
-from kernbrook.engine.horizons.laps import LAPS_LATE, SOON_PLACES, check_labels
-from kernbrook.engine.horizons.lines import Lines
-from kernbrook.engine.progress import Progress, check_progress, merged, restored
+from kernbrook.engine.horizons.lines import N_LINES, Lines
+from kernbrook.engine.passes import Committee
+from kernbrook.engine.progress import Board
+from kernbrook.engine.rules import typed
 from kernbrook.engine.state import flat, under
 from kernbrook.engine.uniting import Apart
-from kernbrook.errors import InputError
-from kernbrook.gram.arrays import check_array, within
+from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.gram.arrays import Floats, Labels, check_array, within
+from kernbrook.gram.sums import one_thread
 
 if TYPE_CHECKING:
     from kernbrook.engine.model import Model
 
-Arrays = dict[str, NDArray[Any]]
-SAID = "which", "scores", "sizes"  # of `Scored`
+NEXT, SOON, LATE = 0, 1, 2  # the committees
+NAMES = "next", "soon", "late"
+TOGETHER = 3  # rows that a model of before scores one after the other
 
 
-class Horizons(Committees):
-    """The committees of a model, with what files, sizes and merging ask for."""
+class Kept(NamedTuple):
+    """A model as it was, which says what it said then, and the regressions of then."""
+
+    model: Model
+    lines: Lines
+
+    def scored(self, X: Any, places: Labels, said: Sequence[Any]) -> tuple[Floats, Floats] | None:
+        """Scores and sizes, as `beside`, of rows; None where it cannot see them.
+
+        places : (n,) of the rows after the last label that it knew
+        said : (scores, sizes) of each row, if it was asked before
+        """
+        model, nothing = self.model, np.full(len(said), np.nan)
+        if None in said:
+            try:
+                views = views_of(model, model.scaler.transform(X), rows_of(model, X))
+                parts = [part for _, part in read(model, views, X)]
+            except NonFiniteError:  # `predict` would have refused these rows
+                return None
+            said = [own for part in parts for own in zip(part.scores, part.sizes, strict=True)]
+        board = model.committee.board(nothing, nothing)
+        board.scores[:], board.sizes[:] = zip(*said, strict=True)
+        return self.beside(board, X, places)
+
+    def beside(self, board: Board, X: Any, places: Labels) -> tuple[Floats, Floats]:
+        """See `beside`."""
+        decisions = self.model.committee.decide(self.model.progress, board)
+        return beside(board, decisions, self.lines, X, places)
+
+    def nbytes(self, model: Model) -> int:
+        """Bytes of all this, but for arrays that the model of now has in use."""
+        was = self.model
+        trio = zip(model.stores, was.states, model.states, strict=True)
+        own = sum(store.nbytes_beside(state, now) for store, state, now in trio)
+        others = (*was.progress, *self.lines, *was.scaler.arrays().values())
+        return own + sum(array.nbytes for array in others)
+
+    def arrays(self, model: Model, known: Lines) -> dict[str, Any]:
+        """By name; of states and lines those that are others than the model and `known` have."""
+        was = self.model
+        trio = zip(model.stores, was.states, model.states, strict=True)
+        return {
+            "round": np.array([was.rounds]),
+            "progress": was.progress._asdict(),
+            "lines": _others(lines.arrays(self.lines), lines.arrays(known)),
+            **was.scaler.arrays(),
+            "says": {
+                f"{i}": _others(store.arrays(state), store.arrays(store.snapshot(now)))
+                for i, (store, state, now) in enumerate(trio)
+            },
+        }
+
+
+class Scored(NamedTuple):
+    """What all experts say of rows, with their numbers in the lap.
+
+    kind : of the committee whose horizons these are
+    """
+
+    kind: int
+    which: Labels
+    scores: Floats
+    sizes: Floats
+
+
+class Over(NamedTuple):
+    """A lap that is over, and from which something is to be learned still.
+
+    horizons : as they were in the lap
+    begun : a calibration as the first one begins, where a committee has none yet
+    scored : what the older model says of its rows, after the second step
+    step : of three: lines learn; the first committee judges, the older model scores; the second one
+        judges
+    """
+
+    horizons: Horizons
+    begun: Any
+    scored: Sequence[Scored] = ()
+    step: int = 0
+
+
+class Horizons:
+    """What a model knows of predictions far from the last label; see the module.
+
+    Parameters
+    ----------
+    model : of which these are
+
+    Attributes
+    ----------
+    shortest : rows of a lap at first
+    start : rows that the model had met when this lap began
+    lap, end : rows since then; rows that the model has met when the lap ends
+    lines : regressions on all rows of the laps before
+    soon, late : the committees
+    now, old : the model at the start of this lap, and of this or one of the last three; or None
+    over : the lap before, until all is learned from it; `Model.judged` sees to that
+    said : what `now` says of rows of this lap, once all those have come; then `now` is None
+    """
+
+    now: Kept | None = None
+    old: Kept | None = None
+    over: Over | None = None
+    said: tuple[Scored, ...] = ()
+
+    def __init__(self, model: Model):
+        setting, own = model.setting, model.committee
+        ahead = getattr(own.combiner, "far_ahead", None)
+        combiner = own.combiner if ahead is None else ahead(setting.regression)
+        more = N_LINES + 1 + setting.regression  # experts beside the model's own
+        strict = np.append(own.choices.terms.strict, np.zeros(more, dtype=bool))
+        choices = own.choices._replace(
+            combiner=typed(combiner.rule()), terms=own.choices.terms._replace(strict=strict)
+        )
+        blocks_fit = model.block_rows <= LAPS_LATE * SHORTEST
+        self.shortest, self.start = SHORTEST if blocks_fit else model.block_rows // 2, 0
+        self.begin_lap(model)
+        self.lines = lines.begun(setting.width, setting.scores)
+        one = distant.begun(Committee(choices, combiner, setting), model.n_experts)
+        self.soon = self.late = one
+
+    def length(self, start: int) -> int:
+        """Rows of the lap that begins there."""
+        return self.shortest * (1 if start < SHORT_LAPS * self.shortest else LAPS_LATE)
+
+    def left(self, rounds: int) -> int:
+        """Rows of the lap that are not among so many."""
+        return self.length(rounds) - rounds % self.length(rounds)
+
+    def begin_lap(self, model: Model) -> None:
+        """Begin the lap at `start`, of which `now` and `old` judge rows."""
+        n = self.length(self.start)
+        wanted = np.zeros(n, dtype=bool)
+        wanted[SOON_PLACES - 1] = True
+        wanted[self._rows_at(self.old, late_places(n), n)] = True
+        self.lap, self.end = Lap(wanted, model.setting.width, model.sparse), self.start + n
+
+    @property
+    def due(self) -> int:
+        """Rows that the model has met when there is something to do."""
+        return self.end if self.now is None else self.start + int(SOON_PLACES[-1])
+
+    def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
+        """The rows of this lap of n, from 0, at such places after a model was kept."""
+        if kept is None:
+            return np.empty(0, dtype=np.int64)
+        rows = places - 1 - (self.start - kept.model.rounds)
+        return np.asarray(rows[(rows >= 0) & (rows < n)])
+
+    def begin_at(self, model: Model) -> None:
+        """Begin in the middle of a lap, of whose rows so far nothing is known."""
+        rounds = model.rounds
+        self.start = rounds - rounds % self.length(rounds)
+        self.now = self.old = None
+        self.said = ()
+        self.begin_lap(model)
+
+    def note(self, rounds: int, X: Any, labels: Any, weights: Any) -> None:
+        """Rows that are learned next, after so many. They count once they have been learned."""
+        self.lap.put(rounds - self.start, X, labels, weights)
+
+    def foresee(self, row: int, reader_of: Callable[[Kept], Any]) -> None:
+        """Ask the models that judge rows of this lap what they say of a few, up to this row.
+
+        At the end of the lap they would say the same, of all at once, which would take one row's
+        time. Of a few together: a model that was kept has to come back into the processor's cache.
+
+        reader_of : what scores rows one by one as a model that was kept, or None
+        """
+        lap = self.lap
+        for kept, places in ((self.now, SOON_PLACES), (self.old, late_places(len(lap)))):
+            rows = self._rows_at(kept, places, len(lap))
+            if kept is None or row not in rows:
+                continue
+            i = int(np.searchsorted(rows, row)) + 1
+            due = i % TOGETHER == 0 or row == rows[-1]
+            if not (due or i == 2) or (reader := reader_of(kept)) is None:
+                continue  # with the second row the reader is made, which takes as long as to ask it
+            some = rows[i - (i % TOGETHER or TOGETHER) : i] if due else rows[:0]
+            for one in lap.judged(some).tolist():
+                said = reader.scored(lap.X[one] if lap.all else lap.X[one][0])
+                if said is not None:
+                    lap.said[kept.model.rounds, one] = said
+
+    def at_hand(self, model: Model) -> None:
+        """Load what the end of a lap calls: no row waits for it then."""
+        nothing, which = np.empty(0), np.empty(0, dtype=np.int64)
+        X, board = np.empty((0, model.setting.width)), model.committee.board(nothing, nothing)
+        scored = [Scored(SOON, which, *Kept(model, self.lines).beside(board, X, which))]
+        self._judged(SOON, scored, None)
+        with one_thread():
+            pass
+
+    # -- the end of a lap -------------------------------------------------------------------
+
+    def settled(self, model: Model) -> Self:
+        """After what is due, up to the last row that the model has learned."""
+        self.judge(model)
+        other = copy(self)
+        if self.now is not None:
+            other.said = tuple(self._scored(SOON, self.now, SOON_PLACES))
+            other.now = None
+        return other if model.rounds < self.end else other._closed(model)
+
+    def _closed(self, model: Model) -> Self:
+        """After this lap, whose last row is the last one that the model has learned.
+
+        All else that is learned from this lap is left to `judge`.
+        """
+        other = copy(self)
+        begins = None in (self.soon.calibration, self.late.calibration)
+        other.over = Over(self, model.certain().begun_far() if begins else None)
+        other.start, other.said = self.end, ()
+        other.now = Kept(model.snapshot(), self.lines)
+        if other.start % (LAPS_LATE * self.length(other.start)) == 0:
+            other.old = other.now
+        other.begin_lap(model)
+        return other
+
+    def judge(self, model: Model, at_once: bool = True) -> None:
+        """Learn from the lap before, if that is left; or go on by one step."""
+        while self.over is not None:
+            was, begun, scored, step = self.over
+            done: dict[str, Any] = {}
+            if step == 0:
+                known, now = was._learned_lines(model), self.now
+                now = None if now is None else now._replace(lines=known)
+                old = now if self.old is self.now else self.old
+                done.update(lines=known, now=now, old=old)
+            elif step == 1:
+                done["soon"] = was._judged(SOON, was.said, begun)
+                scored = was._scored(LATE, was.old, late_places(len(was.lap)))
+            else:
+                done["late"] = was._judged(LATE, [*was.said, *scored], begun)
+            after = Over(was, begun, scored, step + 1) if step < 2 else None
+            self.__dict__.update(done, over=after)
+            if not at_once:
+                return
+
+    def _learned_lines(self, model: Model) -> Lines:
+        """The regressions once they have learned from this lap."""
+        lap = self.lap
+        with one_thread():
+            return lines.learned(
+                self.lines, lap.first(len(lap)), lap.labels, lap.weights, model.setting.regression
+            )
+
+    def _scored(self, kind: int, kept: Kept | None, places: Labels) -> list[Scored]:
+        """What a model as it was says of rows to be judged, at such places; perhaps nothing."""
+        which = self.lap.judged(self._rows_at(kept, places, len(self.lap)))
+        if kept is None or not len(which):
+            return []
+        at = kept.model.rounds
+        said = [self.lap.said.get((at, row)) for row in which.tolist()]
+        found = kept.scored(self.lap.rows(which), which + 1 + self.start - at, said)
+        return [] if found is None else [Scored(kind, which, *found)]
+
+    def _judged(self, kind: int, scored: Sequence[Scored], begun: Any) -> Distant:
+        """A committee after it has judged rows of this lap, in their order; begun : see `Over`."""
+        one = self.late if kind == LATE else self.soon
+        if not scored:
+            return one
+        which = np.concatenate([part.which for part in scored])
+        order = np.argsort(which, kind="stable")
+        which = which[order]
+        scores = np.concatenate([part.scores for part in scored])[order]
+        sizes = np.concatenate([part.sizes for part in scored])[order]
+        kinds = np.concatenate([np.full(len(part.which), part.kind) for part in scored])[order]
+        board = one.board(scores, sizes, self.lap.labels[which], self.lap.weights[which])
+        return one.judged(board, kinds == kind, self.lines, begun)
+
+    # -- deciding ---------------------------------------------------------------------------
+
+    def kinds(self, places: Labels) -> NDArray[np.int8]:
+        """(n,) the committee for each horizon, from 1: the nearest that counts yet."""
+        kinds = np.where((places > 1) & self.soon.counts, SOON, NEXT).astype(np.int8)
+        if self.late.counts:
+            kinds[places > FAR] = LATE
+        return kinds
+
+    def next_alone(self, place: int) -> bool:
+        """Whether the model's own committee decides on a row at a place, and all before it."""
+        return not (self.soon.counts or (place > FAR and self.late.counts))
+
+    def decide(
+        self, model: Model, board: Board, X: Any, ahead: tuple[NDArray[np.int8], Labels],
+        decisions: Floats, leanings: Floats,
+    ) -> None:  # fmt: skip
+        """Decisions and leanings on rows that are not next, out; those of the model are there.
+
+        board : of the rows, X, as the model's experts see them
+        ahead : (n,) and (n,) their committees, and their places after the last label
+        """
+        kinds, places = ahead
+        if not kinds.any():
+            return
+        known = self.lines
+        if board.numbers:
+            n = model.rounds - self.start
+            own, lap = self.lap.first(n), self.lap
+            known = lines.followed(known, own, lap.labels[:n], lap.weights[:n])
+        scores, sizes = beside(board, decisions, known, X, places)
+        for kind, one in ((SOON, self.soon), (LATE, self.late)):
+            which = np.flatnonzero(kinds == kind)
+            if not len(which):
+                continue
+            nothing = np.full(len(which), np.nan)
+            said, leant = one.says(one.board(scores[which], sizes[which], nothing, nothing), known)
+            if said.shape[1] > 1:
+                judged = one.knows(decisions[which].argmax(axis=1))
+                which, said, leant = which[judged], said[judged], leant[judged]
+            decisions[which], leanings[which] = said, leant
+
+    # -- as arrays --------------------------------------------------------------------------
 
     def nbytes(self, model: Model) -> int:
         """Bytes of all this, but for arrays that the model has in use."""
         lap = self.lap.arrays(model.rounds - self.start)
         found = sum(array.nbytes for array in (*lap.values(), *self.lines))
         found += sum(array.nbytes for one in (self.soon, self.late) for array in one.progress)
-        for kept in {id(one): one for one in (self.now, self.old) if one is not None}.values():
-            trio = zip(model.stores, kept.states, model.states, strict=True)
-            found += sum(store.nbytes_beside(was, now) for store, was, now in trio)
-            others = (*kept.progress, *kept.lines, *kept.scaler.arrays().values())
-            found += sum(array.nbytes for array in others)
-        return found
+        kept = {id(one): one for one in (self.now, self.old) if one is not None}
+        return found + sum(one.nbytes(model) for one in kept.values())
 
     def arrays(self, model: Model) -> dict[str, NDArray[Any]]:
         """Everything that was learned, by name."""
-        rows = model.rounds - self.start
         tree: dict[str, Any] = {
             "start": np.array([self.start]),
-            "lap": self.lap.arrays(rows),
+            "lap": self.lap.arrays(model.rounds - self.start),
             "lines": lines.arrays(self.lines),
+            "soon": self.soon.arrays(),
+            "late": self.late.arrays(),
         }
         for scored in self.said:
-            tree["said"] = {name: getattr(scored, name) for name in SAID}
-        for kind, one in ((SOON, self.soon), (LATE, self.late)):
-            tree[NAMES[kind]] = {
-                "rows": one.rows, "losses": one.losses, "progress": one.progress._asdict()
-            }  # fmt: skip
-            if one.calibration is not None:
-                tree[NAMES[kind]]["calibration"] = one.calibration.arrays()
-        for name, kept in (("now", self.now), ("old", self.old)):
-            if kept is not None and not (name == "old" and kept is self.now):
-                tree[name] = {
-                    "round": kept.round,
-                    "progress": kept.progress._asdict(),
-                    "lines": _others(lines.arrays(kept.lines), lines.arrays(self.lines)),
-                    **kept.scaler.arrays(),
-                    "says": _states_apart(model, kept),
-                }
+            tree["said"] = {name: getattr(scored, name) for name in Scored._fields[1:]}
+        if self.now is not None:
+            tree["now"] = self.now.arrays(model, self.lines)
+        if self.old is not None and self.old is not self.now:
+            tree["old"] = self.old.arrays(model, self.lines)
         return flat(tree)
 
     def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -83,52 +403,42 @@ class Horizons(Committees):
         InputError where an array is missing, or numbers are beyond their ranges. Files of before
         there were horizons have none of all: these begin.
         """
+        self.begin_at(model)
         if not arrays:
-            self.begin_at(model)
             return
-        start, rounds = _count(arrays, "start"), model.rounds
-        if start != rounds - rounds % self.length(rounds):
-            raise InputError(f"start: no lap of {rounds} rows begins there")
-        self.start = start
         with within("lines."):
             self.lines = lines.restored(self.lines, under(arrays, "lines"))
+        fresh = distant.begun(self.soon.committee, model.n_experts)
         for name in NAMES[1:]:
             with within(f"{name}."):
-                setattr(self, name, self._restored(model, under(arrays, name)))
+                one = fresh.restored(under(arrays, name), model.calibration.begun_far())
+            setattr(self, name, one)
         for name in ("now", "old"):
-            own = under(arrays, name)
-            with within(f"{name}."):
-                setattr(self, name, _kept_from(model, self.lines, own) if own else None)
-        if self.now is not None and self.now.round[0] != start:
-            raise InputError("now.round: expected the start of the lap")
-        if self.now is not None and self.old is None:
-            self.old = self.now if start % (LAPS_LATE * self.length(start)) == 0 else None
-        if self.old is not None and not 0 <= self.old.round[0] <= start:
-            raise InputError("old.round: expected the start of a lap before")
-        with within("said."):
-            self.said = self._said_from(model, under(arrays, "said"))
+            if own := under(arrays, name):
+                with within(f"{name}."):
+                    setattr(self, name, _restored(model, self.lines, own))
+        if self.old is None and self.start % (LAPS_LATE * self.length(self.start)) == 0:
+            self.old = self.now
+        n = model.rounds - self.start
+        if "said.which" in arrays:
+            with within("said."):
+                self.said = (self._said_from(under(arrays, "said"), n),)
         self.begin_lap(model)
         with within("lap."):
-            self.lap.restore(under(arrays, "lap"), rounds - start)
+            self.lap.restore(under(arrays, "lap"), n)
             check_labels(self.lap.labels, model.setting)
 
-    def _said_from(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> tuple[Scored, ...]:
-        """What was said of rows of this lap, from its arrays."""
-        which = arrays.get("which")
-        if which is None:
-            return ()
+    def _said_from(self, arrays: Mapping[str, NDArray[Any]], n: int) -> Scored:
+        """What was said of some of the n rows of this lap, from its arrays."""
+        which, committee = arrays["which"], self.soon.committee
         check_array("which", which, (len(which),), np.int64)
-        if not (np.isin(which, SOON_PLACES - 1) & (which < model.rounds - self.start)).all():
-            raise InputError("which: expected rows of the lap that were judged")
-        shape = len(which), len(self.choices.terms.strict), model.setting.scores
-        scores, sizes = (check_array(n, arrays.get(n), shape, np.float64) for n in SAID[1:])
-        return (Scored(SOON, which, scores, sizes),)
-
-    def check(self, model: Model) -> None:
-        """Raise InputError where numbers of a committee are beyond their ranges."""
-        for name in NAMES[1:]:
-            with within(f"{name}."):
-                check_progress(getattr(self, name).progress)
+        if not ((which >= 0) & (which < n)).all():
+            raise InputError("which: expected rows of the lap")
+        shape = len(which), committee.n_experts, committee.scores
+        scores, sizes = (
+            check_array(k, arrays.get(k), shape, np.float64) for k in Scored._fields[2:]
+        )
+        return Scored(SOON, which, scores, sizes)
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
@@ -136,80 +446,30 @@ class Horizons(Committees):
         self.lines = lines.merged(far.of("lines"))
         for name in NAMES[1:]:
             each = far.of(name)
-            progress = merged(self.choices.combiner, each.of("progress"), SEED)
             calibration = model.calibration.begun_far()
             calibration.unite(
                 apart.over(
-                    lambda one, name=name: (
-                        getattr(one.horizons, name).calibration  # type: ignore[misc]
-                        or one.certain().begun_far()
+                    lambda one, name=name: (  # type: ignore[misc]
+                        getattr(one.horizons, name).calibration or one.certain().begun_far()
                     )
                 )
             )
-            rows = each.of("rows").added()
+            rows, committee = each.of("rows").added(), self.soon.committee
+            progress = committee.merged(each.of("progress"), SEED)
             losses = each.of("losses").averaged()
-            setattr(self, name, Distant(progress, calibration if rows[0] else None, rows, losses))
-
-    def _restored(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> Distant:
-        """A committee from its arrays."""
-        fresh, rows = self.first(model), _count(arrays, "rows")
-        progress = _progress_from(fresh.progress, under(arrays, "progress"))
-        losses = arrays.get("losses", fresh.losses)
-        if losses.shape == (2,) and model.setting.regression:  # older: nobody else was judged
-            losses = np.append(losses, losses[[0, 0]])
-        check_array("losses", losses, fresh.losses.shape, np.float64)
-        if not np.isfinite(losses).all():
-            raise InputError("losses: NaN or infinity")
-        if not rows:
-            return fresh._replace(progress=progress, losses=losses)
-        calibration = model.calibration.begun_far()
-        with within("calibration."):
-            calibration.restore(under(arrays, "calibration"))
-            calibration.check()
-        return Distant(progress, calibration, arrays["rows"], losses)
+            one = Distant(committee, progress, calibration if rows[0] else None, rows, losses)
+            setattr(self, name, one)
 
 
-def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
-    """A number from 0 that is an array's only one."""
-    array = check_array(name, arrays.get(name), (1,), np.int64)
-    if not 0 <= array[0] <= COUNTED:
-        raise InputError(f"{name}: expected a number from 0 to {COUNTED}")
-    return int(array[0])
+def _restored(model: Model, known: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    """A model as it was, from the arrays that it gave; those of older files could learn, too.
 
-
-def _progress_from(fresh: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
-    with within("progress."):
-        progress = restored(fresh, arrays)
-    check_progress(progress)
-    return progress
-
-
-def _states_apart(model: Model, kept: Kept) -> dict[str, Arrays]:
-    """The arrays of states that are others than a snapshot of the model now would have."""
-    trio = zip(model.stores, kept.states, model.states, strict=True)
-    return {
-        f"{i}": _others(store.arrays(state), store.arrays(store.snapshot(now)))
-        for i, (store, state, now) in enumerate(trio)
-    }
-
-
-def _others(arrays: Arrays, known: Arrays) -> Arrays:
-    """Arrays that are not equal to those known by the same names."""
-    return {
-        name: one
-        for name, one in arrays.items()
-        if name not in known or not np.array_equal(one, known[name])
-    }
-
-
-def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
-    """A model as it was, from its arrays; those of older files could learn, too."""
-    _count(arrays, "round")
-    progress = _progress_from(model.progress, under(arrays, "progress"))
+    InputError where an array is missing, or numbers are beyond their ranges.
+    """
+    progress = model.committee.restored(model.progress, under(arrays, "progress"))
     scaler, states = model.scaler.snapshot().restored(arrays), []
-    scaler.check()
     with within("lines."):
-        own = lines.restored(fresh, {**lines.arrays(fresh), **under(arrays, "lines")})
+        own = lines.restored(known, {**lines.arrays(known), **under(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
         with within(f"stores.{i}."):
             state = now
@@ -220,4 +480,15 @@ def _kept_from(model: Model, fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -
             with within(f"says.{i}."):
                 state = store.restored_snapshot({**store.arrays(state), **others})
         states.append(state)
-    return Kept(arrays["round"], tuple(states), scaler, progress, own)
+    return Kept(model.with_states(progress, tuple(states), scaler), own)
+
+
+def _others(
+    arrays: dict[str, NDArray[Any]], known: dict[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Arrays that are not equal to those known by the same names."""
+    return {
+        name: one
+        for name, one in arrays.items()
+        if name not in known or not np.array_equal(one, known[name])
+    }

@@ -65,11 +65,21 @@ class Lap:
         """(n,) bool, the rows that have a label and weigh something."""
         return ~np.isnan(self.labels) & (self.weights > 0)
 
+    def judged(self, which: Labels) -> Labels:
+        """Of some rows those that tell something, and are here: a lap may begin in its middle."""
+        here = [self.all or self.X[row] is not None for row in which]
+        return which[self.tells[which] & np.array(here, dtype=bool)]
+
+    def first(self, n: int) -> Floats:
+        """(n, d) the first n rows, as they were given; no features of rows of many."""
+        return self.X[:n] if self.all else np.empty((n, 0))
+
     def rows(self, which: Labels) -> Any:
         """Some of the rows that may be judged, as the model keeps rows."""
         if self.all:
             return sp.csr_matrix(self.X[which]) if self.sparse else self.X[which]
-        rows = [self.X[i] for i in which]
+        nothing = np.zeros((0, self.width))
+        rows = [sp.csr_matrix(nothing) if self.sparse else nothing, *(self.X[i] for i in which)]
         return sp.vstack(rows, format="csr") if self.sparse else np.concatenate(rows)
 
     def arrays(self, n: int) -> dict[str, NDArray[Any]]:
@@ -79,11 +89,9 @@ class Lap:
         if self.all:
             return {"X": self.X[:n], **own}
         there = np.array([i for i in range(n) if self.X[i] is not None], dtype=np.int64)
-        own["places"] = there
+        own["places"], X = there, self.rows(there)
         if not self.sparse:
-            X = self.rows(there) if len(there) else np.zeros((0, self.width))
             return {"X": X, **own}
-        X = self.rows(there) if len(there) else sp.csr_matrix((0, self.width))
         indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
         return {"data": X.data, "indices": indices, "indptr": indptr, **own}
 

@@ -1,0 +1,203 @@
+"""A committee for rows far from the last label: what it judges its experts by, and what it says.
+
+It has four experts more than a model: what the model's own committee says, which begins with almost
+all of the weight; the mean of the labels; and two regressions, see `lines`. Of numbers a fifth one
+goes on along the line through the last labels. What is said is held to the range of all labels that
+have come, and as far beyond as that line goes on; a class that it has hardly judged is said where
+the model's own committee says it. Its loss on the rows judged is, but for the regret of its
+combiner, that of the best expert so far ahead, and so of the model's own committee and of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernbrook.checks import COUNTED
+from kernbrook.engine.horizons import lines
+from kernbrook.engine.horizons.lines import N_LINES, Lines
+from kernbrook.engine.passes import Committee
+from kernbrook.engine.progress import MOST_LOSS, Board, Progress, flaw
+from kernbrook.engine.state import copied, under
+from kernbrook.engine.stores.base import most_of
+from kernbrook.errors import InputError
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, within
+
+TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
+SEED = 0  # nothing is drawn
+KEPT_LOSS = 0.99  # of a loss, for each row judged later
+LEAST = 10  # rows judged before a committee counts
+
+
+class Distant(NamedTuple):
+    """A committee for one class of horizons.
+
+    committee : of the model's experts and those beside them
+    progress : of it
+    calibration : of its decisions; None before the first row
+    rows : (1,) int, judged so far
+    losses : of late, of its decisions and of the mean, mistakes; or squared errors, and of numbers
+        those of the model's own committee and of the trend, too
+    """
+
+    committee: Committee
+    progress: Progress
+    calibration: Any
+    rows: Labels
+    losses: Floats
+
+    def board(self, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:
+        """What all experts say of rows; labels and weights are copied."""
+        board, most = self.committee.board(labels.copy(), weights.copy()), most_of(self.numbers)
+        sound = (sizes < most) & (np.abs(scores) < most)
+        board.scores[:], board.sizes[:] = np.where(sound, scores, 0.0), np.where(sound, sizes, 0.0)
+        return board
+
+    @property
+    def numbers(self) -> bool:
+        """Whether labels are numbers."""
+        return self.committee.numbers
+
+    @property
+    def counts(self) -> bool:
+        """Whether it has judged enough rows to be asked."""
+        return bool(self.rows[0] >= LEAST)
+
+    # -- deciding ---------------------------------------------------------------------------
+
+    def says(self, board: Board, known: Lines) -> tuple[Floats, Floats]:
+        """Decisions, and what its experts lean to."""
+        return self._guarded(board, known, *self._voted(board, known))
+
+    def knows(self, leading: Labels) -> Flags:
+        """(n,) whether it has judged such rows; leading : their classes by the own committee."""
+        counts = (
+            np.zeros(leading.max() + 1) if self.calibration is None else self.calibration.counts
+        )
+        return np.asarray(counts[leading] >= LEAST)
+
+    def _voted(self, board: Board, known: Lines) -> tuple[Floats, Floats]:
+        """As `says`, whatever its losses were; numbers are held to what is known of labels."""
+        decisions = self.committee.decide(self.progress, board)
+        if not self.numbers:
+            return decisions, board.leanings.copy()
+        trend = board.scores[:, -N_LINES - 1, 0]
+        return lines.held(known, decisions, trend), lines.held(known, board.leanings, trend)
+
+    def _guarded(
+        self, board: Board, known: Lines, decisions: Floats, leanings: Floats
+    ) -> tuple[Floats, Floats]:
+        """The same; what the best of the rivals says where the committee was worse of late.
+
+        Of numbers what the model's own committee says where all is otherwise since rows were
+        judged: all lines err.
+        """
+        rows = (1.0 - KEPT_LOSS ** self.rows[0]) / (1.0 - KEPT_LOSS)
+        best = int(self.losses[1:].argmin())
+        if self.numbers and rows > 0 and lines.broken(known, self.losses[1] / rows):
+            best = 1
+        elif not self.losses[0] > self.losses[1 + best]:
+            return decisions, leanings
+        said = board.scores[:, self._rivals[best]]
+        return said.copy(), (said.copy() if self.numbers else leanings)
+
+    @property
+    def _rivals(self) -> tuple[int, ...]:
+        """Places among the experts of the mean, and of numbers of own committee and trend."""
+        return (-N_LINES, -N_LINES - 2, -N_LINES - 1) if self.numbers else (-N_LINES,)
+
+    # -- judging ----------------------------------------------------------------------------
+
+    def judged(self, board: Board, own: Flags, known: Lines, begun: Any) -> Distant:
+        """After it has judged rows, in their order.
+
+        own : (n,) which of them are as far from the last label as its own
+        begun : a calibration as the first one begins
+        """
+        before, leanings = self._voted(board, known)  # as they would have been said
+        leanings = self._guarded(board, known, before, leanings)[1]
+        progress = copied(self.progress)
+        decisions, _ = self.committee.judge(progress, board, True)
+        if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
+            return self  # sums of what was said so far ahead overflow: these rows tell nothing
+        losses = self.losses * KEPT_LOSS ** own.sum()
+        others = [board.scores[:, at] for at in self._rivals]
+        for i, said in enumerate((before, *others)):
+            losses[i] += loss_on(said[own], board.labels[own], self.numbers)
+        rows, losses = np.minimum(self.rows + own.sum(), COUNTED), np.minimum(losses, MOST_LOSS)
+        after = self._replace(progress=progress, rows=rows, losses=losses)
+        if not own.any():
+            return after
+        calibration = (self.calibration or begun).copy()
+        calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
+        if not self.numbers:  # what is usual, of the committee as it is now
+            calibration.centre(after._voted(board, known)[1][own])
+        return after._replace(calibration=calibration)
+
+    # -- as arrays --------------------------------------------------------------------------
+
+    def arrays(self) -> dict[str, Any]:
+        """All that was learned, by name."""
+        found = {"rows": self.rows, "losses": self.losses, "progress": self.progress._asdict()}
+        return found | (
+            {} if self.calibration is None else {"calibration": self.calibration.arrays()}
+        )
+
+    def restored(self, arrays: Mapping[str, NDArray[Any]], begun: Any) -> Distant:
+        """One with these arrays, of one that has judged nothing; begun : as of `judged`.
+
+        InputError where an array is missing, or numbers are beyond their ranges.
+        """
+        rows, losses = count_of(arrays, "rows"), arrays.get("losses", self.losses)
+        progress = self.committee.restored(self.progress, under(arrays, "progress"))
+        if losses.shape == (2,) and self.numbers:  # older: nobody else was judged
+            losses = np.append(losses, losses[[0, 0]])
+        check_array("losses", losses, self.losses.shape, np.float64)
+        if not np.isfinite(losses).all():
+            raise InputError("losses: NaN or infinity")
+        if rows[0]:
+            with within("calibration."):
+                begun.restore(under(arrays, "calibration"))
+        calibration = begun if rows[0] else None
+        return Distant(self.committee, progress, calibration, rows, losses)
+
+
+def begun(committee: Committee, own: int) -> Distant:
+    """Before it has judged a row: it follows the model's own committee, the expert of a number."""
+    progress = committee.begun(SEED)
+    progress.log_weights[:] = -TRUST
+    progress.log_weights[own] = 0.0
+    one = Distant(committee, progress, None, np.zeros(1, dtype=np.int64), np.empty(0))
+    return one._replace(losses=np.zeros(1 + len(one._rivals)))
+
+
+def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
+    """Mistakes of decisions, (n, c), or the sum of squared errors."""
+    if numbers:
+        with np.errstate(over="ignore"):
+            return float(((said[:, 0] - labels) ** 2).sum())
+    leading = said[:, 0] >= 0 if said.shape[1] == 1 else said.argmax(axis=1)
+    return float((leading != labels).sum())
+
+
+def beside(
+    board: Board, decisions: Floats, own: Lines, X: Any, places: Labels
+) -> tuple[Floats, Floats]:
+    """Scores and sizes: of the experts, of the model's own committee, of the trend, of lines.
+
+    places : (n,) of the rows after the last label that `own` knows
+    """
+    more = np.concatenate([decisions[:, None], lines.said(own, X, places, board.numbers)], axis=1)
+    scores = np.concatenate([board.scores, more], axis=1)
+    return scores, np.concatenate([board.sizes, np.abs(more)], axis=1)
+
+
+def count_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Labels:
+    """A number from 0, in an array of its own; InputError where there is none."""
+    array: Labels = check_array(name, arrays.get(name), (1,), np.int64)
+    if not 0 <= array[0] <= COUNTED:
+        raise InputError(f"{name}: expected a number from 0 to {COUNTED}")
+    return array
