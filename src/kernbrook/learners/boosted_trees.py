@@ -178,7 +178,6 @@ class Latest(Content):
 
     @property
     def first(self) -> Held:
-        """Arrays before the first row."""
         own, d, c = self.learner, self.setting.width, self.setting.scores
         return Held(
             no_bins(d), no_window(own.window, d, c, own.n), no_trees(own.n, own.leaves, c),
@@ -186,7 +185,6 @@ class Latest(Content):
         )  # fmt: skip
 
     def form(self, held: Held) -> Boosted:
-        """The compiled form on arrays."""
         own, d, c = self.learner, self.setting.width, self.setting.scores
         return Boosted(
             held, float(own.step), int(own.work), self.setting.regression, placed(d),
@@ -199,7 +197,6 @@ class Latest(Content):
         return without(held, LEARNING)
 
     def check_what_says(self, held: Held) -> None:
-        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
         with within("bins."):
             binning.check(held.bins)
         with within("trees."):
@@ -211,7 +208,6 @@ class Latest(Content):
         return bool(held.bins.met[0] >= binning.LAST)
 
     def check(self, held: Held) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
         self.check_what_says(held)
         c, regression = self.setting.scores, self.setting.regression
         with within("window."):

@@ -233,14 +233,12 @@ class Growing(Content):
 
     @property
     def first(self) -> Held:
-        """Arrays before the first row."""
         d, c = self.setting.width, self.setting.scores
         grids = self._grids.draw(d, np.random.default_rng([self.setting.seed, self._number]))
         table = np.zeros((self._cells, c + 1), np.float32)
         return Held(grids, no_bins(d), table, self._trees.begin(d, c), no_levels())
 
     def form(self, held: Held) -> Sum:
-        """The compiled form on arrays."""
         d, c = self.setting.width, self.setting.scores
         n, trees = len(held.grids.salt), len(held.trees.done)
         cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
@@ -250,7 +248,6 @@ class Growing(Content):
         )  # fmt: skip
 
     def check(self, held: Held) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
         self.check_what_says(held)
         with within("trees."):
             grown_partitions.check(held.trees, held.bins.inner)
@@ -270,7 +267,6 @@ class Growing(Content):
         return without(held._replace(table=held.table[:, :c], trees=trees), LEARNING)
 
     def check_what_says(self, held: Held) -> None:
-        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
         with within("grids."):
             random_binning.check(held.grids, self.setting.width)
         with within("bins."):

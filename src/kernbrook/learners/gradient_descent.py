@@ -149,11 +149,8 @@ class GradientRule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def loss_gradient(rule, seen, scores, sizes, out):
-    """d loss / d score, (c,) out.
-
-    sizes : (c,) of the terms behind the scores: a hinge loss within their rounding is none
-    """
+def loss_gradient(rule, seen, scores, out):
+    """d loss / d score, (c,) out; a hinge loss within the rounding of the scores' terms is none."""
     n = scores.shape[0]
     loss, label = rule.loss, seen.label
     if seen.numbers:
@@ -201,7 +198,7 @@ def root_step(rule, square, number):
 
 
 @njit(cache=True, nogil=True)
-def gradient_change(rule, seen, scores, sizes, change):
+def gradient_change(rule, seen, scores, change):
     """Coefficients of an example, (c,) out, and the factor for all others.
 
     Kivinen, Smola, Williamson (2004).
@@ -209,7 +206,7 @@ def gradient_change(rule, seen, scores, sizes, change):
     step = rule.step
     if rule.schedule == BY_ROOT:
         step = root_step(rule, seen.diagonal, seen.clock.number)
-    loss_gradient(rule, seen, scores, sizes, change)
+    loss_gradient(rule, seen, scores, change)
     classes, left = change.shape[0], min(seen.weight, HEAVIEST)
     first = change.copy()
     for c in range(classes):
@@ -221,7 +218,7 @@ def gradient_change(rule, seen, scores, sizes, change):
             left -= 1.0
             for c in range(classes):
                 now[c] = scores[c] + change[c] * seen.diagonal
-            loss_gradient(rule, seen_again(seen, now), now, sizes, gradient)
+            loss_gradient(rule, seen_again(seen, now), now, gradient)
             if not goes_on(first, gradient):
                 break
             for c in range(classes):
@@ -252,7 +249,7 @@ def goes_on(first, gradient):
 
 @expand.of(GradientRule)
 def _expand(rule, seen, scores, sizes, change):
-    return gradient_change(rule, seen, scores, sizes, change)
+    return gradient_change(rule, seen, scores, change)
 
 
 @fit_in.of(GradientRule)
@@ -261,7 +258,7 @@ def _fit_in(rule, slots, seen, rows):
     classes, budget = slots.alpha.shape
     scores, sizes, change = np.empty(classes), np.empty(classes), np.zeros(classes)
     score_slots(slots, rows[0], scores, sizes)
-    shrink, filled = gradient_change(rule, seen, scores, sizes, change), slots.filled[0]
+    shrink, filled = gradient_change(rule, seen, scores, change), slots.filled[0]
     if shrink != 1.0:
         scale(slots.alpha, filled, shrink)
     slot = filled if filled < budget else oldest(slots.born, filled)
@@ -284,8 +281,8 @@ def _predict(rule, held, z, t, out):
 def _descend(rule, held, z, t, seen, scores, variance):
     """As many steps in a row as the example weighs, the last one a part of a step."""
     classes, left = scores.shape[0], min(seen.weight, HEAVIEST)
-    gradient, sizes = np.empty(classes), np.zeros(classes)
-    loss_gradient(rule, seen, scores, sizes, gradient)
+    gradient = np.empty(classes)
+    loss_gradient(rule, seen, scores, gradient)
     number = seen.clock.number
     if rule.restart > 0:
         number = (number - 1) % rule.restart + 1
@@ -297,7 +294,7 @@ def _descend(rule, held, z, t, seen, scores, variance):
         left -= 1.0
         for c in range(classes):
             now[c] = product(held.theta, c, z, t)
-        loss_gradient(rule, seen_again(seen, now), now, sizes, gradient)
+        loss_gradient(rule, seen_again(seen, now), now, gradient)
         if not goes_on(first, gradient):
             return
         gradient_step(rule, held, z, t, min(left, 1.0), gradient, number)

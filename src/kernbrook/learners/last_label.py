@@ -77,11 +77,9 @@ class Last(Content):
 
     @property
     def first(self) -> Held:
-        """Before the first label."""
         return Held(np.full(1, np.nan))
 
     def form(self, held: Held) -> Again:
-        """The compiled form on arrays."""
         return Again(held, self.setting.regression)
 
     def check(self, held: Held) -> None:

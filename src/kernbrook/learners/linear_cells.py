@@ -70,16 +70,13 @@ class LinearContent(Content):
 
     @property
     def first(self) -> Held:
-        """Arrays before the first row."""
         return Held(np.zeros(self._shape, np.float32), no_levels())
 
     def form(self, held: Held) -> LinearSum:
-        """The compiled form on arrays."""
         slopes, setting = np.zeros(self.setting.scores + 1), self.setting
         return LinearSum(held, self.step, setting.regression, setting.width, slopes)
 
     def check(self, held: Held) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
         self.check_what_says(held)
         if (held.table[:, -1] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
@@ -89,7 +86,6 @@ class LinearContent(Content):
         return held._replace(table=held.table[:, : self.setting.scores])
 
     def check_what_says(self, held: Held) -> None:
-        """Raise InputError where numbers by which rows are scored are beyond their ranges."""
         check_bounded("table", held.table, MOST_SQUARES)
         check_levels(held.levels)
 

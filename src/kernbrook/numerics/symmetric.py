@@ -18,7 +18,7 @@ SIDE = 8  # of a square
 TOGETHER = min(SIDE, WIDTH)  # rows of a square, as many as registers hold
 _INT, _LANE, _NUMBER = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 _VECTOR = ir.VectorType(_NUMBER, SIDE)
-_ONE, _SIDE, _SQUARE, _TOGETHER = (np.uintp(n) for n in (1, SIDE, SIDE * SIDE, TOGETHER))
+_ONE, _SIDE, _TOGETHER = (np.uintp(n) for n in (1, SIDE, TOGETHER))
 
 
 @njit(cache=True, nogil=True, plain=True)
