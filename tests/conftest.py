@@ -18,9 +18,10 @@ def pytest_sessionstart(session):
         return
     # Each process has a core: where libraries start threads besides, they wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from kernbrook.compiler.disk_cache import is_cold
+    from kernbrook.compiler.disk_cache import PACKAGE, Place
 
-    if is_cold():
+    folders = [Place.of(source) for source in PACKAGE.glob("*/__init__.py")]
+    if not any(any(folder.glob("*.nbc")) for folder in folders):
         from kernbrook import recipes
         from kernbrook.evaluation.warming import compile_ahead
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
 from pathlib import Path
+from typing import Any
 
 from numba import types
 from numba.core import config, event
@@ -183,7 +184,7 @@ class Verb:
 
     column: int
     family: tuple["Verb", ...]
-    guard = None
+    guard: Any = None
 
     def __init__(self, default):
         self.default, self.implementations, self._compiled = default, {}, {}

@@ -59,12 +59,6 @@ class Place(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
         return Path(whole, cls.get_suitable_cache_subpath(source))
 
 
-def is_cold() -> bool:
-    """Whether the disk cache holds no compiled function of this package."""
-    folders = map(Place.of, PACKAGE.glob("*/__init__.py"))
-    return not any(any(folder.glob("*.nbc")) for folder in folders)
-
-
 def meet(folder: Path) -> None:
     """Called before a function is looked for in a folder of the disk cache.
 

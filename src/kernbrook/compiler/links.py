@@ -216,13 +216,9 @@ def _named(error: Exception) -> Exception:
             memory = table.base[(link[0] - table.base.ctypes.data) // table.itemsize - 1 :]
             if memory[0]:
                 verb, memory[0] = first.family[memory[0] - 1], 0
-                return failure(verb, type(rule), error)
+                who = verb.of_whom(type(rule))
+                return RuntimeError(f"{who} raised {type(error).__name__}: {error}")
     return error
-
-
-def failure(verb: Any, kind: Any, error: Exception) -> RuntimeError:
-    """What is said of an error in a verb of a class."""
-    return RuntimeError(f"{verb.of_whom(kind)} raised {type(error).__name__}: {error}")
 
 
 def family(*verbs: Any) -> None:

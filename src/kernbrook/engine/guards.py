@@ -8,6 +8,7 @@ factor that does not shrink, weights below 0, NaN. Ours are not looked at again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -190,16 +191,8 @@ def _note(body: Any, who: str, see: str) -> Any:
     return checked
 
 
-# -- guards of verbs -------------------------------------------------------------------------------
-
-
-def guards_of(verb: Verb, make: Callable[[Any, str, str], Any]) -> None:
-    """From now on implementations of others are looked at."""
-
-    def guard(verb: Verb, body: Any, kind: type) -> Any:
-        return make(body, verb.of_whom(kind), page_of(verb))
-
-    verb.guard = guard  # type: ignore[assignment]
+def _guard(make: Callable[[Any, str, str], Any], verb: Verb, body: Any, kind: type) -> Any:
+    return make(body, verb.of_whom(kind), page_of(verb))
 
 
 for _verb, _make in (
@@ -209,6 +202,4 @@ for _verb, _make in (
     (verbs.lead_on, _lead_on), (verbs.wants, _wants), (verbs.note_round, _note),
     (verbs.note_error, _note),
 ):  # fmt: skip
-    guards_of(_verb, _make)
-for _verb in (verbs.descend, verbs.after_label, verbs.choose_next):
-    guards_of(_verb, lambda body, who, see: body)
+    _verb.guard = partial(_guard, _make)

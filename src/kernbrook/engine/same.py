@@ -39,8 +39,3 @@ def same(held: Any, made: Any) -> bool:
         return True
     ours, theirs = vars(held), vars(made)  # what the equality of theirs may leave out, also inside
     return ours.keys() == theirs.keys() and all(same(ours[name], theirs[name]) for name in ours)
-
-
-def _plain(value: Any) -> Any:
-    """The same; of an array that lies in a file, as joblib gives it to workers, a view."""
-    return value.view(np.ndarray) if isinstance(value, np.memmap) else value
