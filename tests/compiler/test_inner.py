@@ -86,3 +86,16 @@ def test_both_forms_are_kept_on_disk(tmp_path):
     for path in tmp_path.rglob("values.kernel_values-*"):
         path.unlink()
     assert run() == ({"kernel_values"}, value)
+
+
+def test_a_model_learns_where_numba_is_told_to_compile_nothing():
+    """That is for functions of one's own: links need machine code of ours."""
+    program = """
+import kernbrook as kb
+print(kb.OnlineMKClassifier(kb.Gaussian(sigma=1), kb.BPAS(5)).fit([[0.0], [1.0]], [0, 1]).classes_)
+"""
+    places = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=places, capture_output=True, text=True
+    )
+    assert done.stdout == "[0 1]\n", done.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import types
-from numba.core import config, event
+from numba.core import event
 from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -143,8 +143,6 @@ def njit(**options):
     kept, kind = options.pop("cache", False), Plain if options.pop("plain", False) else Compiled
 
     def decorate(function):
-        if config.DISABLE_JIT:
-            return function
         chosen = {"nopython": True, "boundscheck": None, "no_cfunc_wrapper": True, **options}
         ours = not is_theirs(function)
         if ours:
