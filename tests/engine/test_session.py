@@ -14,6 +14,7 @@ from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
 from kernbrook.compiler import links
+from kernbrook.engine import rooms
 from kernbrook.engine import session as sessions
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.verbs import Change, fit_in
@@ -568,7 +569,7 @@ def test_short_chunks_compile_nothing(monkeypatch):
         model.learn(X[i : i + 1], TWO[i : i + 1])
         model.predict(X[i : i + 1])
     assert model._model.session is None
-    assert not any(verb is sessions.sight for verb, *_ in links._forms)
+    assert not any(verb is rooms.sight for verb, *_ in links._forms)
     other.learn_one(X[10], TWO[10])
     for i in range(30, 40):
         model.learn(X[i : i + 1], TWO[i : i + 1])

@@ -75,6 +75,28 @@ def check_recipe(recipe: Features) -> None:
         raise InputError(f"{own.__name__}: {lacking[0]} is missing; see docs/adding_a_map.md")
 
 
+def check_content(content: Any, base: type, called: Mapping[str, Any]) -> None:
+    """InputError where what a learner without kernels keeps lacks what is called.
+
+    base : the class of all contents; called : verbs of its compiled form
+    """
+    kind, see = type(content), "see docs/adding_a_store.md"
+    for name in ("first", "form", "check"):
+        if getattr(kind, name, None) in (None, getattr(base, name)):
+            raise InputError(f"{kind.__name__}: {name} is missing; {see}")
+    first = content.first
+    if not (isinstance(first, tuple) and hasattr(first, "_fields")):
+        wanted = "expected a property with arrays in a NamedTuple"
+        raise InputError(f"{kind.__name__}: first: {wanted}, got {shown(first)}; {see}")
+    form = type(content.form(first))
+    for name, verb in called.items():
+        if verb.implementation(form) is verb.default:
+            raise InputError(
+                f"{kind.__name__}: the verb {name} is missing; write a function below "
+                f"@{name}.of({form.__name__}); {see}"
+            )
+
+
 def _has(part: Any, attribute: str) -> bool:
     """Whether it is there, also where asking for it raises an error about something else."""
     return hasattr(type(part), attribute) or hasattr(part, attribute)

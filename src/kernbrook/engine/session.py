@@ -8,27 +8,25 @@ block is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
 from numba import typeof
-from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
-from kernbrook.compiler.links import naming, new_links
+from kernbrook.compiler.links import naming
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
 from kernbrook.engine.deciding import Leant
 from kernbrook.engine.importance import relative
 from kernbrook.engine.learning import Answer, check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress
-from kernbrook.engine.rounds import Met, go_through, learner_pass, score_some, scratch_of
+from kernbrook.engine.rooms import Room, linked, room_of, whole_of
+from kernbrook.engine.rounds import learner_pass
 from kernbrook.engine.row import (
-    AS_GIVEN,
     COPY,
     DONE,
     LEAPT,
@@ -38,8 +36,6 @@ from kernbrook.engine.row import (
     RAISED,
     TOO_LARGE,
     Journal,
-    View,
-    Whole,
     begin,
     begin_rows,
     close_rows,
@@ -48,18 +44,16 @@ from kernbrook.engine.row import (
     learn_row,
     learn_rows,
     look_at_row,
-    sight,
     take,
 )
-from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
 from kernbrook.engine.stores.base import overflow
-from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, Row, in_rows, meet, together
+from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, together
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import IN_RANGE
-from kernbrook.gram.sums import WORTH_A_THREAD, share, threads_for
-from kernbrook.numerics.scaling import METHODS, NO_LEAP
+from kernbrook.gram.sums import share
+from kernbrook.numerics.scaling import NO_LEAP
 
 JOURNAL = 1024  # rows between two copies of all that was learned
 JOURNAL_NUMBERS = 1 << 18  # of these rows, where they are more than 256
@@ -71,21 +65,6 @@ SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go
 SOME = 64  # chunks of few rows before they are taken so
 
 _decide_rows = naming(decide_rows)
-
-
-class Together(NamedTuple):
-    """What n rows are learned with that come together.
-
-    whole, link : see `row.begin`
-    tasks, threads : links and parts of what stores learn by themselves, by so many threads
-    kept : what is behind the addresses in links
-    """
-
-    whole: Whole
-    link: Labels
-    tasks: list[tuple[Labels, int, int]]
-    threads: int
-    kept: list[Any]
 
 
 class RowSession:
@@ -102,7 +81,7 @@ class RowSession:
         self._model, self.stamp, setting = ref(model), stamp(), model.setting
         c, d = setting.scores, setting.width
         self.width, self.scores, self.reads_only = d, c, reads_only
-        self._leap = np.full(2, NO_LEAP)
+        self.leaps = np.full(2, NO_LEAP)
         pairs = list(zip(model.stores, model.states, strict=True))
         stores: list[InRows] = [in_rows(store)(store, state) for store, state in pairs]  # type: ignore[operator]
         self.stores = stores
@@ -135,13 +114,13 @@ class RowSession:
         self.leanings_of_one = np.empty((1, model.inputs * c))
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
-        whole = self._whole(1, self.kept)
+        whole = whole_of(self, 1, self.kept)
         self.whole, self.board = whole, whole.board
-        self.link = _linked(take, [whole], self.kept)[0]
+        self.link = linked(take, [whole], self.kept)[0]
         scores, sizes = whole.failed
         self.failed = self.board._replace(scores=scores, sizes=sizes)
         self.few = min(max(FEW, SMALL // max(len(self.live), 1)), MOST_FEW)
-        self.lengths: dict[int, Together | None] = {}  # of chunks; None: met once
+        self.lengths: dict[int, Room | None] = {}  # of chunks; None: met once
         self.joins = not self.by_parts
         self.half_done = False  # whether rows are being learned together
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
@@ -149,35 +128,7 @@ class RowSession:
             self._at_hand()
             self._take_over()
 
-    def _whole(self, n: int, kept: list[Any]) -> Whole:
-        """What n rows are learned with, in the arrays in use; kept : see `Together`"""
-        model, setting, d, c = self.model, self.model.setting, self.width, self.scores
-        m, methods = model.n_experts, model.scaler.methods
-        given, keys, tells = np.empty((n, d)), np.zeros(n, np.int64), not setting.judges_stored
-        rows = [
-            Row(
-                given, given if way is None else np.empty((n, d)), np.empty(n), keys, tells,
-                self._leap,
-            )
-            for way in methods
-        ]  # fmt: skip
-        board = model.committee.board(np.empty(n), np.empty(n))
-        pairs = zip(self.stores, model.stores, strict=True)
-        forms = [own.forms(rows[store.view], kept) for own, store in pairs]
-        learning = [] if self.reads_only else [member for member, _ in forms]
-        verb = score_some if model.interleaved else go_through
-        return Whole(
-            model.committee.links, model.committee.choices.terms._replace(given=True),
-            self.progress, board, self.due, (board.scores.copy(), board.sizes.copy()),
-            np.empty((n, c)), np.zeros(n, dtype=bool), scratch_of(m), rows[0],
-            _linked(sight, views(methods, rows, self.scaling), kept),
-            _linked(verb, [Met(member, board) for member in learning], kept),
-            np.array([parts_of(member) for member in learning], dtype=np.int64),
-            _linked(meet, [own for _, own in forms], kept),
-            self.live, self.saved, self.journal, model.interleaved,
-        )  # fmt: skip
-
-    def _together(self, n: int) -> Together | None:
+    def _together(self, n: int) -> Room | None:
         """What n rows are learned with that come together.
 
         None where they come so for the first time of late, or where code for that is not there.
@@ -188,7 +139,7 @@ class RowSession:
         if known and found is None:
             try:
                 with nothing_compiled():
-                    found = self._made(n)
+                    found = room_of(self, n)
             except NotCompiled:
                 self.joins = False
                 return None
@@ -198,24 +149,11 @@ class RowSession:
             del self.lengths[next(iter(self.lengths))]
         return found
 
-    def _made(self, n: int) -> Together:
-        """See `_together`."""
-        kept: list[Any] = []
-        whole = self._whole(n, kept)
-        link = _linked(begin, [whole], kept)[0]
-        each = [own.together(n) for own in self.stores]
-        tasks = [
-            (store, i, min(i + (size or parts), parts))
-            for store, parts, size in zip(whole.stores, whole.parts.tolist(), each, strict=True)
-            for i in range(0, parts, size or parts)
-        ]
-        return Together(whole, link, tasks, threads_for(WORTH_A_THREAD) if any(each) else 1, kept)
-
     def _at_hand(self) -> None:
         """Have the code for rows and for few of them: no call compiles later."""
         X, numbers, out = np.empty((0, self.width)), np.empty(0), np.empty((0, self.scores))
         learn_rows(self.link, X, numbers, numbers, out)
-        link = _linked(begin, [self.whole], self.kept)[0]
+        link = linked(begin, [self.whole], self.kept)[0]
         begin_rows.compile((*map(typeof, (link, X, numbers, numbers)),))
         close_rows.compile((typeof(link), typeof(out)))
         go_back.compile((typeof(link),))
@@ -363,7 +301,7 @@ class RowSession:
         return answer
 
     def _learn_together(
-        self, room: Together, X: Floats, labels: Floats, weights: Floats, out: Floats
+        self, room: Room, X: Floats, labels: Floats, weights: Floats, out: Floats
     ) -> int:
         """As `learn_rows`; stores learn apart from each other, by threads."""
         clock = clock_of(self.progress)
@@ -497,7 +435,7 @@ class RowSession:
         """Which value of the n rows of the last call has leapt, as `scale_rows` counts."""
         if not self.leapt:
             return NO_LEAP
-        feature, at = self._leap
+        feature, at = self.leaps
         return int((at - self.model.rounds + n) * self.width + feature)
 
     def _fill(self, x: Floats) -> int:
@@ -551,26 +489,3 @@ class RowSession:
             progress=self.progress, states=self.states, scaler=self.scaler, due=self.due,
             calibrated=model.rounds,
         )  # fmt: skip
-
-
-def _linked(verb: Any, forms: Sequence[Any], kept: list[Any]) -> Labels:
-    """(n, LINK) links to forms, which are kept."""
-    links = new_links(verb, forms)
-    kept.append((links, forms))
-    return links
-
-
-def views(
-    methods: Sequence[str | None], rows: Sequence[Row], arrays: Sequence[NDArray[Any]]
-) -> list[View]:
-    """The compiled form of each view; arrays : three of each one that is scaled."""
-    found = []
-    for method, row in zip(methods, rows, strict=True):
-        if method is None:
-            nothing = np.empty((0, 0))
-            found.append(View(row, AS_GIVEN, np.empty(0, dtype=np.int64), nothing, nothing))
-            continue
-        (seen, first, second), arrays = arrays[:3], arrays[3:]
-        state = seen, np.atleast_2d(first), np.atleast_2d(second)
-        found.append(View(row, METHODS[method], *state))
-    return found

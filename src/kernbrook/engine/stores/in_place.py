@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from kernbrook.checks import shown
 from kernbrook.compiler.compiling import Verb, is_theirs
 from kernbrook.compiler.links import new_link
+from kernbrook.engine.needs import check_content
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
 from kernbrook.engine.rounds import Met, go_through, learner_pass
 from kernbrook.engine.state import (
@@ -249,7 +250,7 @@ class InPlace(Store):
         self.experts, self.block_rows = np.array([first]), BLOCK
         self.overflows = f"{shown(learner)}: its scores overflowed; scale the labels"
         if is_theirs(type(content)):
-            check_content(content)
+            check_content(content, Content, {"say": say, "follow": follow})
         if setting.scores > 1:  # tables are large
             packs()
 
@@ -398,25 +399,6 @@ class InPlace(Store):
 
 def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
     yield from (*chunk.rows, chunk.labels, chunk.weights, chunk.numbers)
-
-
-def check_content(content: Any) -> None:
-    """InputError where a content of others lacks what is called."""
-    kind, see = type(content), "see docs/adding_a_store.md"
-    for name in ("first", "form", "check"):
-        if getattr(kind, name, None) in (None, getattr(Content, name)):
-            raise InputError(f"{kind.__name__}: {name} is missing; {see}")
-    first = content.first
-    if not (isinstance(first, tuple) and hasattr(first, "_fields")):
-        wanted = "expected a property with arrays in a NamedTuple"
-        raise InputError(f"{kind.__name__}: first: {wanted}, got {shown(first)}; {see}")
-    form = type(content.form(first))
-    for name, verb in (("say", say), ("follow", follow)):
-        if verb.implementation(form) is verb.default:
-            raise InputError(
-                f"{kind.__name__}: the verb {name} is missing; write a function below "
-                f"@{name}.of({form.__name__}); {see}"
-            )
 
 
 # -- row by row ----------------------------------------------------------------------------------
