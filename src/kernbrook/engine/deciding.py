@@ -75,9 +75,9 @@ def lean(model: Model, views: Views, raw: Any, places: Labels | None = None) -> 
     for where, board in read(model, views, raw):
         decisions[where] = model.committee.decide(model.progress, board)
         leanings[where] = board.leanings
-        if horizons is not None and kinds is not None and places is not None:
-            ahead = kinds[where], places[where]
-            horizons.decide(model, board, raw[where], ahead, decisions[where], leanings[where])
+        if horizons is not None and places is not None:
+            own = decisions[where], leanings[where]
+            horizons.decide(model, board, raw[where], places[where], *own)
     check_combined(decisions, leanings)
     return Leant(decisions, leanings, kinds)
 

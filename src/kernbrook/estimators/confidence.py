@@ -278,7 +278,7 @@ class Residuals:
     """
 
     def __init__(self) -> None:
-        self._errors, self._seen, self._labels = ERRORS.begun()
+        self._known: Errors = ERRORS.begun()
 
     def learn(
         self, scores: Floats, labels: Floats, weights: Floats, judged: Flags
@@ -298,9 +298,9 @@ class Residuals:
             known = len(before) + np.cumsum(told) - told
             late = [sizes[max(count - WINDOW, 0) : count] for count in known.tolist()]
             half = np.array([next_width(own, float(coverage)) for own in late])
-        seen = int(self._seen[0])
-        self._errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
-        self._seen = np.minimum(self._seen + len(errors), COUNTED)
+        kept, seen = self._known, int(self._known.seen[0])
+        kept.errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
+        kept.seen[0] = min(seen + len(errors), COUNTED)
         self._add(labels[there])
         return half
 
@@ -308,23 +308,25 @@ class Residuals:
         """Count labels, one after the other: the length of a chunk does not matter."""
         with np.errstate(over="ignore"):  # of what the estimator would refuse
             powers = np.stack([np.ones(len(labels)), labels, labels**2])
-        self._labels = np.add.accumulate(np.column_stack([self._labels, powers]), axis=1)[:, -1]
+        own = self._known.labels
+        own[:] = np.add.accumulate(np.column_stack([own, powers]), axis=1)[:, -1]
 
     def summed(self) -> tuple[int, float, float]:
         """How many labels there were, their sum, and the sum of their squares."""
-        count, total, squares = self._labels.tolist()
+        count, total, squares = self._known.labels.tolist()
         return int(count), total, squares
 
     def count_labels(self, others: Sequence[tuple[Residuals, float]]) -> None:
         """Know of the labels that others have met, each with what is added to its labels."""
-        self._labels = np.zeros(3)
+        own = self._known.labels
+        own[:] = 0.0
         for other, more in others:
-            count, total, squares = other._labels
-            self._labels += count, total + more * count, squares + more * (2 * total + more * count)
+            count, total, squares = other._known.labels
+            own += count, total + more * count, squares + more * (2 * total + more * count)
 
     def _in_order(self) -> Floats:
         """The errors kept, the oldest first."""
-        errors: Floats = oldest_first(self._errors, int(self._seen[0]))
+        errors: Floats = oldest_first(self._known.errors, int(self._known.seen[0]))
         return errors
 
     def half_width(self, coverage: float) -> float:
@@ -338,7 +340,7 @@ class Residuals:
     def copy(self) -> Residuals:
         """One that goes on from here by itself."""
         other = copy(self)
-        other._errors = self._errors.copy()
+        other._known = copied(self._known)
         return other
 
     def begun_far(self) -> Residuals:
@@ -347,23 +349,18 @@ class Residuals:
 
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn; the sums add up."""
-        self._labels = apart.of("_labels").added()
+        own, known = self._known, apart.of("_known")
+        own.labels[:] = known.of("labels").added()
         errors = apart.over(lambda one: one._in_order()).newest(WINDOW)
-        self._seen = np.maximum(apart.of("_seen").added(), len(errors))
-        seen = int(self._seen[0])
-        self._errors[np.arange(seen - len(errors), seen) % WINDOW] = errors
+        own.seen[:] = np.maximum(known.of("seen").added(), len(errors))
+        own.errors[np.arange(own.seen[0] - len(errors), own.seen[0]) % WINDOW] = errors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
-        return {"errors": self._errors, "seen": self._seen, "labels": self._labels}
-
-    def check(self) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
-        ERRORS.check(Errors(self._errors, self._seen, self._labels))
+        return self._known._asdict()
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from these arrays, copied; InputError where their shapes or types are others."""
-        own = Errors(self._errors, self._seen, self._labels)
         without = () if "labels" in arrays else ("labels",)  # older files have none
-        self._errors, self._seen, self._labels = copied(ERRORS.restored(own, arrays, without))
-        self.check()
+        self._known = copied(ERRORS.restored(self._known, arrays, without))
+        ERRORS.check(self._known)

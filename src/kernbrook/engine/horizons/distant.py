@@ -51,15 +51,11 @@ class Distant(NamedTuple):
 
     def board(self, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:
         """What all experts say of rows; labels and weights are copied."""
-        board, most = self.committee.board(labels.copy(), weights.copy()), most_of(self.numbers)
+        board = self.committee.board(labels.copy(), weights.copy())
+        most = most_of(board.numbers)
         sound = (sizes < most) & (np.abs(scores) < most)
         board.scores[:], board.sizes[:] = np.where(sound, scores, 0.0), np.where(sound, sizes, 0.0)
         return board
-
-    @property
-    def numbers(self) -> bool:
-        """Whether labels are numbers."""
-        return self.committee.numbers
 
     @property
     def counts(self) -> bool:
@@ -82,7 +78,7 @@ class Distant(NamedTuple):
     def _voted(self, board: Board, known: Lines) -> tuple[Floats, Floats]:
         """As `says`, whatever its losses were; numbers are held to what is known of labels."""
         decisions = self.committee.decide(self.progress, board)
-        if not self.numbers:
+        if not self.committee.numbers:
             return decisions, board.leanings.copy()
         trend = board.scores[:, -N_LINES - 1, 0]
         return lines.held(known, decisions, trend), lines.held(known, board.leanings, trend)
@@ -97,17 +93,17 @@ class Distant(NamedTuple):
         """
         rows = (1.0 - KEPT_LOSS ** self.rows[0]) / (1.0 - KEPT_LOSS)
         best = int(self.losses[1:].argmin())
-        if self.numbers and rows > 0 and lines.broken(known, self.losses[1] / rows):
+        if self.committee.numbers and rows > 0 and lines.broken(known, self.losses[1] / rows):
             best = 1
         elif not self.losses[0] > self.losses[1 + best]:
             return decisions, leanings
         said = board.scores[:, self._rivals[best]]
-        return said.copy(), (said.copy() if self.numbers else leanings)
+        return said.copy(), (said.copy() if self.committee.numbers else leanings)
 
     @property
     def _rivals(self) -> tuple[int, ...]:
         """Places among the experts of the mean, and of numbers of own committee and trend."""
-        return (-N_LINES, -N_LINES - 2, -N_LINES - 1) if self.numbers else (-N_LINES,)
+        return (-N_LINES, -N_LINES - 2, -N_LINES - 1) if self.committee.numbers else (-N_LINES,)
 
     # -- judging ----------------------------------------------------------------------------
 
@@ -126,14 +122,14 @@ class Distant(NamedTuple):
         losses = self.losses * KEPT_LOSS ** own.sum()
         others = [board.scores[:, at] for at in self._rivals]
         for i, said in enumerate((before, *others)):
-            losses[i] += loss_on(said[own], board.labels[own], self.numbers)
+            losses[i] += loss_on(said[own], board.labels[own], self.committee.numbers)
         rows, losses = np.minimum(self.rows + own.sum(), COUNTED), np.minimum(losses, MOST_LOSS)
         after = self._replace(progress=progress, rows=rows, losses=losses)
         if not own.any():
             return after
         calibration = (self.calibration or begun).copy()
         calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
-        if not self.numbers:  # what is usual, of the committee as it is now
+        if not self.committee.numbers:  # what is usual, of the committee as it is now
             calibration.centre(after._voted(board, known)[1][own])
         return after._replace(calibration=calibration)
 
@@ -153,7 +149,7 @@ class Distant(NamedTuple):
         """
         rows, losses = count_of(arrays, "rows"), arrays.get("losses", self.losses)
         progress = self.committee.restored(self.progress, under(arrays, "progress"))
-        if losses.shape == (2,) and self.numbers:  # older: nobody else was judged
+        if losses.shape == (2,) and self.committee.numbers:  # older: nobody else was judged
             losses = np.append(losses, losses[[0, 0]])
         check_array("losses", losses, self.losses.shape, np.float64)
         if not np.isfinite(losses).all():

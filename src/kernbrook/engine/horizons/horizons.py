@@ -342,15 +342,15 @@ class Horizons:
         return not (self.soon.counts or (place > FAR and self.late.counts))
 
     def decide(
-        self, model: Model, board: Board, X: Any, ahead: tuple[NDArray[np.int8], Labels],
-        decisions: Floats, leanings: Floats,
+        self, model: Model, board: Board, X: Any, places: Labels, decisions: Floats,
+        leanings: Floats,
     ) -> None:  # fmt: skip
         """Decisions and leanings on rows that are not next, out; those of the model are there.
 
         board : of the rows, X, as the model's experts see them
-        ahead : (n,) and (n,) their committees, and their places after the last label
+        places : (n,) of the rows after the last label
         """
-        kinds, places = ahead
+        kinds = self.kinds(places)
         if not kinds.any():
             return
         known = self.lines
