@@ -44,8 +44,10 @@ ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
 LINE = Polynomial(1, offset=1.0)
 
 
-def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
+def default_pool(regression: bool, width: int, scores: int = 1, before: bool = False) -> list[Any]:
     """Learners for rows of so many features: whatever the stream is like, some of them are good.
+
+    before : whether with the experts that were left out on 2026-11-28, as in files of before
 
     Where few labels are wrong: passive-aggressive steps under a budget. Where many are: ridge
     regressions and gradient steps on random features, of all inputs or of few, of moments and of
@@ -56,7 +58,7 @@ def default_pool(regression: bool, width: int, scores: int = 1) -> list[Any]:
         linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
     line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
-    pool = _of_numbers(line) if regression else _of_classes(line, scores > 1)
+    pool = _of_numbers(line, before) if regression else _of_classes(line, scores > 1, before)
     window = min(16_384, max(4096, KEPT // width))
     return [*pool, Cells(), BoostedTrees(window=window), LastLabel()]
 
@@ -67,7 +69,7 @@ def _few_kernels() -> Group:
     return Group(BPAS(budget=1000, aggressiveness=0.5), kernels)
 
 
-def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
+def _of_classes(line: list[Kernel], many: bool, before: bool) -> list[Any]:
     """Between two classes 500 examples tell as much as 2,500 do; between many they do not."""
     near, middle, wide = (gaussian(square) for square in (1.0, 3.16, 31.6))
     logistic = GradientDescent(0.5, "adagrad", loss="logistic")
@@ -82,11 +84,11 @@ def _of_classes(line: list[Kernel], many: bool) -> list[Any]:
         Group(fast, [*line, middle, wide]),
         Group(steady, [middle, wide]),
         Group(steady, middle, "ranks"),
-        Group(slow, near, "ranks"),
+        *([Group(slow, near, "ranks")] if before else []),
         Group(fast, [middle, wide], "ranks"),
         _on_few_inputs(1, 75, [1.0, 0.998], "ranks"),
-        _on_few_inputs(2, 100, [0.998], "ranks"),
-        _on_few_inputs(2, 50, [1.0], "ranks"),
+        *([_on_few_inputs(2, 100, [0.998], "ranks")] if before else []),
+        *([_on_few_inputs(2, 50, [1.0], "ranks")] if before else []),
         _on_few_inputs(4, 100, [1.0, 0.998]),
         _on_few_inputs(4, 100, [1.0], "ranks"),
         Group(BPAS(2500 if many else 500, 0.5), [Polynomial(1), Gaussian(sigma=0.25), near]),
@@ -103,7 +105,7 @@ def _on_few_inputs(
     return Group(solved, gaussian(float(inputs)), scaling)
 
 
-def _of_numbers(line: list[Kernel]) -> list[Any]:
+def _of_numbers(line: list[Kernel], before: bool) -> list[Any]:
     """Numbers are seldom exact enough for narrow kernels alone to err."""
     narrow = [gaussian(square) for square in (0.1, 0.316, 1.0)]
     wide = [gaussian(square) for square in (3.16, 10.0, 31.6, 100.0)]
@@ -117,7 +119,7 @@ def _of_numbers(line: list[Kernel]) -> list[Any]:
         Group(
             GradientDescent(0.5, "normalized", features=RandomFeatures(500, "orthogonal")), middle
         ),
-        *(_on_few_inputs(inputs, 100, [1.0]) for inputs in (1, 2, 4)),
+        *(_on_few_inputs(inputs, 100, [1.0]) for inputs in ((1, 2, 4) if before else (2, 4))),
     ]
 
 
