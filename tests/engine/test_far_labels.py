@@ -1,5 +1,6 @@
 """Committees far from the last label learn from labels that were given, whatever the policy."""
 
+import hard_streams
 import numpy as np
 import pytest
 
@@ -77,3 +78,17 @@ def test_a_new_class_is_said_far_ahead():
         record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X[:2700], y, **late)
         found.append((record.predictions == 2)[2400:][y[2400:] == 2].mean())
     assert found[1] >= found[0] - 0.02
+
+
+@pytest.mark.data
+def test_what_is_frequent_does_not_speak_for_a_committee_that_errs_for_a_while():
+    """Prices with their labels every 500 rows: the majority of the last hundred rows is a fad."""
+    X, y = hard_streams.real("elec2", 3500)
+    X, y = X.toarray(), (y > 0).astype(int)
+    model, errors = kb.OnlineMKClassifier(random_state=0), []
+    for start in range(0, len(y), 500):
+        rows = slice(start, start + 500)
+        if start:
+            errors.append(np.mean(model.predict(X[rows]) != y[rows]))
+        model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    assert np.mean(errors) < 0.25  # .22; .32 where losses were forgotten twice as fast

@@ -143,7 +143,7 @@ class Committee:
 
     def note(self, before, own):
         """before : (vote, scores, label) of the rows of a lap; own : which are its own horizons"""
-        self.lost *= 0.99 ** sum(own)
+        self.lost *= (0.99 if self.numbers else 0.995) ** sum(own)
         self.own += sum(own)
         for (vote, s, y), mine in zip(before, own, strict=True):
             if mine:

@@ -28,7 +28,7 @@ from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, within
 
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 SEED = 0  # nothing is drawn
-KEPT_LOSS = 0.99  # of a loss, for each row judged later
+KEPT_LOSS, OF_NUMBERS = 0.995, 0.99  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
 
 
@@ -91,7 +91,7 @@ class Distant(NamedTuple):
         Of numbers what the model's own committee says where all is otherwise since rows were
         judged: all lines err.
         """
-        rows = (1.0 - KEPT_LOSS ** self.rows[0]) / (1.0 - KEPT_LOSS)
+        rows = (1.0 - OF_NUMBERS ** self.rows[0]) / (1.0 - OF_NUMBERS)
         best = int(self.losses[1:].argmin())
         if self.committee.numbers and rows > 0 and lines.broken(known, self.losses[1] / rows):
             best = 1
@@ -119,7 +119,8 @@ class Distant(NamedTuple):
         decisions, _ = self.committee.judge(progress, board, True)
         if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
             return self  # sums of what was said so far ahead overflow: these rows tell nothing
-        losses = self.losses * KEPT_LOSS ** own.sum()
+        kept = OF_NUMBERS if self.committee.numbers else KEPT_LOSS
+        losses = self.losses * kept ** own.sum()
         others = [board.scores[:, at] for at in self._rivals]
         for i, said in enumerate((before, *others)):
             losses[i] += loss_on(said[own], board.labels[own], self.committee.numbers)
