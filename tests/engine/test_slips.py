@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import kernbrook as kb
-from kernbrook.engine.stores.in_place import Content, InPlace, say
+from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.engine.verbs import (
     Change,
     correct,
@@ -174,6 +174,10 @@ SLIPS = {
     "a float for a slot": (
         lambda: slots_learner(lambda rule, slots, seen, rows: Change(0.0, 0.0, 1.0)),
         r"fit_in for MyRule: expected it to return Change.*got Change\(float, float, float\)",
+    ),
+    "arguments in another order": (
+        lambda: slots_learner(lambda rule, seen, slots, rows: Change(-1, 0.0, 0.0)),
+        r"expected the parameters \(rule, slots, seen, rows\), got \(rule, seen, slots, rows\)",
     ),
     "typo in a field": (
         lambda: slots_learner(
@@ -391,6 +395,59 @@ class Unfilled(Whole):
     map = type("Empty", (Map,), {})
 
 
+def wrong_map(body):
+    """Of features that a verb writes which cannot be compiled, or is none."""
+    kind = rule_class()
+    write_rows.of(kind)(body)
+
+    class Wrong(Whole):
+        map = type("Wrong", (Constant,), {"rule": lambda self, start: kind()})
+
+    return Wrong()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (lambda rule, X, out: rule.nothing, "cannot be compiled: Unknown attribute 'nothing'"),
+        (lambda rule, X: None, r"expected the parameters \(rule, X, out\), got \(rule, X\)"),
+    ],
+)
+def test_slips_of_compiled_maps(body, message):
+    with pytest.raises(InputError, match=f"Wrong: write_rows for MyRule:? {message}.*_a_map.md"):
+        fit(learner=kb.Ridge(features=wrong_map(body)))
+
+
+class Product(Constant):
+    """Features by BLAS, which depend on the rows beside."""
+
+    def fill(self, rows, out):
+        out[:] = rows.dense() @ self.arrays()["columns"]
+
+    def rule(self, start):
+        return None
+
+
+class Products(Features):
+    map = Product
+
+    def dim(self, kernel, width):
+        return 4
+
+    def draw(self, kernel, width, generator):
+        return {"columns": generator.normal(size=(width, 4))}
+
+    def shapes(self, kernel, width):
+        return {"columns": ((width, 4), float)}
+
+
+def test_the_checks_find_products_by_blas():
+    with pytest.raises(AssertionError, match="rows 1 at a time have other features"):
+        kb.testing.check_features(Products())
+    with pytest.raises(AssertionError, match="other last bits than among others"):
+        kb.testing.check_kernel(kb.kernels.Callable(lambda X, Z: X @ Z.T))
+
+
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [
@@ -421,12 +478,12 @@ class Held(NamedTuple):
     sums: np.ndarray
 
 
-def content_learner(held=Held, verbs=(), **methods):
+def content_learner(held=Held, bodies=(), **methods):
     class Form(NamedTuple):
         held: Held
 
-    for verb in verbs:
-        verb.of(Form)(lambda *given: None)
+    for verb, body in zip((say, follow), bodies, strict=False):
+        verb.of(Form)(body)
 
     class Mine(Content):
         def __init__(self, setting):
@@ -455,6 +512,10 @@ def content_learner(held=Held, verbs=(), **methods):
     return Keeps()
 
 
+def says(form, x, out):
+    out[0] = form.held.sums[0]
+
+
 CONTENTS = {
     "no arrays": ({"first": Content.first}, "Mine: first is missing"),
     "no form": ({"form": Content.form}, "Mine: form is missing"),
@@ -462,7 +523,7 @@ CONTENTS = {
     "a dict": ({"held": lambda sums: {"sums": sums}}, "Mine: first: expected a property with "),
     "no property": ({"first": lambda self: Held(np.zeros(1))}, "Mine: first: expected a property"),
     "no verb": ({}, "Mine: the verb say is missing; write a function below @say.of"),
-    "one verb": ({"verbs": [say]}, "Mine: the verb follow is missing"),
+    "one verb": ({"bodies": [says]}, "Mine: the verb follow is missing"),
 }
 
 
@@ -471,6 +532,77 @@ def test_slips_of_contents(slip):
     given, message = CONTENTS[slip]
     with pytest.raises(InputError, match=f"{message}.*; see docs/adding_a_store.md"):
         fit(learner=content_learner(**given))
+
+
+def typo(form, x, out):
+    out[0] = form.hold.sums[0]
+
+
+def gives_the_scores(form, x, out):
+    return out
+
+
+def unwritten(form, x, out):
+    pass
+
+
+def divides_by_what_was_said(form, x, out):
+    out[0] = 1.0 / (form.held.sums[0] - 3.0)
+
+
+def counts_what_it_says(form, x, out):
+    form.held.sums[0] += 1.0
+    out[0] = 1.0
+
+
+def turned(form, scores, x, label, target, weight, number, seed):
+    pass
+
+
+def counts(form, x, scores, label, target, weight, number, seed):
+    form.held.sums[0] += 1.0
+
+
+def refuses(form, x, scores, label, target, weight, number, seed):
+    if number > 5:
+        raise ValueError("too many")
+
+
+IN_PLACE = {
+    "typo": ((typo, counts), "say for Form cannot be compiled: Unknown attribute 'hold'.*line"),
+    "stars": ((lambda *given: None, counts), r"say for Form: expected .*, out\), got \(\*given\)"),
+    "order": ((says, turned), r"follow for Form: expected the parameters \(form, x, scores"),
+    "returns": ((gives_the_scores, counts), "say for Form: expected it to return nothing, got arr"),
+    "unwritten": ((unwritten, counts), "say for Form: NaN in `out`, or not all of it written"),
+}
+
+
+@pytest.mark.parametrize("slip", IN_PLACE)
+def test_slips_of_verbs_without_kernels(slip):
+    bodies, message = IN_PLACE[slip]
+    with pytest.raises(InputError, match=f"Mine: {message}.*; see docs/adding_a_store.md"):
+        fit(learner=content_learner(bodies=bodies))
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize(
+    ("bodies", "message"),
+    [
+        ((divides_by_what_was_said, counts), "say for Form raised ZeroDivisionError: division"),
+        ((says, refuses), "follow for Form raised ValueError: too many"),
+    ],
+)
+def test_errors_of_verbs_without_kernels_name_the_verb(bodies, message, one_by_one):
+    model = plain.classifier(learner=content_learner(bodies=bodies), random_state=0)
+    model.partial_fit(X[:2], Y[:2], classes=[0, 1])
+    learn = model.learn_one if one_by_one else lambda x, y: model.partial_fit([x], [y])
+    with pytest.raises(RuntimeError, match=f"Mine: {message}"):
+        [learn(x, y) for x, y in zip(X[2:], Y[2:], strict=True)]
+
+
+def test_the_check_finds_what_saying_changes():
+    with pytest.raises(AssertionError, match="predicting has changed the held sums"):
+        kb.testing.check_learner(content_learner(bodies=(counts_what_it_says, counts)))
 
 
 def test_what_is_no_store():

@@ -1,6 +1,7 @@
 """The verbs of a class from outside, before anything is compiled that calls them: one sentence."""
 
 import re
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
@@ -14,7 +15,8 @@ from kernbrook.errors import InputError
 PAGES = {
     "update": "combiner", "weigh_all": "combiner", "correct": "combiner", "select": "combiner",
     "expect": "combiner", "lead_on": "combiner", "choose_next": "combiner", "wants": "policy",
-    "note_round": "policy", "note_error": "policy", "fill": "kernel",
+    "note_round": "policy", "note_error": "policy", "fill": "kernel", "write_rows": "map",
+    "say": "store", "follow": "store",
 }  # fmt: skip
 
 
@@ -23,11 +25,12 @@ def page_of(verb: Any) -> str:
     return f"see docs/adding_a_{PAGES.get(verb.__name__, 'learner')}.md"
 
 
-def check_verbs(owner: Any, rule: Any, needed: Any) -> None:
+def check_verbs(owner: Any, rule: Any, needed: Any, **given: Any) -> None:
     """InputError where a rule from outside lacks a verb, or has one that cannot be called.
 
     owner : whose rule it is
     needed : the verbs without which it is none; they are of one family
+    given : by a parameter's name, what a verb gets there, where its annotation says another type
     """
     kind = type(rule)
     if not is_theirs(kind):
@@ -38,7 +41,7 @@ def check_verbs(owner: Any, rule: Any, needed: Any) -> None:
     owners.setdefault(kind, type(owner).__name__)
     for verb in needed[0].family:
         if verb.implementation(kind) is not verb.default:
-            _check_verb(verb, rule)
+            _check_verb(verb, rule, given)
         elif verb in needed:
             raise InputError(
                 f"{type(owner).__name__}: the verb {verb.__name__} is missing; write a function "
@@ -46,17 +49,21 @@ def check_verbs(owner: Any, rule: Any, needed: Any) -> None:
             )
 
 
-def _check_verb(verb: Any, rule: Any) -> None:
+def _check_verb(verb: Any, rule: Any, given: Mapping[str, Any]) -> None:
     who, see = verb.of_whom(type(rule)), page_of(verb)
     wanted, own = (_names(body) for body in (verb.default, verb.implementation(type(rule))))
-    if len(own) != len(wanted) and not any(name.startswith("*") for name in own):
+    moved = any(name != here and name in wanted for name, here in zip(own, wanted, strict=False))
+    if moved or len(own) != len(wanted) or any(name.startswith("*") for name in own):
         raise InputError(
             f"{who}: expected the parameters ({', '.join(wanted)}), got ({', '.join(own)}); {see}"
         )
-    kind, (takes, _, gives) = typeof(rule), types_of(verb)
+    takes, _, gives = types_of(verb)
     try:
+        kind = typeof(rule)
+        told = zip(wanted[1:], takes, strict=True)
+        takes = [typeof(given[name]) if name in given else takes_it for name, takes_it in told]
         found = verb.bare(kind).inner((addressed(kind), *takes)).signature.return_type
-    except NumbaError as error:
+    except (NumbaError, ValueError) as error:  # the second by `typeof`
         raise InputError(f"{who} cannot be compiled: {_first(str(error))}; {see}") from error
     if not _fits(types.unliteral(found), gives):
         raise InputError(

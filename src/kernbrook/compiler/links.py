@@ -218,7 +218,31 @@ def _named(error: Exception) -> Exception:
                 verb, memory[0] = first.family[memory[0] - 1], 0
                 who = verb.of_whom(type(rule))
                 return RuntimeError(f"{who} raised {type(error).__name__}: {error}")
+    for who, mark in _marks.items():
+        if mark[0]:
+            mark[0] = 0
+            return RuntimeError(f"{who} raised {type(error).__name__}: {error}")
     return error
+
+
+_marks: dict[str, NDArray[np.int64]] = {}  # of verbs that no link calls: 1 while they run
+
+
+def mark_of(who: str) -> int:
+    """Where a verb's mark is, by which `naming` knows of an error in it; see `put`."""
+    place: int = _marks.setdefault(who, np.zeros(1, np.int64)).ctypes.data
+    return place
+
+
+@intrinsic
+def put(typing_context: Any, place: Any, mark: Any) -> Any:
+    """Write a number at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], builder.inttoptr(arguments[0], WORD.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.intp), generate
 
 
 def family(*verbs: Any) -> None:

@@ -15,10 +15,12 @@ import numpy as np
 
 from kernbrook.compiler.checking import page_of
 from kernbrook.compiler.compiling import Verb, njit
+from kernbrook.compiler.links import mark_of, put
 from kernbrook.engine import verbs
+from kernbrook.engine.stores import in_place
 from kernbrook.engine.verbs import Change
 from kernbrook.errors import InputError
-from kernbrook.numerics.vectors import greatest_of
+from kernbrook.numerics.vectors import fill_with, greatest_of
 from kernbrook.numerics.zero import finite
 
 
@@ -191,6 +193,36 @@ def _note(body: Any, who: str, see: str) -> Any:
     return checked
 
 
+# -- learners without kernels ----------------------------------------------------------------------
+
+
+def _say(body: Any, who: str, see: str) -> Any:
+    told = f"{who}: NaN in `out`, or not all of it written; {see}"
+    mark = mark_of(who)
+
+    def checked(form, x, out):
+        fill_with(out, np.nan)
+        put(mark, 1)
+        body(form, x, out)
+        put(mark, 0)
+        for c in range(out.shape[0]):
+            if np.isnan(out[c]):
+                raise InputError(told)
+
+    return checked
+
+
+def _follow(body: Any, who: str, see: str) -> Any:
+    mark = mark_of(who)
+
+    def checked(form, x, scores, label, target, weight, number, seed):
+        put(mark, 1)
+        body(form, x, scores, label, target, weight, number, seed)
+        put(mark, 0)
+
+    return checked
+
+
 def _guard(make: Callable[[Any, str, str], Any], verb: Verb, body: Any, kind: type) -> Any:
     return make(body, verb.of_whom(kind), page_of(verb))
 
@@ -200,6 +232,6 @@ for _verb, _make in (
     (verbs.predict, _predict), (verbs.weigh_all, _weigh_all), (verbs.update, _update),
     (verbs.correct, _correct), (verbs.select, _select), (verbs.expect, _expect),
     (verbs.lead_on, _lead_on), (verbs.wants, _wants), (verbs.note_round, _note),
-    (verbs.note_error, _note),
+    (verbs.note_error, _note), (in_place.say, _say), (in_place.follow, _follow),
 ):  # fmt: skip
     _verb.guard = partial(_guard, _make)

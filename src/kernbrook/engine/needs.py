@@ -75,10 +75,10 @@ def check_recipe(recipe: Features) -> None:
         raise InputError(f"{own.__name__}: {lacking[0]} is missing; see docs/adding_a_map.md")
 
 
-def check_content(content: Any, base: type, called: Mapping[str, Any]) -> None:
+def check_content(content: Any, base: type, called: Sequence[Any], **given: Any) -> None:
     """InputError where what a learner without kernels keeps lacks what is called.
 
-    base : the class of all contents; called : verbs of its compiled form
+    base : the class of all contents; called, given : verbs of its compiled form; see `check_verbs`
     """
     kind, see = type(content), "see docs/adding_a_store.md"
     for name in ("first", "form", "check"):
@@ -88,13 +88,7 @@ def check_content(content: Any, base: type, called: Mapping[str, Any]) -> None:
     if not (isinstance(first, tuple) and hasattr(first, "_fields")):
         wanted = "expected a property with arrays in a NamedTuple"
         raise InputError(f"{kind.__name__}: first: {wanted}, got {shown(first)}; {see}")
-    form = type(content.form(first))
-    for name, verb in called.items():
-        if verb.implementation(form) is verb.default:
-            raise InputError(
-                f"{kind.__name__}: the verb {name} is missing; write a function below "
-                f"@{name}.of({form.__name__}); {see}"
-            )
+    check_verbs(content, content.form(first), called, **given)
 
 
 def _has(part: Any, attribute: str) -> bool:

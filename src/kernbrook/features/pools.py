@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, check, shown
+from kernbrook.compiler.checking import check_verbs
+from kernbrook.compiler.compiling import is_theirs
 from kernbrook.errors import InputError
-from kernbrook.features.base import TILE, Features, Map
+from kernbrook.features.base import TILE, Features, Map, write_rows
 from kernbrook.gram.arrays import Floats, check_array
 from kernbrook.gram.rows import Rows
 from kernbrook.kernels import Kernel
@@ -95,6 +97,9 @@ class PoolMap:
 
     def __init__(self, maps: Sequence[Map]):
         self.maps = tuple(maps)
+        for one in maps:
+            if is_theirs(type(one)) and one.rule(0) is not None:
+                check_verbs(one, one.rule(0), (write_rows,))
         self.dims = np.array([one.dim for one in maps], dtype=np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.dims)])
         self._panels: list[tuple[NDArray[np.int64], Any]] = []

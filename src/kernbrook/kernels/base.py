@@ -225,6 +225,6 @@ class Width(Kernel):
         return by_sigma.replace("%", number(self.sigma))
 
     def __repr__(self) -> str:
-        *others, (name, width) = self.parameters().items()
-        own = [*(shown(value) for _, value in others), f"{name}={width:g}"]
-        return f"{type(self).__name__}({', '.join(own)})"
+        others, name = self.parameters(), "gamma" if self.sigma is None else "sigma"
+        width = f"{name}={others.pop(name):g}"
+        return f"{type(self).__name__}({', '.join([*map(shown, others.values()), width])})"

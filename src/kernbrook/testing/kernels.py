@@ -42,6 +42,7 @@ def check_kernel(kernel: Kernel, X: Any = None) -> None:
     - Its values are finite, (n, m) for n and m examples, and symmetric.
     - The engine's values are those of calling it: alone, in a pool and in a mean with others, for
       growing expansions and for slots, dense and sparse.
+    - A row's values do not depend on the rows beside it, to the last bit.
     - It is immutable, prints without an address, equals its copies and what its `parameters` make,
       and refuses NaN for a parameter that is a number.
     - A model with it can be cloned; saved and loaded, where a file can hold the kernel.
@@ -114,6 +115,12 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
             near = np.abs(sums[i] - total).max() <= CLOSE * scale
             expect(near, kernel, f"the engine's sums {what}")
             expect(_close(slots[i], K), kernel, f"the engine's values {what}")
+    layout, (_, _, stored) = Layout((kernel,)), forms[0]
+    _, (among,) = _by_engine(layout, 1, DenseRows.of(X), stored)
+    for i in range(len(X)):
+        _, (alone,) = _by_engine(layout, 1, DenseRows.of(X[i : i + 1]), stored)
+        told = "a row by itself has other last bits than among others: is it a product by BLAS?"
+        expect(np.array_equal(alone[:, 0], among[:, i]), kernel, told)
 
 
 def _coefficients(points: int, kernels: int) -> Floats:

@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 DRAWS = 60  # maps, over which inner products are averaged
 ROWS = 140  # more than one block of slots
 LARGE = 1e3  # features
+WIDE = 30  # features, of which a sum by BLAS depends on how many rows there are
 MOST_VALUE = 1e14  # of a kernel on such
 BAD = (math.nan, -1.0, "3")  # for a parameter that is a number
 
@@ -265,7 +266,8 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     expect(getattr(recipe, "choice", None) == "features", recipe, 'choice = "features" is missing')
     own = list(tasks())
     check_object(recipe, own[0], partial(_with_features, kernel=kernel))
-    _check_maps(recipe, kernel, own[0].X)
+    for X in (own[0].X, np.random.default_rng(1).normal(size=(TILE, WIDE))):
+        _check_maps(recipe, kernel, X)
     _check_products(recipe, kernel, own[0].X[:6])
     size = LARGE
     while np.abs(kernel(size * own[0].X, size * own[0].X)).max() > MOST_VALUE:
@@ -449,6 +451,16 @@ def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
     return {name: np.asarray(array).tobytes() for name, array in held.items()}
 
 
+def _held(model: Any) -> dict[str, bytes]:
+    """The arrays of its experts, as bytes; of those that no file can hold, none."""
+    inner, found = model._model, {}
+    for i, (store, state) in enumerate(zip(inner.stores, inner.states, strict=True)):
+        with suppress(InputError):
+            arrays = store.arrays(state).items()
+            found.update({f"{name} of store {i}": array.tobytes() for name, array in arrays})
+    return found
+
+
 def _check_bounds(subject: Subject) -> None:
     """Its verbs, where they are none of kernbrook's, use no index outside of an array.
 
@@ -485,8 +497,10 @@ def _check_labels(subject: Subject) -> None:
     X, y = subject.task.X, subject.task.y
     model, _, _ = subject.learned(X)
     before, rounds = what_is_learned(model, X), model.n_rounds_
+    held = _held(model)
     model.should_ask(X)
     subject.expect_same(what_is_learned(model, X), before, "predicting has changed the")
+    subject.expect_same(_held(model), held, "predicting has changed the held")
     _, asked = model.learn(X[:9], None)
     subject.expect(not asked.any(), "labels that are not there have been looked at")
     told = "rows without labels have changed the"

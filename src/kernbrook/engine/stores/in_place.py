@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import shown
 from kernbrook.compiler.compiling import Verb, is_theirs
-from kernbrook.compiler.links import new_link
+from kernbrook.compiler.links import Vector, family, new_link
 from kernbrook.engine.needs import check_content
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
 from kernbrook.engine.rounds import Met, go_through, learner_pass
@@ -47,17 +47,24 @@ COPIED = 512  # rows between two copies of a table
 
 
 @Verb
-def say(form: Any, x: Any, out: Any) -> None:
-    """Score a row as it was given; nothing is learned.
+def say(form: Any, x: Vector, out: Vector) -> None:
+    """Score a row as it was given; nothing is learned, and no array changes but `out`.
 
-    x : (d,), or a `SparseRow` where the content is sparse; out : (c,) the scores
+    x : (d,), or a `SparseRow` where the content is sparse; out : (c,) the scores, all of them
     """
     raise NotImplementedError
 
 
 @Verb
 def follow(
-    form: Any, x: Any, scores: Any, label: int, target: float, weight: float, number: int, seed: int
+    form: Any,
+    x: Vector,
+    scores: Vector,
+    label: int,
+    target: float,
+    weight: float,
+    number: int,
+    seed: int,
 ) -> None:
     """Learn from a row that was scored just before.
 
@@ -67,6 +74,9 @@ def follow(
     weight : above 0; number : of the label, from 1; seed : of draws
     """
     raise NotImplementedError
+
+
+family(say, follow)
 
 
 class Content:
@@ -250,7 +260,8 @@ class InPlace(Store):
         self.experts, self.block_rows = np.array([first]), BLOCK
         self.overflows = f"{shown(learner)}: its scores overflowed; scale the labels"
         if is_theirs(type(content)):
-            check_content(content, Content, {"say": say, "follow": follow})
+            row = SparseRow(np.empty(0), np.empty(0, np.int64))
+            check_content(content, Content, (say, follow), **{"x": row} if content.sparse else {})
         if setting.scores > 1:  # tables are large
             packs()
 
