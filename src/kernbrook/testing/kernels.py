@@ -182,7 +182,8 @@ def _check_models(kernel: Kernel) -> None:
             save(model, path)
         except InputError:  # a kernel that no file can hold
             return
-        loaded = load(path, allow=[name_of(kernel)])
+        inside = [one for one in kernel.parameters().values() if isinstance(one, Kernel)]
+        loaded = load(path, allow=[*map(name_of, (kernel, *inside))])
         expect(loaded.kernels == [kernel], kernel, "not equal to itself from a saved model")
 
 

@@ -53,7 +53,8 @@ def check_learner(learner: Any) -> None:
 
     - Chunks of 1, 7 and all rows give the same predictions, labels asked for, support vectors and
       weights, to the last bit; so do dense and CSR rows, but for models of other libraries.
-    - Predictions, rows without labels and rows of weight 0 change nothing.
+    - Predictions, rows without labels and rows of weight 0 change nothing: predictions no number
+      that an expert holds.
     - After an exception in the middle of a block a model goes on as if nothing had happened.
     - A model goes on from a file as it would have without, where a file can hold the learner.
     - Predictions are finite on features of size 1e3.
@@ -266,8 +267,9 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     expect(getattr(recipe, "choice", None) == "features", recipe, 'choice = "features" is missing')
     own = list(tasks())
     check_object(recipe, own[0], partial(_with_features, kernel=kernel))
-    for X in (own[0].X, np.random.default_rng(1).normal(size=(TILE, WIDE))):
-        _check_maps(recipe, kernel, X)
+    _check_maps(recipe, kernel, own[0].X)
+    with suppress(InputError):  # where a map is for rows of one width
+        _check_maps(recipe, kernel, np.random.default_rng(1).normal(size=(TILE, WIDE)))
     _check_products(recipe, kernel, own[0].X[:6])
     size = LARGE
     while np.abs(kernel(size * own[0].X, size * own[0].X)).max() > MOST_VALUE:
