@@ -3,10 +3,14 @@
 import os
 import signal
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
 
+import kernbrook as kb
+from kernbrook.engine import deciding
+from kernbrook.engine.learning import go_through
 from kernbrook.gram.sums import share
 
 
@@ -82,3 +86,39 @@ def test_interrupted_at_any_moment():
         signal.signal(signal.SIGALRM, before)
     assert interrupted > 50
     assert share(2, str, range(4)) == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(("kernels", "blocks"), [(1, 8), (20, 4)])
+def test_many_threads_read_few_blocks_at_a_time(kernels, blocks, monkeypatch):
+    """What a block is read with, such as features of all kernels, takes memory."""
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    pool = [kb.Gaussian(sigma=1 + i) for i in range(kernels)]
+    model = kb.OnlineMKClassifier(pool, kb.Ridge(features=kb.RandomFeatures(2)), random_state=0)
+    model.partial_fit(X[:20], X[:20, 0] > 0)
+    monkeypatch.setattr(deciding, "threads_for", lambda work: 1)
+    alone, found = model.decision_function(X), []
+    monkeypatch.setattr(deciding, "threads_for", lambda work: 64)
+    monkeypatch.setattr(
+        deciding,
+        "go_through",
+        lambda model, some, clock: found.append(len(some)) or go_through(model, some, clock),
+    )
+    np.testing.assert_array_equal(model.decision_function(X), alone)
+    assert max(found) == blocks
+
+
+def test_blocks_that_were_read_take_no_memory(monkeypatch):
+    monkeypatch.setattr(deciding, "threads_for", lambda work: 1)
+    X = np.random.default_rng(0).normal(size=(4096, 2))
+    model = kb.OnlineMKClassifier(
+        [kb.Gaussian(sigma=1)], kb.Ridge(features=kb.RandomFeatures(200)), random_state=0
+    )
+    model.partial_fit(X[:20], X[:20, 0] > 0)
+    peaks = []
+    for n in (512, 4096):
+        tracemalloc.start()
+        boards = [board for _, board in deciding.read(model._model, *model._seen(X[:n]))]
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        del boards
+    assert peaks[1] < 1.6 * peaks[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Flags, Floats, Labels
 from kernbrook.gram.sums import WORTH_A_THREAD, threads_for
 
-LEAST = 512  # rows of a block that is read beside another one
+LEAST, MOST = 512, 8  # rows of a block that is read beside others, and how many these are
 
 
 class Leant(NamedTuple):
@@ -36,17 +36,26 @@ class Leant(NamedTuple):
 def read(model: Model, views: Views, raw: Any) -> Iterator[tuple[slice, Board]]:
     """What the experts say of rows, block after block; several at a time, by threads.
 
+    So many at a time as give each thread an expert: more would take memory, and no less time.
+
     raw : the rows as they were given
     """
-    n, threads = len(views[0]), threads_for(WORTH_A_THREAD)
-    blocks = [*slices(n, min(model.block_rows, max(LEAST, -(-n // threads))))]
-    for i in range(0, len(blocks), threads):
-        some = blocks[i : i + threads]
-        read = [_before(model, part_of(views, own), raw[own]) for own in some]
-        go_through(model, read, Clock(0, 0, 0))
-        for where, (_, board) in zip(some, read, strict=True):
-            check_scores(model, board)
-            yield where, board
+    n = len(views[0])
+    several = min(-(-threads_for(WORTH_A_THREAD) // model.n_experts), MOST)
+    blocks = [*slices(n, min(model.block_rows, max(LEAST, -(-n // several))))]
+    for i in range(0, len(blocks), several):
+        some = blocks[i : i + several]
+        yield from zip(some, _boards(model, views, raw, some), strict=True)
+
+
+def _boards(model: Model, views: Views, raw: Any, blocks: Sequence[slice]) -> list[Board]:
+    """The boards of blocks, filled in; what these were read with goes with this call."""
+    read = [_before(model, part_of(views, own), raw[own]) for own in blocks]
+    go_through(model, read, Clock(0, 0, 0))
+    boards = [board for _, board in read]
+    for board in boards:
+        check_scores(model, board)
+    return boards
 
 
 def _before(model: Model, views: Views, raw: Any) -> tuple[list[Prepared], Board]:

@@ -98,7 +98,7 @@ class Board(NamedTuple):
     numbers : whether labels are numbers
     updates : (b, e) bool, which experts may be updated: all, until a selection says so
     leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
-        votes behind them, see `Model.inputs`
+        votes behind them, see `Committee.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
     """
 
