@@ -126,6 +126,14 @@ def test_a_step_reads_a_kernel_that_is_called(monkeypatch):
     kb.testing.check_kernel(Cube(Slow(0.5), 1.0))
 
 
+def test_the_width_is_named_last_wherever_a_class_has_it_among_its_parameters():
+    class Named(kb.Gaussian):
+        def parameters(self):
+            return {**super().parameters(), "name": "mine"}
+
+    assert repr(Named(sigma=2)) == "Named('mine', sigma=2)"
+
+
 def test_powers_of_one_cosine_share_it():
     layout = Layout([kb.NormalizedPolynomial(degree) for degree in (1, 2, 7)])
     assert len(layout.given) == 1
