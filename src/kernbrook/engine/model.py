@@ -104,7 +104,7 @@ class Model:
         if due is None or self.calibrated == rounds:
             return None
         which, later = np.arange(self.calibrated, rounds) % len(due.labels), self.calibration.copy()
-        said = later.learn(*(array[which] for array in due))
+        said = later.learn(*[array[which] for array in due])
         self.__dict__.update(calibration=later, calibrated=rounds)  # no interruption between
         return said
 

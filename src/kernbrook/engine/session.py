@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 from weakref import ref
 
 import numpy as np
-import scipy.sparse as sp
 from numba import typeof
 
 from kernbrook.compiler.compiling import stamp
@@ -50,7 +49,7 @@ from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they 
 from kernbrook.engine.stores.base import overflow
 from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, together
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.rows import IN_RANGE
 from kernbrook.gram.sums import share
 from kernbrook.numerics.scaling import NO_LEAP
@@ -202,7 +201,7 @@ class RowSession:
         """
         most = FEW if model.session is None else model.session.few
         most = max(most, MOST_TOGETHER) if learns else most
-        if sp.issparse(X) or not 0 < len(X) <= most:
+        if not isinstance(X, np.ndarray) or not 0 < len(X) <= most:
             return None
         if model.session is not None and model.session.stamp == stamp():
             return model.session
@@ -284,7 +283,7 @@ class RowSession:
         weights, usual = self._relative(labels, weights)
         last = self._expect(X, labels, weights)
         out = np.empty((n, self.scores))
-        X, weights = np.require(X, requirements="W"), weights * lifts
+        X, weights = writeable(X), weights * lifts
         if room is None:
             end = learn_rows(self.link, X, labels, weights, out)
         else:
@@ -416,7 +415,7 @@ class RowSession:
         if self.by_parts or X.shape[1] != self.width:
             return None
         self._look()
-        n, X, horizons = len(X), np.require(X, requirements="W"), self.model.judged()
+        n, X, horizons = len(X), writeable(X), self.model.judged()
         kinds = None if places is None or horizons is None else horizons.kinds(places)
         out, leanings = np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
         if horizons is None or kinds is None or not kinds.any():

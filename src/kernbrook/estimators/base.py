@@ -898,7 +898,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         plain = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
         if isinstance(X, np.ma.MaskedArray) or not (plain or sp.issparse(X)):
             return checked(X, self, not hasattr(self, "n_features_in_"))
-        if np.iscomplexobj(X):
+        if X.dtype.kind == "c":
             raise InputError("X: complex data not supported, expected real numbers")
         if X.ndim != 2:
             raise InputError(f"X: expected an array of shape (n, d), got {X.ndim} dimension(s)")

@@ -296,7 +296,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _unseen(self, y: NDArray[Any]) -> Labels:
         """Rows whose labels are of no class that is known."""
-        there = np.flatnonzero(present(y))
+        there = present(y).nonzero()[0]
         return there[class_numbers(self.classes_, y[there]) < 0]
 
     def _grow(self, y: NDArray[Any], unseen: Labels, grown: Any = None) -> None:
@@ -404,6 +404,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
         there = present(y)
+        if there.all():
+            return class_numbers(self.classes_, y)
         numbers = np.full(len(y), self._nothing, dtype=np.int64)
         numbers[there] = class_numbers(self.classes_, y[there])
         return numbers

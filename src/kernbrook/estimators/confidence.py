@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,8 +122,8 @@ class Calibration:
 
     def copy(self) -> Calibration:
         """One that goes on from here by itself."""
-        other = copy(self)
-        other._known = copied(self._known)
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self), _known=copied(self._known))
         return other
 
     def begun_far(self) -> Calibration:
@@ -339,8 +338,8 @@ class Residuals:
 
     def copy(self) -> Residuals:
         """One that goes on from here by itself."""
-        other = copy(self)
-        other._known = copied(self._known)
+        other = object.__new__(type(self))
+        other.__dict__.update(vars(self), _known=copied(self._known))
         return other
 
     def begun_far(self) -> Residuals:

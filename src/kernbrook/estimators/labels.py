@@ -151,7 +151,7 @@ def named(labels: NDArray[Any]) -> str:
 def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
     """(n,) the number of each label among the sorted classes; -1 for what is none of them."""
     if classes.dtype.kind == labels.dtype.kind != "O":
-        numbers = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        numbers = np.minimum(classes.searchsorted(labels), len(classes) - 1)
         return np.where(classes[numbers] == labels, numbers, -1)
     # Python compares numbers of two types as they are; NumPy would make floats of both.
     number = {label: i for i, label in enumerate(classes.tolist())}

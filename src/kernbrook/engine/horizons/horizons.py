@@ -231,7 +231,7 @@ class Horizons:
             rows = self._rows_at(kept, places, len(lap))
             if kept is None or row not in rows:
                 continue
-            i = int(np.searchsorted(rows, row)) + 1
+            i = int(rows.searchsorted(row)) + 1
             due = i % TOGETHER == 0 or row == rows[-1]
             if not (due or i == 2) or (reader := reader_of(kept)) is None:
                 continue  # with the second row the reader is made, which takes as long as to ask it

@@ -52,7 +52,7 @@ class Lap:
         n = X.shape[0]
         where = slice(at, at + n)
         if self.all:
-            self.X[where] = X.toarray() if sp.issparse(X) else X
+            self.X[where] = X if isinstance(X, np.ndarray) else X.toarray()
         else:
             for i in np.flatnonzero(self.wanted[where]):
                 row = X[i : i + 1]
