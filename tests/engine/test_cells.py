@@ -445,7 +445,7 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
     run, far = model._model, model._model.judged()
     stores = [getattr(store, "learner", None) for store in run.stores]
     places = [i for i, one in enumerate(stores) if isinstance(one, kb.Cells | kb.BoostedTrees)]
-    own = [run.stores[i].arrays(far.now.states[i]) for i in places]
+    own = [run.stores[i].arrays(far.now.model.states[i]) for i in places]
     assert own[0]["table"].shape[1] == run.setting.scores
     assert len(own[0]["table"]) < 0.75 * 2**14
     learning = ["bins.sample", "trees.sums"], ["bins.sample", "work"]
@@ -453,6 +453,8 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
         assert not any(len(arrays[name]) for name in names)
         live = sum(array.nbytes for array in run.stores[i].arrays(run.states[i]).values())
         assert 2 * sum(array.nbytes for array in arrays.values()) < live
+    good = far.arrays(run)
+    far.restore(run, good)
     for k, name, change, said in (
         (0, "table", lambda a: a * np.nan, "NaN or infinity"),
         (0, "table", lambda a: a[1:], "expected float32 of shape"),
@@ -466,9 +468,7 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
         (1, "trees.inputs", lambda a: a + 9, "expected -1 to 4"),
         (1, "levels", lambda a: a - 9.0, "within their ranges"),
     ):
-        arrays = far.arrays(run)
-        far.restore(run, arrays)
-        arrays[f"now.says.{places[k]}.{name}"] = change(own[k][name])
+        arrays = {**good, f"now.says.{places[k]}.{name}": change(own[k][name])}
         with pytest.raises(InputError, match=f"now.says.{places[k]}.*{said}"):
             far.restore(run, arrays)
 
