@@ -253,7 +253,7 @@ how = "--go-on"
 for moment in ((*sync, 2), (*rows, 2), (*sync, 5), (*rows, 6), (*sync, 4)):
     assert os.WTERMSIG(start(how, *moment)) == signal.SIGKILL
     known = load_checkpoint("m")[1]
-    print([one.rows for one in known.past])
+    print([one.rows for one in known.past], flush=True)  # or each fork prints it again
     how = "--resume"
 assert start("--resume") == 0
 """

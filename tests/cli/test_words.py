@@ -248,12 +248,14 @@ def test_a_result_is_not_lost_where_output_is_closed(kernbrook, monkeypatch):
 
 
 @POSIX
-def test_a_full_disk_behind_the_output_is_said(kernbrook):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_the_output_is_said(unbuffered):
     if not os.path.exists("/dev/full"):
         pytest.skip("no full device here")
     with open("/dev/full", "w") as full:
         line = [sys.executable, "-m", "kernbrook", "data"]
-        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
+        own = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=own)
     assert done.returncode == 1
     said = "kernbrook: cannot write standard output, or a temporary file: No space left on device"
     assert done.stderr == f"{said}\n"

@@ -130,7 +130,17 @@ def run() -> None:
         if not (told := _told(error)):
             raise
         say(f"kernbrook: {told}")
+        if isinstance(error, OSError) and sys.stdout is sys.__stdout__:
+            _write_no_more()
         sys.exit(1)
+
+
+def _write_no_more() -> None:
+    """Where output cannot be written, Python would try once more at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _told(error: Exception) -> str:
