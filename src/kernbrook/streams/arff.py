@@ -194,8 +194,8 @@ class ArffRecords(CsvRecords):
         for found in _FIELD.finditer(java):
             literal, letters, _ = found.groups()
             if letters is not None and letters not in _FIELDS:
-                told = f"dates of the form {quoted(java)}, of which yyyy, MM, dd, HH, mm and ss"
-                raise self.refusal(f"column {quoted(name)}: {told} are read")
+                expected = f"dates of the form {quoted(java)}, of which yyyy, MM, dd, HH, mm and ss"
+                raise self.refusal(f"column {quoted(name)}: {expected} are read")
             text = found[0] if literal is None else literal.replace("''", "'") or "'"
             parts.append(text.replace("%", "%%") if letters is None else _FIELDS[letters])
         dates = compute.utf8_trim_whitespace(column)

@@ -71,8 +71,8 @@ class ArrowFile(Records):
         except KernbrookError:
             raise
         except Exception as error:  # of a damaged file, pyarrow raises whatever comes
-            said = " ".join(str(error).split())[:200]
-            raise self.refusal(f"not read as {self.kind}: {said}") from None
+            message = " ".join(str(error).split())[:200]
+            raise self.refusal(f"not read as {self.kind}: {message}") from None
 
     @abstractmethod
     def _schema(self, opened: BinaryIO) -> Any: ...
@@ -91,8 +91,8 @@ class ArrowRecords(ArrowFile):
         reader, is_file = self._reader(opened)
         opened.seek(-min(len(_END), opened.seek(0, os.SEEK_END)), os.SEEK_END)
         if not is_file and opened.read() != _END:
-            told = "no mark of the end follows the last rows; has the file been cut?"
-            self.told = DataFileWarning(self.where, told)
+            problem = "no mark of the end follows the last rows; has the file been cut?"
+            self.told = DataFileWarning(self.where, problem)
         return reader.schema
 
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
@@ -147,8 +147,8 @@ def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> 
     except TypeError:
         kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
         hint = "; its compute() makes one" if hasattr(frame, "compute") else ""
-        told = f"expected a table in memory, of pandas, polars or pyarrow, got {kind}{hint}"
-        raise InputError(told) from None
+        message = f"expected a table in memory, of pandas, polars or pyarrow, got {kind}{hint}"
+        raise InputError(message) from None
 
 
 def frame_of(X: Any) -> Any:
@@ -163,7 +163,7 @@ def frame_of(X: Any) -> Any:
         raise InputError(f"expected records, such as [{{'a': 1}}], got {shown(X)}") from None
     names = checked_names(list(dict.fromkeys(name for row in rows for name in row)), InputError)
     columns = {name: [row.get(name) for row in rows] for name in names}
-    return eager(_table({name: _array(own, name, ".") for name, own in columns.items()}))
+    return eager(_table({name: _array(values, name, ".") for name, values in columns.items()}))
 
 
 def to_arrow(frame: Any, decimal: str = ".") -> Any:
@@ -233,8 +233,8 @@ def _table(found: Mapping[str, tuple[Any, list[str]]]) -> Any:
 
 def _check_zones(values: Sequence[Any], column: str) -> None:
     """InputError where some moments have an offset from UTC, and some have none."""
-    there = (value for value in values if hasattr(value, "tzinfo") and value == value)
-    zoned = {value.tzinfo is not None for value in there}
+    moments = (value for value in values if hasattr(value, "tzinfo") and value == value)
+    zoned = {value.tzinfo is not None for value in moments}
     if len(zoned) > 1:
         raise InputError(f"column {quoted(column)}: times with an offset from UTC and without one")
 
@@ -255,8 +255,8 @@ def cell_text(value: Any, column: str, decimal: str) -> str | None:
 
 def columns_of(schema: Any) -> list[str]:
     """The names in a schema of pyarrow but for the index of pandas, of which pandas tells there."""
-    told = (schema.pandas_metadata or {}).get("index_columns", [])
-    index = {name for name in told if isinstance(name, str)}  # else it is a range
+    index_columns = (schema.pandas_metadata or {}).get("index_columns", [])
+    index = {name for name in index_columns if isinstance(name, str)}  # else it is a range
     return [n for n in schema.names if n not in index and not _UNNAMED_INDEX.fullmatch(n)]
 
 
@@ -307,9 +307,9 @@ class ParquetRecords(ArrowFile):
         metadata = parquet_file(opened).metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
 
-        def is_folded(one: Any) -> bool:
-            has = one.physical_type == "BYTE_ARRAY" and one.has_dictionary_page
-            return has and "DELTA" not in f"{one.encodings}"
+        def is_folded(chunk: Any) -> bool:
+            has = chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
+            return has and "DELTA" not in f"{chunk.encodings}"
 
         folded = [
             metadata.schema.column(i).path

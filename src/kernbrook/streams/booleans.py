@@ -36,21 +36,21 @@ def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
     ['true']
     """
     known = list(known)
-    if known and all(isinstance(one, (bool, np.bool_)) for one in known):
+    if known and all(isinstance(label, (bool, np.bool_)) for label in known):
         if labels.dtype.kind not in "UO":
             return labels
         if all_boolean(labels.tolist()):
             return as_booleans(labels)
-        own = (BOOLEANS[one] == "True" if (one := str(v)) in BOOLEANS else v for v in labels)
-        return np.array([*own], dtype=object)
-    texts = any(isinstance(one, str) for one in known)
+        truths = (BOOLEANS[text] == "True" if (text := str(v)) in BOOLEANS else v for v in labels)
+        return np.array([*truths], dtype=object)
+    texts = any(isinstance(label, str) for label in known)
     if texts and labels.dtype.kind == "b":
         labels = labels.astype("U5")
     if labels.dtype.kind not in "UO":
         return labels
     if texts and labels.dtype.kind == "O":
         labels = np.array([f"{v}" if isinstance(v, bool) else v for v in labels], dtype=object)
-    words = {str(one) for one in known} & BOOLEANS.keys()
+    words = {str(label) for label in known} & BOOLEANS.keys()
     letters = {BOOLEANS[word]: word for word in sorted(words)}
     for word, value in BOOLEANS.items() if words else ():
         if word not in words and value in letters and (labels == word).any():

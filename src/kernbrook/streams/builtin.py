@@ -119,7 +119,7 @@ def friedman(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
 
 
-DRAWN: dict[str, type[Drawn]] = {one.name: one for one in (Checkerboard, Friedman, Waveform)}
+DRAWN: dict[str, type[Drawn]] = {kind.name: kind for kind in (Checkerboard, Friedman, Waveform)}
 
 
 def stream_names() -> tuple[str, ...]:

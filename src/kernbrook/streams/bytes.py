@@ -234,7 +234,7 @@ class DataFile:
 
 def _compression(head: bytes) -> _Compression | None:
     """By the first bytes; None where it is not packed."""
-    return next((one for one in COMPRESSIONS.values() if head.startswith(one.magic)), None)
+    return next((kind for kind in COMPRESSIONS.values() if head.startswith(kind.magic)), None)
 
 
 def _most_unpacked(size: int) -> int:
@@ -273,9 +273,9 @@ class _Copy:
                 self._file.write(data)
                 self._file.flush()
             except OSError as error:
-                told = f"what comes through it cannot be kept: {_reason(error)} in "
-                told += f"{tempfile.gettempdir()}; TMPDIR names another folder"
-                raise DataFileError(path, told) from None
+                problem = f"what comes through it cannot be kept: {_reason(error)} in "
+                problem += f"{tempfile.gettempdir()}; TMPDIR names another folder"
+                raise DataFileError(path, problem) from None
         self._bytes = None
         if self.size <= _IN_MEMORY:
             self._file.seek(0)
@@ -426,8 +426,8 @@ def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
     for magic, kind in _BINARY.items():
         if head.startswith(magic):
             return kind
-    if (told := foreign(head, path)) is not None:
-        raise DataFileError(path, told)
+    if (problem := foreign(head, path)) is not None:
+        raise DataFileError(path, problem)
     if known is not None and suffix not in _BY_CONTENT:
         return known
     if is_csv:
@@ -455,10 +455,10 @@ def foreign(head: bytes, path: Path) -> str | None:
     >>> foreign(b"PK\\3\\4 and xl/workbook.xml", Path("sales.csv"))[:17]
     'an Excel workbook'
     """
-    for beginning, told in _BEGINNINGS.items():
+    for beginning, problem in _BEGINNINGS.items():
         is_text = beginning.isascii() and b"\0" not in head  # a column may be called ORCID
         if head.startswith(beginning) and not is_text:
-            return told
+            return problem
     if head[8:].startswith(b'{"__metadata__":{"kernbrook"'):
         return _MODEL
     if head.startswith(b"PK\3\4"):
@@ -522,8 +522,8 @@ def line_blocks(file: DataFile) -> Iterator[tuple[int, bytes]]:
 
 def _unmarked(lines: bytes) -> bytes:
     """Lines without marks of the byte order, which files have that were put together."""
-    there = BOM_UTF8[:1] in lines and BOM_UTF8 in lines  # one byte alone is found quickly
-    return _MARKS.sub(b"", lines) if there else lines
+    has_mark = BOM_UTF8[:1] in lines and BOM_UTF8 in lines  # one byte alone is found quickly
+    return _MARKS.sub(b"", lines) if has_mark else lines
 
 
 def count_lines(text: bytes) -> int:

@@ -156,8 +156,8 @@ def cells_of(text: str, separator: str, escapes: bool = False) -> tuple[list[str
         if mark is None:
             return cells, OPEN
         state = BARE if bare and '"' in bare else state
-        own = bare if within is None else within.replace('""', '"')
-        cells.append(own.replace('\\"', '"') if escapes else own)
+        value = bare if within is None else within.replace('""', '"')
+        cells.append(value.replace('\\"', '"') if escapes else value)
         if not mark:
             return cells, state
         place = found.end()
@@ -296,10 +296,10 @@ def find_separator(source: DataFile | Path) -> str:
     """
     lines = _rows(line_blocks(DataFile.of(source)))
     rows = [_QUOTED.sub(b"", row) for _, row in islice(lines, _SAMPLED)]
-    there = [mark for mark in SEPARATORS if rows and mark.encode() in rows[0]]
-    if len(there) < 2:
-        return there[0] if there else ","
-    return max(there, key=lambda mark: _parting(mark.encode(), rows))
+    marks = [mark for mark in SEPARATORS if rows and mark.encode() in rows[0]]
+    if len(marks) < 2:
+        return marks[0] if marks else ","
+    return max(marks, key=lambda mark: _parting(mark.encode(), rows))
 
 
 def _parting(mark: bytes, rows: list[bytes]) -> tuple[int, int, int]:
@@ -327,24 +327,24 @@ def read_header(
         raise DataFileError(path, "the file has no line")
     names = _names(path, line, csv_lines(path, line, row, separator), separator)
     some = [(line, row), *islice(lines, _SAMPLED if len(row) < _LONG else 2)]
-    first = [(number, _lenient(one, separator)) for number, one in some]
+    first = [(number, _lenient(row, separator)) for number, row in some]
     if len(names) < least:
-        text = [one.decode("utf-8", errors="replace") for _, one in some]
+        text = [row.decode("utf-8", errors="replace") for _, row in some]
         by = IN_WORDS.get(separator, quoted(separator))
         raise DataFileError(path, _one_column(first, text, by), line)
     _check_ends(path, first, separator, bool(known))
-    rows = (one for _, one in chain(some[1:], lines))
+    rows = (row for _, row in chain(some[1:], lines))
     numbered = [f"x{i}" for i in range(1, len(names) + 1)]
-    is_data, told = False, ""
+    is_data, note = False, ""
     if not known or not set(known) <= set(names):
         by_number = bool(known) and set(known) <= set(numbered)
-        is_data, told = (True, "") if by_number else _is_data(names, row, rows, separator)
+        is_data, note = (True, "") if by_number else _is_data(names, row, rows, separator)
     if is_data:
         names = numbered
-        told = f"numbers where names were expected: taken as data, the columns as x1 to {names[-1]}"
+        note = f"numbers where names were expected: taken as data, the columns as x1 to {names[-1]}"
     hint = f"; several blanks between values? {COMMAS}" if separator == " " else ""
     checked_names(names, lambda problem: DataFileError(path, f"{problem}{hint}", line))
-    return Header(line, names, is_data, told)
+    return Header(line, names, is_data, note)
 
 
 def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> None:
@@ -386,18 +386,18 @@ def _title(rows: list[Line]) -> str:
     way = f"is that no header? sed 1{f',{last}' * (last > 1)}d takes it out"
     if all(cells[0].startswith("#") for _, cells in rows[:before]):
         way = NO_COMMENT
-    told = f"found {counts[0]} value{'s' * (counts[0] > 1)}, and {counts[-1]} from line {line} on"
-    return f"{told}; {way}"
+    found = f"found {counts[0]} value{'s' * (counts[0] > 1)}, and {counts[-1]} from line {line} on"
+    return f"{found}; {way}"
 
 
 def _one_column(rows: list[Line], text: list[str], by: str) -> str:
     """What is wrong where the first of some rows, parted by something, has one value alone."""
     for mark in SEPARATORS:
         if found := _title(
-            [(row[0], one.split(mark)) for row, one in zip(rows, text, strict=True)]
+            [(row[0], line.split(mark)) for row, line in zip(rows, text, strict=True)]
         ):
             return found
-    parts = {len(one.split()) for one in text}
+    parts = {len(line.split()) for line in text}
     hint = f"columns parted by blanks? {COMMAS}" if len(parts) == 1 and parts != {1} else _ONE
     hint = NO_COMMENT if text[0].lstrip().startswith("#") else hint
     found = f"found one column, {text[0].strip()!r:.40}"
@@ -545,8 +545,8 @@ class CsvRecords(TextRecords):
     ):
         self._begin(file, find_separator(file) if separator is None else separator)
         header = read_header(file, self.separator, known, least)
-        self._header, self.columns, self._headless, told = header
-        self.told = DataFileWarning(file.path, told, self._header) if told else None
+        self._header, self.columns, self._headless, note = header
+        self.told = DataFileWarning(file.path, note, self._header) if note else None
 
     def _begin(self, file: DataFile, separator: str) -> None:
         super().__init__(file)
@@ -728,8 +728,8 @@ class CsvRecords(TextRecords):
         except csv.Error as problem:
             return str(problem)
         if len(cells) != len(self.columns):
-            told = f"expected {len(self.columns)} values, found {len(cells)}"
-            return f"{told}; {NO_COMMENT}" if cells[0].startswith("#") else told
+            expected = f"expected {len(self.columns)} values, found {len(cells)}"
+            return f"{expected}; {NO_COMMENT}" if cells[0].startswith("#") else expected
         return None
 
 

@@ -63,10 +63,10 @@ class JsonRecords(TextRecords):
                     problem = f"{quoted(name)} is in none of the first objects; take it out"
                     raise self.at(line, problem)
             for start in range(0, len(rows), most):
-                own = lines[start : start + most]
-                here = {line: errors.pop(line) for line in own if line in errors}
-                table = self._table(own, rows[start : start + most], wanted)
-                yield self.batch(table, own, here)
+                chunk = lines[start : start + most]
+                here = {line: errors.pop(line) for line in chunk if line in errors}
+                table = self._table(chunk, rows[start : start + most], wanted)
+                yield self.batch(table, chunk, here)
 
     def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: Wanted) -> Any:
         """The rows of these lines; values of several kinds become text."""

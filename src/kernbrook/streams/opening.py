@@ -144,11 +144,11 @@ class _Asked(NamedTuple):
 
     def refuse(self, name: str, is_kind: str) -> None:
         """InputError where something is asked for that only tables have."""
-        for what in ("label", "sep", "encoder"):
-            if getattr(self, what) is not None:
-                kind = "a CSV file" if what == "sep" else "a table"
-                means = "names a column of" if what == "label" else "is for"
-                given = f"{what}={getattr(self, what)!r:.80}"
+        for parameter in ("label", "sep", "encoder"):
+            if getattr(self, parameter) is not None:
+                kind = "a CSV file" if parameter == "sep" else "a table"
+                means = "names a column of" if parameter == "label" else "is for"
+                given = f"{parameter}={getattr(self, parameter)!r:.80}"
                 raise InputError(f"{given} {means} {kind}; {name} is {is_kind}")
         if self.skips:
             raise InputError(f"on_bad_rows: rows of a table are left out; {name} is {is_kind}")

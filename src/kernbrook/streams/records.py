@@ -134,11 +134,11 @@ class Batch(NamedTuple):
         """The same rows in batches without much text each, and without cells of long text."""
         sizes, long = np.zeros(self.table.num_rows, dtype=np.int64), dict[int, str]()
         for name in self.table.column_names:
-            own = text_sizes(self.table.column(name))
-            for row in np.flatnonzero(own > limits.LONGEST_CELL).tolist():
-                found = f"text of {own[row]:,} bytes; expected {limits.LONGEST_CELL:,} at most"
+            lengths = text_sizes(self.table.column(name))
+            for row in np.flatnonzero(lengths > limits.LONGEST_CELL).tolist():
+                found = f"text of {lengths[row]:,} bytes; expected {limits.LONGEST_CELL:,} at most"
                 long.setdefault(row, f"column {quoted(name)}: {found}")
-            sizes += own
+            sizes += lengths
         batch = self.refusing(long, skips)
         sizes[[*long]] = 0
         ends = [*np.flatnonzero(np.diff(np.cumsum(sizes) // limits.BATCH_BYTES)) + 1, len(sizes)]
@@ -158,14 +158,14 @@ class Batch(NamedTuple):
         if not skips:
             raise next(iter(errors.values()))
         schema = self.table.schema
-        gap = pa.Table.from_arrays([pa.nulls(1, one.type) for one in schema], schema=schema)
+        gap = pa.Table.from_arrays([pa.nulls(1, column.type) for column in schema], schema=schema)
         first, *parts = _between(self.table, errors)
-        table = pa.concat_tables([first, *(one for part in parts for one in (gap, part))])
+        table = pa.concat_tables([first, *(piece for part in parts for piece in (gap, part))])
         return Batch(table, self.refusal, {**self.refused, **errors})
 
     def _part(self, start: int, stop: int) -> Batch:
         """Rows from one to before another."""
-        refused = {row - start: one for row, one in self.refused.items() if start <= row < stop}
+        refused = {row - start: error for row, error in self.refused.items() if start <= row < stop}
         table = self.table.slice(start, stop - start)
         return Batch(table, lambda row, problem: self.refusal(start + row, problem), refused)
 
@@ -207,7 +207,7 @@ class Records(ABC):
 
     def numbered(self, table: Any, first: int, how: str = "") -> Batch:
         """Rows, of which the first has a number; how : it is counted."""
-        return Batch(table, lambda i, told: self.refusal(f"row {first + i:,}{how}: {told}"))
+        return Batch(table, lambda i, problem: self.refusal(f"row {first + i:,}{how}: {problem}"))
 
     def refusal(self, problem: str) -> KernbrookError:
         """The error for a problem with the whole."""

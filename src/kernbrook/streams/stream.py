@@ -200,8 +200,8 @@ class LabelledRows(View):
 
     def __init__(self, stream: Stream):
         super().__init__(stream)
-        told = f"{stream.n_unlabelled:,} rows have no label, and are left out"
-        tell(DataFileWarning(stream.name, told))
+        message = f"{stream.n_unlabelled:,} rows have no label, and are left out"
+        tell(DataFileWarning(stream.name, message))
         self.n_rows = None if stream.n_rows is None else stream.n_rows - stream.n_unlabelled
         self.n_unlabelled = 0
 
@@ -215,9 +215,9 @@ class LabelledRows(View):
 
     def _pieces(self) -> Iterator[Piece]:
         for X, y in self._stream._pieces():
-            there = has_label(y)
-            if there.any():
-                yield X[there], y[there].astype(self.label_type)
+            labelled = has_label(y)
+            if labelled.any():
+                yield X[labelled], y[labelled].astype(self.label_type)
 
 
 class FirstRows(View):
@@ -264,14 +264,14 @@ def all_whole(numbers: NDArray[np.float64]) -> bool:
     return bool(((numbers == np.rint(numbers)) & (np.abs(numbers) <= EXACT)).all())
 
 
-def positive_integer(value: object, what: str) -> int:
+def positive_integer(value: object, name: str) -> int:
     """`value` as an int of at least 1; InputError where it is something else."""
     try:
         number = 0 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:
-        raise InputError(f"{what} must be a positive integer, got {value!r}")
+        raise InputError(f"{name} must be a positive integer, got {value!r}")
     return number
 
 

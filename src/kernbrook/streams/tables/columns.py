@@ -73,11 +73,11 @@ class Column:
         """Of the encoded columns."""
         return [self.column]
 
-    def encode(self, array: Any, learns: bool = True, met: LevelCounts | None = None) -> Any:
+    def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Any:
         """(n, width) what an Arrow array becomes.
 
         learns : whether its rows are learned
-        met : to count the rows of each declared level
+        counts : to count the rows of each declared level
         """
         raise NotImplementedError
 
@@ -110,7 +110,7 @@ class Number(Column):
         super().__init__(column)
         self.written = written
 
-    def encode(self, array: Any, learns: bool = True, met: LevelCounts | None = None) -> Floats:
+    def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Floats:
         import pyarrow as pa
 
         array, kind = plain(array)
@@ -120,8 +120,8 @@ class Number(Column):
             values = self._from_text(without_gaps(array), learns)
         elif pa.types.is_duration(kind):  # seconds
             per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
-            counts = array.cast(pa.int64()).cast(pa.float64(), safe=False)
-            values = counts.to_numpy(zero_copy_only=False) / per_second
+            ticks = array.cast(pa.int64()).cast(pa.float64(), safe=False)
+            values = ticks.to_numpy(zero_copy_only=False) / per_second
         elif is_numeric(kind):
             values = floats_of(array).to_numpy(zero_copy_only=False)
             if learns and pa.types.is_floating(kind) and array.null_count < len(array):
@@ -184,12 +184,12 @@ class Number(Column):
         is_truth = truth.to_numpy(zero_copy_only=False)
         is_number = compute.match_substring_regex(numbers, _NUMBER, ignore_case=True)
         is_number = is_number.fill_null(False).to_numpy(zero_copy_only=False)
-        there = array.is_valid().to_numpy(zero_copy_only=False)
+        has_value = array.is_valid().to_numpy(zero_copy_only=False)
         expected = self.seen
-        if expected is None and learns and there.any():
-            expected = bool(is_truth[there.argmax()])
-        neither = there & ~is_truth & ~is_number
-        bad = neither if expected is None else neither | (there & (is_truth != expected))
+        if expected is None and learns and has_value.any():
+            expected = bool(is_truth[has_value.argmax()])
+        neither = has_value & ~is_truth & ~is_number
+        bad = neither if expected is None else neither | (has_value & (is_truth != expected))
         if bad.any():
             row = int(bad.argmax())
             text = array[row].as_py()
@@ -237,18 +237,18 @@ class Level(Column):
             return [f"{self.column}#{i}" for i in range(self.width)]
         return [f"{self.column}={level}" for level in (*self.levels, "other")]
 
-    def encode(self, array: Any, learns: bool = True, met: LevelCounts | None = None) -> Floats:
+    def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Floats:
         found, known = levels_in(array, self.decimal, self.levels)
         spots = [self._spot(*level) for level in known]
-        place, values = [one for one, _ in spots], [value for _, value in spots]
+        place, values = [spot for spot, _ in spots], [value for _, value in spots]
         rows = np.zeros((len(known) + 1, self.width))
         rows[np.arange(len(known)), place] = values
         rows[-1] = np.nan
-        if met is not None:
+        if counts is not None:
             times = np.bincount(found[found >= 0], minlength=len(known))
             others = zip(known, place, strict=True)
             unknown = [text for (text, _), at in others if at == self.width - 1]
-            met.add(np.array(place, dtype=np.int64), times, unknown)
+            counts.add(np.array(place, dtype=np.int64), times, unknown)
         return rows[found]
 
     def one(self, value: Any, learns: bool = True) -> list[float] | None:
@@ -321,7 +321,7 @@ class Date(Column):
             for name in ([part] if part == "days" else [f"{part} sin", f"{part} cos"])
         ]
 
-    def encode(self, array: Any, learns: bool = True, met: LevelCounts | None = None) -> Floats:
+    def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Floats:
         return self._parts(*self._in_zone(array, learns))
 
     def one(self, value: Any, learns: bool = True) -> list[float] | None:
@@ -379,33 +379,33 @@ class Date(Column):
 
         array, kind = plain(array)
         moments, missing = self.moments(array)
-        own = getattr(kind, "tz", None) if pa.types.is_timestamp(kind) else None
+        own_zone = getattr(kind, "tz", None) if pa.types.is_timestamp(kind) else None
         zone, with_offset = self.seen
         if learns and zone is None and not missing.all():
-            zone = own or _UTC
+            zone = own_zone or _UTC
             if zone not in _UTCS:
-                self.told = self.told or f"its hours are those of {own}, not of UTC"
-        zoned = np.full(len(moments), own is not None)
+                self.told = self.told or f"its hours are those of {own_zone}, not of UTC"
+        zoned = np.full(len(moments), own_zone is not None)
         if pa.types.is_string(kind):
             zoned = self._zoned(without_gaps(array))
-            for one in (True, False):
-                if (zoned[~missing] == one).any():
-                    with_offset = one if with_offset is None else with_offset
-                    if with_offset != one:
-                        told = "times with an offset from UTC stand beside others, which are taken"
-                        self.told = self.told or f"{told} as UTC"
+            for has_offset in (True, False):
+                if (zoned[~missing] == has_offset).any():
+                    with_offset = has_offset if with_offset is None else with_offset
+                    if with_offset != has_offset:
+                        note = "times with an offset from UTC stand beside others, which are taken"
+                        self.told = self.told or f"{note} as UTC"
         self.seen = zone, with_offset
         if (zone or _UTC) in _UTCS or not zoned.any():
             return moments, missing
-        there = pa.array(moments, pa.timestamp("us", zone))
-        local = compute.local_timestamp(there).cast(pa.int64()).to_numpy()
+        in_utc = pa.array(moments, pa.timestamp("us", zone))
+        local = compute.local_timestamp(in_utc).cast(pa.int64()).to_numpy()
         return np.where(zoned, local, moments), missing
 
     def _zoned(self, array: Any) -> NDArray[np.bool_]:
         """(n,) where the text of a time says how far it is from UTC, or a date has no time."""
         from pyarrow import compute
 
-        if self.written is not None and any(one in self.written for one in ("%z", "%s", "%Q")):
+        if self.written is not None and any(code in self.written for code in ("%z", "%s", "%Q")):
             return np.ones(len(array), dtype=bool)
         found = compute.match_substring_regex(array, f"{_OFFSET}|^[^:]*$").fill_null(True)
         return np.asarray(found.to_numpy(zero_copy_only=False))
@@ -445,8 +445,8 @@ class Date(Column):
         elif pa.types.is_time(kind) and self.parts == ("hour",):
             array = array.cast(pa.time64("us"), safe=False)
         else:
-            there: Any = array.drop_null() if pa.types.is_integer(kind) else ()
-            raise self._problem(0, f"{kind}", str(there[0].as_py()) if len(there) else None)
+            known: Any = array.drop_null() if pa.types.is_integer(kind) else ()
+            raise self._problem(0, f"{kind}", str(known[0].as_py()) if len(known) else None)
         missing = array.is_null().to_numpy(zero_copy_only=False)
         return array.cast(pa.int64()).fill_null(0).to_numpy(), missing
 
@@ -595,7 +595,7 @@ class Words(Column):
     def names(self) -> list[str]:
         return [f"{self.column}#{i}" for i in range(self.width)]
 
-    def encode(self, array: Any, learns: bool = True, met: LevelCounts | None = None) -> Any:
+    def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Any:
         texts = as_text(array).fill_null("").to_pylist()
         return _hashing(self.width, self.rules).transform(texts)
 
@@ -661,10 +661,10 @@ def sums_of(
 
     They are added one after the other, so that the length of a chunk does not matter.
     """
-    there = ~np.isnan(values)
+    has_value = ~np.isnan(values)
     with np.errstate(over="ignore"):
-        sums = np.add.accumulate(np.vstack([totals, np.where(there, values, 0.0)]))
-    return sums, np.add.accumulate(np.vstack([counts, there]), dtype=np.int64)
+        sums = np.add.accumulate(np.vstack([totals, np.where(has_value, values, 0.0)]))
+    return sums, np.add.accumulate(np.vstack([counts, has_value]), dtype=np.int64)
 
 
 class Lag:
@@ -714,13 +714,13 @@ class Lag:
         known = filled_by_last(rows, self.last)[0]
         sums, counts = sums_of(rows, self.totals, self.counts)
         now = np.arange(self.rows, self.rows + n)
-        there = np.maximum(now - now % self.every - self.delay, 0)  # values, by then
-        means = (sums / np.maximum(counts, 1))[np.maximum(there - first, 0)]
+        n_known = np.maximum(now - now % self.every - self.delay, 0)  # values, by then
+        means = (sums / np.maximum(counts, 1))[np.maximum(n_known - first, 0)]
         found = []
         for lag in self.lags:
-            place = np.minimum(now - lag, there - 1)
-            own = known[np.maximum(place - first, 0)]
-            found.append(np.where((place < 0)[:, None], means, own))
+            place = np.minimum(now - lag, n_known - 1)
+            values_back = known[np.maximum(place - first, 0)]
+            found.append(np.where((place < 0)[:, None], means, values_back))
         return np.hstack(found)
 
     def learn(self, values: Floats) -> None:
@@ -741,13 +741,13 @@ class Lag:
 
     def restore(self, described: Any) -> None:
         """Go on from there; InputError where it is nothing that `describe` gives."""
-        met = read_as(list[_Met], described, "encoder: lags")
-        if len(met) != 1:
+        found = read_as(list[_Met], described, "encoder: lags")
+        if len(found) != 1:
             raise InputError(f"encoder: no state of lags: {shown(described)}")
-        rows, width = met[0].rows, self.label.width
+        rows, width = found[0].rows, self.label.width
         sizes = {"window": min(rows, self._reach) * width, **dict.fromkeys(_VALUES, width)}
         for name, size in sizes.items():
-            values = getattr(met[0], name)
+            values = getattr(found[0], name)
             if len(values) != size:
                 raise InputError(f"encoder: expected {size} numbers as {name} of lags")
             values = [math.nan if value is None else value for value in values]

@@ -93,14 +93,14 @@ class Declared:
         return Number(name, self.written)
 
 
-def declared_names(what: str, given: Any) -> list[str]:
+def declared_names(name: str, given: Any) -> list[str]:
     """Names of columns, each once; InputError where they are something else."""
     if given is None:
         return []
     names = [given] if isinstance(given, str) else given
     listed = isinstance(names, (list, tuple, set, frozenset, dict, np.ndarray))
     if not listed or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what}: expected names of columns, got {shown(given)}")
+        raise InputError(f"{name}: expected names of columns, got {shown(given)}")
     return [str(name) for name in dict.fromkeys(names)]
 
 
@@ -117,9 +117,9 @@ def is_auto(given: Any) -> bool:
     return AUTO in ([given] if isinstance(given, str) else list(given or ()))
 
 
-def _by_name(what: str, given: Any) -> dict[str, Any]:
+def _by_name(name: str, given: Any) -> dict[str, Any]:
     """What is said of each column but for "auto"; None where it is named alone."""
-    names = declared_names(what, given)
+    names = declared_names(name, given)
     names = [name for name in names if name != AUTO] if is_auto(given) else names
     return {name: given[name] if isinstance(given, Mapping) else None for name in names}
 
@@ -150,8 +150,8 @@ def declared_dates(given: Any) -> Moments:
         parts = [item for item in items if "%" not in item] if text else []
         fits = text and items and len(formats) < 2 and set(parts) <= set(DATE_PARTS)
         if not fits or len(set(parts)) < len(parts):
-            one = date_option(name, tuple(parts), [", ".join(formats)])
-            quotes = f"; is it one format? {one}" if len(formats) > 1 else ""
+            example = date_option(name, tuple(parts), [", ".join(formats)])
+            quotes = f"; is it one format? {example}" if len(formats) > 1 else ""
             raise InputError(
                 f"dates: {quoted(name)}: expected some of {', '.join(DATE_PARTS)}, and one format "
                 f"such as %d.%m.%Y, got {shown(value)}{quotes}"
@@ -171,10 +171,10 @@ def described_dates(dates: Moments) -> dict[str, list[str]]:
 
 def declared_words(given: Any) -> dict[str, int]:
     """For each column of text the number of columns that its words are hashed to."""
-    own = _by_name("words", given)
+    widths = _by_name("words", given)
     if not isinstance(given, Mapping):
-        return dict.fromkeys(own, WORDS)
-    return {name: _width("words", name, value, _MOST_WORDS) for name, value in own.items()}
+        return dict.fromkeys(widths, WORDS)
+    return {name: _width("words", name, value, _MOST_WORDS) for name, value in widths.items()}
 
 
 def declared_lags(given: Any) -> tuple[tuple[int, ...], str | None]:
@@ -246,10 +246,10 @@ def _is_count(value: Any) -> bool:
     return is_whole(value) and not isinstance(value, bool)
 
 
-def _width(what: str, name: str, value: Any, most: int) -> int:
+def _width(parameter: str, name: str, value: Any, most: int) -> int:
     if not (_is_count(value) and 1 <= value <= most):
         wanted = f"expected 1 to {most:,} columns to hash to"
-        raise InputError(f"{what}: {quoted(name)}: {wanted}, got {shown(value)}")
+        raise InputError(f"{parameter}: {quoted(name)}: {wanted}, got {shown(value)}")
     return int(value)
 
 
@@ -261,7 +261,7 @@ def _levels(name: str, value: Any) -> tuple[str, ...]:
             try:
                 array = pa.array(list(value))
             except (pa.ArrowException, OverflowError):  # of several kinds
-                array = pa.array([cell_text(one, name, ".") for one in value], pa.string())
+                array = pa.array([cell_text(level, name, ".") for level in value], pa.string())
             levels = as_text(array).to_pylist()
         except (pa.ArrowException, InputError, OverflowError):
             levels = [None]
@@ -275,26 +275,26 @@ def _levels(name: str, value: Any) -> tuple[str, ...]:
 
 def _checked_format(name: str, given: str, parts: tuple[str, ...]) -> str:
     """A format from which the parts of a date can be known; InputError where it is none."""
-    what = f"dates: {name!r}: the format {given!r}"
+    problem = f"dates: {name!r}: the format {given!r}"
     letters = re.findall("%(.)", given.replace("%%", ""))
     for letter in letters:
         if letter not in _DIRECTIVES:
             now = {"f": "; fractions of seconds are read in ISO's form alone", "Z": "; %z is one"}
             raise InputError(
-                f"{what}: expected some of %{' %'.join(_DIRECTIVES)}, got %{letter}"
+                f"{problem}: expected some of %{' %'.join(_DIRECTIVES)}, got %{letter}"
                 f"{now.get(letter, '')}"
             )
     has = {_SAME_AS.get(letter, letter) for letter in letters}
     if len(has) < len(letters) or given.replace("%%", "").count("%") > len(letters):
-        raise InputError(f"{what}: expected each part of a date once")
+        raise InputError(f"{problem}: expected each part of a date once")
     if "I" in letters and "p" not in letters:
-        raise InputError(f"{what}: %I goes with %p, AM or PM")
+        raise InputError(f"{problem}: %I goes with %p, AM or PM")
     counts = has & {"s", "Q"}
     if counts and given not in ("%s", "%Q"):
-        raise InputError(f"{what}: %s and %Q stand alone")
+        raise InputError(f"{problem}: %s and %Q stand alone")
     month = has & {"m", "b"} and has & {"Y", "y"}  # without a day: its first one
     if not (counts or month or ("H" in has and parts == ("hour",))):
         raise InputError(
-            f"{what}: expected a year and a month; a time alone has only the part hour"
+            f"{problem}: expected a year and a month; a time alone has only the part hour"
         )
     return given

@@ -256,21 +256,21 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """NotFittedError where not even the columns are known."""
         if hasattr(self, "columns_"):
             return
-        told = "it has not seen a table"
+        problem = "it has not seen a table"
         if self.given:
-            told = (
+            problem = (
                 "the stream that it was given to has a copy, which learns the rows as they are "
                 "read: transform with stream.encoder once the stream was read, or fit this one"
             )
-        raise NotFittedError(f"TableEncoder is not fitted: {told}")
+        raise NotFittedError(f"TableEncoder is not fitted: {problem}")
 
     def _said(self, rows: Any) -> Any:
         """The rows; how values in them were read is said once."""
         for name, problem in self.told().items():
             if name not in self._told:
                 self._told.add(name)
-                said = KernbrookWarning(f"X: column {quoted(name)}: {problem}")
-                warnings.warn(said, stacklevel=3)
+                warning = KernbrookWarning(f"X: column {quoted(name)}: {problem}")
+                warnings.warn(warning, stacklevel=3)
         return rows
 
     def _labels(self, y: Any, rows: int) -> Any:
@@ -319,12 +319,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """
         check(self)
         check_marks(self.decimal, self.thousands)
-        said, known = Declared.of(self, taken or {}, self._rules), set(columns)
-        names = [name for name in said.names if not (said.lags and name == label)]
-        if said.lags_of not in (None, label):
-            if said.lags_of in known:
+        declared, known = Declared.of(self, taken or {}, self._rules), set(columns)
+        names = [name for name in declared.names if not (declared.lags and name == label)]
+        if declared.lags_of not in (None, label):
+            if declared.lags_of in known:
                 raise no_lags_of(self.lags)
-            names.append(said.lags_of)
+            names.append(declared.lags_of)
         for name in names:
             if name not in known:
                 raise UnknownNameError("column", f"{name}", columns)
@@ -332,18 +332,18 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
                 raise InputError(
                     f"categorical, dates, drop, words: the column {quoted(name)} is in two of them"
                 )
-        kept = [name for name in columns if name not in said.drop]
+        kept = [name for name in columns if name not in declared.drop]
         if not kept:
             raise InputError("drop: no column is left")
         if not goes_on:
-            check_lags(said.lags, self.delay)
+            check_lags(declared.lags, self.delay)
         self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.n_features_in_ = len(columns)
         self.columns_, self.label = kept, label
         self.taken_: dict[str, Any] = dict(taken or {})
-        before = dict.fromkeys(said.dates, "UTC") if self._rules == 1 else {}
-        self._make(said, {**before, **(zones or {})})
-        self._lag = Lag(said.column(label or "label"), said.lags, self.delay, self.every)
+        before = dict.fromkeys(declared.dates, "UTC") if self._rules == 1 else {}
+        self._make(declared, {**before, **(zones or {})})
+        self._lag = Lag(declared.column(label or "label"), declared.lags, self.delay, self.every)
         wide = self.width + len(self._lag.names)
         if wide > limits.MOST_COLUMNS:
             raise InputError(
@@ -354,20 +354,20 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         self.counts_ = np.zeros(self.width, dtype=np.int64)
         return self
 
-    def _make(self, said: Declared, zones: Mapping[str, str]) -> None:
+    def _make(self, declared: Declared, zones: Mapping[str, str]) -> None:
         """Make what encodes each of `columns_`."""
-        own = [said.column(name, zones) for name in self.columns_]
-        self._declared, self._told = said, set[str]()
-        self._columns = [column for column in own if column.kind != "words"]
-        self._words = [column for column in own if column.kind == "words"]
+        columns = [declared.column(name, zones) for name in self.columns_]
+        self._declared, self._told = declared, set[str]()
+        self._columns = [column for column in columns if column.kind != "words"]
+        self._words = [column for column in columns if column.kind == "words"]
         widths = [column.width for column in self._columns]
         self._starts: NDArray[np.int64] = np.cumsum([0, *widths])[:-1].astype(np.int64)
         self.width, self.words_width = sum(widths), sum(words.width for words in self._words)
 
     def declarations(self) -> Declared:
         """What is declared of the columns, and what "auto" has taken."""
-        said: Declared | None = vars(self).get("_declared")
-        return Declared.of(self, {}, self._rules) if said is None else said
+        declared: Declared | None = vars(self).get("_declared")
+        return Declared.of(self, {}, self._rules) if declared is None else declared
 
     def named_columns(self) -> list[str]:
         """The columns that are known already, or declared."""
@@ -428,19 +428,19 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     def encode(
         self,
         table: Any,
-        met: Mapping[str, LevelCounts] | None = None,
+        counts: Mapping[str, LevelCounts] | None = None,
         learns: bool = False,
         labels: Any = None,
         follows: bool = False,
     ) -> Any:
         """(n, d) the rows of a pyarrow table that has the columns of `columns_`, at least.
 
-        met : of `no_levels`, to count the rows
+        counts : of `no_levels`, to count the rows
         learns : whether they are known then, as `learn` has it; else as `transform`
         labels : an Arrow array, for lags; None where they are not known
         follows : whether the rows are those before the next ones, for lags, and nothing else
         """
-        return self._whole(*self._read(table, met or {}, learns), labels, learns, follows)
+        return self._whole(*self._read(table, counts or {}, learns), labels, learns, follows)
 
     @in_turn
     def read_table(self, table: Any, learns: bool = False) -> Any:
@@ -461,8 +461,8 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         before, found = [(column.seen, column.told) for column in self._columns], None
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
             found = self._one(record, learns)
-        told = any(one.told != was for one, (_, was) in zip(self._columns, before, strict=True))
-        if found is None or told or (self.missing == "error" and np.isnan(found[0]).any()):
+        noted = any(c.told != was for c, (_, was) in zip(self._columns, before, strict=True))
+        if found is None or noted or (self.missing == "error" and np.isnan(found[0]).any()):
             for column, was in zip(self._columns, before, strict=True):
                 column.seen, column.told = was
             return None
@@ -503,12 +503,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         return new
 
     def _read(
-        self, table: Any, met: Mapping[str, LevelCounts], learns: bool
+        self, table: Any, level_counts: Mapping[str, LevelCounts], learns: bool
     ) -> tuple[Floats, list[Any]]:
-        """Numbers (n, width), NaN where they are missing, and words; `met` counts levels."""
+        """Numbers (n, width), NaN where they are missing, and words; `level_counts` counts."""
         values = np.empty((table.num_rows, self.width))
         for column, start in zip(self._columns, self._starts.tolist(), strict=True):
-            counts = met.get(column.column)
+            counts = level_counts.get(column.column)
             values[:, start : start + column.width] = self._column(column, table, learns, counts)
         self.values = values if self.keeps else None
         if self.missing == "error" and (holes := np.isnan(values[:, self._starts])).any():
@@ -519,11 +519,11 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         return values, [self._column(column, table, learns) for column in self._words]
 
     def _column(
-        self, column: Column, table: Any, learns: bool, met: LevelCounts | None = None
+        self, column: Column, table: Any, learns: bool, counts: LevelCounts | None = None
     ) -> Any:
         """What a column of a table becomes."""
         try:
-            return column.encode(table.column(column.column), learns, met)
+            return column.encode(table.column(column.column), learns, counts)
         except ValueProblem as problem:
             if self.helps:
                 helped(column, problem)
@@ -591,9 +591,9 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """Counts of the declared levels, by column, before any row."""
         levels = self.declarations().levels
         return {
-            of.column: LevelCounts(of.column, own, np.zeros(of.width, np.int64))
+            of.column: LevelCounts(of.column, known, np.zeros(of.width, np.int64))
             for of in self._columns
-            if not isinstance(own := levels.get(of.column, 0), int)
+            if not isinstance(known := levels.get(of.column, 0), int)
         }
 
     def moments_of(self, table: Any) -> NDArray[np.int64] | None:
@@ -629,22 +629,22 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
     def described(self) -> dict[str, Any]:
         """What is declared and what was learned, as plain JSON; `from_description` reads it."""
-        said = self.declarations()
+        declared, levels = self.declarations(), self.declarations().levels
         state: dict[str, Any] = {
             name: getattr(self, f"{name}_").tolist() for name in _STATES[self.missing]
         }
         if self.lags is not None:
             state["lags"] = self._lag.describe()
         return {
-            "categorical": {k: v if isinstance(v, int) else [*v] for k, v in said.levels.items()},
-            "dates": described_dates(said.dates),
-            "drop": list(said.drop),
+            "categorical": {k: v if isinstance(v, int) else [*v] for k, v in levels.items()},
+            "dates": described_dates(declared.dates),
+            "drop": list(declared.drop),
             "missing": self.missing,
             "decimal": self.decimal,
             "thousands": self.thousands,
             "units": {},  # as models of before have it
-            "words": dict(said.words),
-            "lags": [[said.lags_of, [*said.lags]]] if said.lags else [],
+            "words": dict(declared.words),
+            "lags": [[declared.lags_of, [*declared.lags]]] if declared.lags else [],
             "delay": self.delay,
             "every": self.every,
             "label": self.label if self.lags_of_label else None,
@@ -666,7 +666,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         )
         if not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
             raise InputError(f"encoder: expected names of columns, each once, got {shown(columns)}")
-        if not all(len(own) == 2 and isinstance(own[0], str | None) for own in lags):
+        if not all(len(lag) == 2 and isinstance(lag[0], str | None) for lag in lags):
             raise InputError(f"encoder: expected lags by column, got {shown(lags)}")
         encoder = cls(**held, lags=dict(lags) or None)
         encoder._rules = rules

@@ -152,7 +152,7 @@ def found_format(
     for batch in records.batches(Wanted([column], skips=skips)):
         text = without_gaps(as_text(batch.table.column(column)))
         gap = text.is_null().to_numpy(zero_copy_only=False)
-        here = gap | ~np.array([read_dates(text, one)[1] for one in known])
+        here = gap | ~np.array([read_dates(text, form)[1] for form in known])
         if skips:
             here |= ~here.any(axis=0)
         fits = np.logical_and.accumulate(np.hstack([fits[:, -1:], here]), axis=1)
@@ -169,8 +169,8 @@ def found_format(
         ways = " and as ".join(left)
         problem = f"all dates can be read as {ways}; which is it? {declared}"
         raise records.refusal(f"column {quoted(column)}: {problem}")
-    told = f"its dates are read as {left[0]}, the only common format for all of them"
-    tell(DataFileWarning(records.where, f"column {quoted(column)}: {told}; {declared} says it"))
+    reading = f"its dates are read as {left[0]}, the only common format for all of them"
+    tell(DataFileWarning(records.where, f"column {quoted(column)}: {reading}; {declared} says it"))
     return str(left[0])
 
 
@@ -192,7 +192,7 @@ def codes_of(
     wanted = Wanted(columns, decimal, skips=True, ignores=True)
     batch = next(iter(records.batches(wanted)), None) if columns else None
     found = {} if batch is None else {n: _code(n, batch.table.column(n), zeros) for n in columns}
-    return {name: told for name, told in found.items() if told}
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def _code(name: str, array: Any, zeros: bool) -> str:
@@ -268,8 +268,8 @@ class Finding(NamedTuple):
             name += "=" + ",".join(map(in_commas, values))
         elif value is not None:  # what is not printable is in no line of a terminal
             name += f"=hash:{_HASHED if is_text else value}"
-        told = f"--{self.parameter}"
-        return [*marks, (f"{told}={name}",) if name.startswith("-") else (told, name)]
+        flag = f"--{self.parameter}"
+        return [*marks, (f"{flag}={name}",) if name.startswith("-") else (flag, name)]
 
 
 class _Looked:
@@ -349,10 +349,10 @@ class _Looked:
         text = without_gaps(plain(array)[0].cast(pa.string())).drop_null()
         self.formats = formats_left(text, self.formats)
         self.words += compute.sum(compute.count_substring_regex(text, r"\S+")).as_py() or 0
-        for one in text.value_counts().tolist() if self.has_all else ():
-            value = one["values"]
+        for entry in text.value_counts().tolist() if self.has_all else ():
+            value = entry["values"]
             self.size += len(value) * (value not in self.values)
-            self.values[value] = self.values.get(value, 0) + one["counts"]
+            self.values[value] = self.values.get(value, 0) + entry["counts"]
 
     def found(self) -> Finding:
         """What it seems to be, where it is no column of numbers: the first that fits."""
@@ -360,8 +360,8 @@ class _Looked:
             return Finding(self.name, f"{self.odd or self.moments}, which is not read", "drop")
         if self.moments:
             is_time = self.moments.startswith("time") and "stamp" not in self.moments
-            told = f"moments ({self.moments})"
-            return Finding(self.name, told, "dates", ["hour"] if is_time else None)
+            text = f"moments ({self.moments})"
+            return Finding(self.name, text, "dates", ["hour"] if is_time else None)
         return (
             (None if self.code else self._dates() or self._numbers() or self._but_for_a_few())
             or (self._levels() if self.is_few else self._text())
@@ -382,14 +382,14 @@ class _Looked:
             if formats:
                 parts = _parts_of(formats[0])
             elif _QUARTER.fullmatch(first):
-                told = f"quarters, {self.such}: write the first day of each, such as 2024-01-01, or"
-                return Finding(self.name, f"{told} {option('drop', self.name)}")
+                text = f"quarters, {self.such}: write the first day of each, such as 2024-01-01, or"
+                return Finding(self.name, f"{text} {option('drop', self.name)}")
             else:
                 return None
         if len(formats) > 1:
             which = date_option(self.name, parts, formats)
-            told = f"dates as {' or as '.join(formats)}, {self.such}; {WHICH} {which}"
-            return Finding(self.name, told)
+            text = f"dates as {' or as '.join(formats)}, {self.such}; {WHICH} {which}"
+            return Finding(self.name, text)
         only = formats[0]
         if only == ISO:
             return Finding(self.name, f"dates, {self.such}", "dates")
@@ -399,12 +399,12 @@ class _Looked:
     def _numbers(self) -> Finding | None:
         if not self.ways:
             return None
-        told, now = f"numbers in another writing, {self.such}", self.numbers.written._asdict()
+        text, now = f"numbers in another writing, {self.such}", self.numbers.written._asdict()
         if len(self.ways) > 1:
-            return Finding(self.name, f"{told}, which can be read in {len(self.ways)} ways")
+            return Finding(self.name, f"{text}, which can be read in {len(self.ways)} ways")
         marks = self.ways[0]._asdict()
         others = {k: v for k, v in marks.items() if v is not None and v != now[k]}
-        return Finding(self.name, told, marks=others)
+        return Finding(self.name, text, marks=others)
 
     def _but_for_a_few(self) -> Finding | None:
         """Nearly all values are numbers; where they could be levels words come in few rows."""
@@ -417,9 +417,9 @@ class _Looked:
         if self.is_few and words > max(0.01 * self.there, self.there >= _SAMPLED):
             return None
         some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
-        told = f"numbers, but for {some} in {rows:,} of {self.there:,} rows: mend them, or leave "
-        told += 'out their rows: on_bad_rows="skip" (--on-bad-rows skip); are they levels? '
-        return Finding(self.name, told + option("categorical", self.name))
+        text = f"numbers, but for {some} in {rows:,} of {self.there:,} rows: mend them, or leave "
+        text += 'out their rows: on_bad_rows="skip" (--on-bad-rows skip); are they levels? '
+        return Finding(self.name, text + option("categorical", self.name))
 
     def _levels(self) -> Finding | None:
         levels = sorted(self.values)
@@ -430,63 +430,63 @@ class _Looked:
 
     def _text(self) -> Finding | None:
         """Words of sentences, or what is different in nearly every row."""
-        several, there = len(self.values), self.there
-        if self.has_all and self.words >= 2 * there:
+        several, rows = len(self.values), self.there
+        if self.has_all and self.words >= 2 * rows:
             words = {word.lower() for value in self.values for word in re.findall(r"\w+", value)}
             if 0 < 4 * len(words) <= several:
-                told = f"{self.kinds}, {self.such}, which share {len(words):,} words"
-                return Finding(self.name, told, "words", taken=_HASHED)
-        if self.words >= _MANY_WORDS * there and 2 * several > there:
-            told = f"text, {self.words / there:.0f} words on average, such as "
-            return Finding(self.name, told + quoted(next(iter(self.values))), "words")
-        if self.has_all and not self.code and several >= 0.9 * there:
-            told = f"{self.kinds} in {there:,} rows, {self.such}: a name or a number of the row?"
-            return Finding(self.name, told, "drop")
+                text = f"{self.kinds}, {self.such}, which share {len(words):,} words"
+                return Finding(self.name, text, "words", taken=_HASHED)
+        if self.words >= _MANY_WORDS * rows and 2 * several > rows:
+            text = f"text, {self.words / rows:.0f} words on average, such as "
+            return Finding(self.name, text + quoted(next(iter(self.values))), "words")
+        if self.has_all and not self.code and several >= 0.9 * rows:
+            text = f"{self.kinds} in {rows:,} rows, {self.such}: a name or a number of the row?"
+            return Finding(self.name, text, "drop")
         return None
 
 
 def survey(
-    records: Records, columns: Sequence[str], said: Declared, fills: bool, skips: bool
+    records: Records, columns: Sequence[str], declared: Declared, fills: bool, skips: bool
 ) -> list[Finding]:
     """What each column seems to be of which nothing is said, and which is no column of numbers.
 
     fills : whether gaps are filled; else where they are is said, too
     """
-    names, written = [name for name in columns if name not in said.names], said.written
+    names, written = [name for name in columns if name not in declared.names], declared.written
     decimal, numbers = written.decimal, names if written == Written() else []
     codes = codes_of(records, numbers, decimal, zeros=True)
-    own = [_Looked(Number(name, written), codes.get(name, "")) for name in names]
+    seen = [_Looked(Number(name, written), codes.get(name, "")) for name in names]
     numbers = [name for name in numbers if name not in codes]
-    _read(records, Wanted(names, decimal, [], numbers, skips), own, _Looked.look)
-    odd = [one for one in own if one.is_text]
-    wanted = Wanted([one.name for one in odd], decimal, skips=skips)
+    _read(records, Wanted(names, decimal, [], numbers, skips), seen, _Looked.look)
+    odd = [column for column in seen if column.is_text]
+    wanted = Wanted([column.name for column in odd], decimal, skips=skips)
     _read(records, wanted, odd, _Looked.count)
-    marked = any(one.has_mark for one in own if one.is_number)
+    marked = any(column.has_mark for column in seen if column.is_number)
     _find_ways(odd, written, marked)
-    found = [one.found() for one in own if not one.is_number]
+    found = [column.found() for column in seen if not column.is_number]
     if marked:
         # What no option reads: another mark of decimals, where numbers of other columns have one.
         also = f"other columns have {decimal!r}, and a table has one decimal mark: mend it, or"
         found = [
-            Finding(one.column, f"{one.told}; {also} {option('drop', one.column)}")
-            if "decimal" in one.marks
-            else one
-            for one in found
+            Finding(finding.column, f"{finding.told}; {also} {option('drop', finding.column)}")
+            if "decimal" in finding.marks
+            else finding
+            for finding in found
         ]
-    having = [one for one in own if one.gaps and not fills]
-    some = ", ".join(f"{quoted(one.name)} ({one.gaps:,} rows)" for one in having[:_SHOWN])
+    having = [column for column in seen if column.gaps and not fills]
+    some = ", ".join(f"{quoted(column.name)} ({column.gaps:,} rows)" for column in having[:_SHOWN])
     more = ", ..." if len(having) > _SHOWN else ""
     gaps = Finding("", f"values are missing in {some}{more}", "missing", "mean")
     return [*found, gaps] if having else found
 
 
 def _read(
-    records: Records, wanted: Wanted, own: list[_Looked], see: Callable[[_Looked, Any], None]
+    records: Records, wanted: Wanted, seen: list[_Looked], see: Callable[[_Looked, Any], None]
 ) -> None:
-    for batch in records.batches(wanted) if own else ():
+    for batch in records.batches(wanted) if seen else ():
         table = batch.readable()
-        for one in own if table.num_rows else ():
-            see(one, table.column(one.name))
+        for column in seen if table.num_rows else ():
+            see(column, table.column(column.name))
 
 
 def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
@@ -494,17 +494,18 @@ def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
 
     marked : whether other columns have the decimal mark as it is said
     """
-    for one in odd:
-        first = next((value for value in one.values if now.read(value) is None), "")
+    for column in odd:
+        first = next((value for value in column.values if now.read(value) is None), "")
         ways = [way for way, _ in now.others(first)]
-        one.ways = [way for way in ways if None not in map(way.read, one.values)]
-    own, found = [one for one in odd if not one.code and one.ways], dict[Any, Written]()
-    for way in WAYS if own else ():
-        numbers = tuple(way.read(value) for one in own for value in one.values)
+        column.ways = [way for way in ways if None not in map(way.read, column.values)]
+    with_ways = [column for column in odd if not column.code and column.ways]
+    found: dict[Any, Written] = {}
+    for way in WAYS if with_ways else ():
+        numbers = tuple(way.read(value) for column in with_ways for value in column.values)
         if None not in numbers and not (marked and way.decimal != now.decimal):
             found.setdefault(numbers, way)
-    for one in own if len(found) == 1 else ():
-        one.ways = list(found.values())
+    for column in with_ways if len(found) == 1 else ():
+        column.ways = list(found.values())
 
 
 def taken_of(
@@ -514,15 +515,15 @@ def taken_of(
     auto = [name for name in ("categorical", "dates") if is_auto(getattr(encoder, name))]
     found = survey(records, columns, encoder.declarations(), True, skips) if auto else []
     taken: dict[str, dict[str, Any]] = {name: {} for name in auto}
-    for one in sorted(found, key=lambda one: one.taken is not None):
-        if one.parameter in auto:
-            value = list(CYCLES) if one.value is None else one.value
-            taken[one.parameter][one.column] = value
-        elif one.taken is not None and "categorical" in auto:
-            taken["categorical"][one.column] = one.taken
-            told = f"column {quoted(one.column)}: {one.told}; words of text?"
-            told += f" {option('words', one.column)}"
-            tell(DataFileWarning(records.where, told))
+    for finding in sorted(found, key=lambda finding: finding.taken is not None):
+        if finding.parameter in auto:
+            value = list(CYCLES) if finding.value is None else finding.value
+            taken[finding.parameter][finding.column] = value
+        elif finding.taken is not None and "categorical" in auto:
+            taken["categorical"][finding.column] = finding.taken
+            problem = f"column {quoted(finding.column)}: {finding.told}; words of text?"
+            problem += f" {option('words', finding.column)}"
+            tell(DataFileWarning(records.where, problem))
     return taken
 
 
@@ -535,16 +536,16 @@ def told_of_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ["'sex' is taken as levels: 'f', 'm'", "'port' is taken as levels, hashed to 32 columns", \
 "'day' is taken as dates: hour"]
     """
-    told = []
+    notes = []
     for column, value in taken.get("categorical", {}).items():
         which = f", hashed to {value} columns"
         if not isinstance(value, int):
             which = f": {', '.join(map(quoted, value))}"
-        told.append(f"{quoted(column)} is taken as levels{which}")
+        notes.append(f"{quoted(column)} is taken as levels{which}")
     for column, parts in taken.get("dates", {}).items():
         kinds = parts if isinstance(parts, str) else ", ".join(parts)
-        told.append(f"{quoted(column)} is taken as dates: {kinds}")
-    return told
+        notes.append(f"{quoted(column)} is taken as dates: {kinds}")
+    return notes
 
 
 def undeclared(
@@ -554,15 +555,15 @@ def undeclared(
 
     label : what has to be said of the label, or empty
     """
-    columns = [one for one in found if one.column]
-    width = min(max(len(quoted(one.column)) for one in columns), 30)
+    columns = [finding for finding in found if finding.column]
+    width = min(max(len(quoted(finding.column)) for finding in columns), 30)
     lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
-    lines += [f"  {quoted(one.column):{width}}  {one.told}" for one in columns[:_LISTED]]
+    lines += [f"  {quoted(column.column):{width}}  {column.told}" for column in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
-    lines += [one.told for one in found if not one.column] + ([label] if label else [])
-    own = dict.fromkeys(option for one in found for option in one.options())
-    options = [text for option in own for text in option]
-    unread = any(one.column and not (one.parameter or one.marks) for one in found)
+    lines += [finding.told for finding in found if not finding.column] + ([label] if label else [])
+    groups = dict.fromkeys(option for finding in found for option in finding.options())
+    options = [text for option in groups for text in option]
+    unread = any(finding.column and not (finding.parameter or finding.marks) for finding in found)
     return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found), unread)
 
 
@@ -575,28 +576,28 @@ def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
         "words": declared_words(encoder.words),
     }
     default, given = type(encoder)().get_params(), encoder.get_params()
-    said = {k: v for k, v in given.items() if k not in by_column and v != default[k]}
-    for one in found:
-        said.update(one.marks)
-        if one.parameter in by_column:
-            by_column[one.parameter][one.column] = one.value
-        elif one.parameter:
-            said[one.parameter] = one.value
-    said |= {name: dict(own) for name, own in by_column.items() if own}
+    arguments = {k: v for k, v in given.items() if k not in by_column and v != default[k]}
+    for finding in found:
+        arguments.update(finding.marks)
+        if finding.parameter in by_column:
+            by_column[finding.parameter][finding.column] = finding.value
+        elif finding.parameter:
+            arguments[finding.parameter] = finding.value
+    arguments |= {name: dict(columns) for name, columns in by_column.items() if columns}
     for name in ("categorical", "dates"):
         if is_auto(given[name]):
-            said[name] = {AUTO: AUTO, **own} if (own := said.get(name)) else AUTO
-    order = [name for name in signature(type(encoder)).parameters if name in said]
-    told = [f"{name}={_plain(said[name])!r}" for name in order]
-    line = f"kb.TableEncoder({', '.join(told)})"
-    return line if len(line) <= 100 else "kb.TableEncoder(\n    " + ",\n    ".join(told) + ",\n)"
+            arguments[name] = {AUTO: AUTO, **columns} if (columns := arguments.get(name)) else AUTO
+    order = [name for name in signature(type(encoder)).parameters if name in arguments]
+    lines = [f"{name}={_plain(arguments[name])!r}" for name in order]
+    line = f"kb.TableEncoder({', '.join(lines)})"
+    return line if len(line) <= 100 else "kb.TableEncoder(\n    " + ",\n    ".join(lines) + ",\n)"
 
 
 def _plain(value: Any) -> Any:
     """A list of names where nothing else is said of them; levels and parts as lists."""
     if not isinstance(value, dict):
         return value
-    if all(own is None or own == WORDS for own in value.values()):
+    if all(options is None or options == WORDS for options in value.values()):
         return list(value)
-    own = {name: list(CYCLES) if own is None else own for name, own in value.items()}
-    return {name: list(one) if isinstance(one, tuple) else one for name, one in own.items()}
+    parts = {name: list(CYCLES) if part is None else part for name, part in value.items()}
+    return {name: list(part) if isinstance(part, tuple) else part for name, part in parts.items()}

@@ -160,17 +160,17 @@ class LabelType:
         self._longest = max(self._longest, _longest(cells))
         self._numeric = self._numeric and cells.numbers is not None
         self._whole = self._whole and _whole_or_missing(cells.numbers)
-        there = cells.text.drop_null()
-        if len(there):
-            self._kinds.setdefault(cells.kind, there[0].as_py())
+        texts = cells.text.drop_null()
+        if len(texts):
+            self._kinds.setdefault(cells.kind, texts[0].as_py())
             if self._kinds.keys() - {"float", "whole"} and len(self._kinds) > 1:
                 self._several = list(self._kinds.values())
             self._several = self._several or cells.several
-            self._marked = self._marked and (cells.kind == "float" or _all(there, _POINT))
-            self._code = self._code or _first(there, CODE)
+            self._marked = self._marked and (cells.kind == "float" or _all(texts, _POINT))
+            self._code = self._code or _first(texts, CODE)
         if not self._boolean and self._distinct is None:
             return
-        here = {one["values"]: one["counts"] for one in there.value_counts().tolist()}
+        here = {entry["values"]: entry["counts"] for entry in texts.value_counts().tolist()}
         self._boolean = self._boolean and all_boolean(here)
         if self._distinct is None:
             return
@@ -188,17 +188,17 @@ class LabelType:
                 f"labels of several kinds, such as {' and '.join(self._several)}: expected text "
                 "alone, numbers alone, or true and false alone; write all of them as text"
             )
-        told, typed = list[str](), "text" in self._kinds
+        notes, typed = list[str](), "text" in self._kinds
         self._boolean = self._boolean and not typed
         if self._numeric and self._whole and (typed or self._code):
             self._numeric = False
             if not typed:
-                told = [f"labels with a 0 before digits, such as {quoted(self._code)}, are text"]
+                notes = [f"labels with a 0 before digits, such as {quoted(self._code)}, are text"]
         elif not self._numeric:
-            told = _told_of(self._some, self._written)
+            notes = _told_of(self._some, self._written)
             if not self._boolean and (pair := two_alike(list(self._some)[:_MOST_COMPARED])):
-                one, other = map(quoted, pair)
-                told.append(f"labels {one} and {other} are two; write them alike if they are one")
+                alike = " and ".join(map(quoted, pair))
+                notes.append(f"labels {alike} are two; write them alike if they are one")
         if self._distinct is None and self._marked:  # as programs write numbers with fractions
             self._whole = False
         self.dtype = np.dtype(np.int64 if self._whole else np.float64)
@@ -215,7 +215,7 @@ class LabelType:
         self.present_dtype = self.dtype
         if self.missing:
             self.dtype = np.dtype(np.float64 if self._numeric else object)
-        return told
+        return notes
 
     def labels(self, cells: LabelCells) -> Labels | None:
         """(n,) the labels of rows; None where these are not of the type that was found."""
@@ -227,11 +227,11 @@ class LabelType:
             fits = self.present_dtype != np.int64 or _whole_or_missing(cells.numbers)
             return cells.numbers.astype(self.dtype) if fits else None
         labels = cells.text.to_numpy(zero_copy_only=False)
-        there = labels != None  # noqa: E711
+        labelled = labels != None  # noqa: E711
         if self._boolean:
-            if not all_boolean(labels[there]):
+            if not all_boolean(labels[labelled]):
                 return None
-            labels[there] = as_booleans(labels[there])
+            labels[labelled] = as_booleans(labels[labelled])
             return labels.astype(self.dtype)
         return labels.astype(self.dtype) if _longest(cells) <= self._longest else None
 
@@ -276,14 +276,15 @@ def _whole_or_missing(numbers: NDArray[np.float64] | None) -> bool:
 
 def _told_of(labels: Collection[str], now: Written) -> list[str]:
     """What has to be said of labels that are taken as text, and are all numbers, it seems."""
-    told = list[str]()
+    notes = list[str]()
     for label in labels:
         ways = " or ".join(way.told_from(now) for way, _ in now.others(label))
         if not ways and now.read(label) is None:
             return []
         if ways:
-            told.append(f"labels such as {quoted(label)} are taken as text, not as numbers; {ways}")
-    return told[:1]
+            such = f"labels such as {quoted(label)}"
+            notes.append(f"{such} are taken as text, not as numbers; {ways}")
+    return notes[:1]
 
 
 def or_the_label(column: str) -> str:
@@ -312,10 +313,10 @@ def as_classes(
     >>> as_classes(np.array(["TRUE", "false"]), np.array([False, True]))
     array([ True, False])
     """
-    there = has_label(y)
-    if not there.all():
+    labelled = has_label(y)
+    if not labelled.all():
         found = np.full(len(y), None if classes.dtype.kind in "UOb" else np.nan)
-        found[there] = as_classes(y[there], classes, before + np.flatnonzero(there))
+        found[labelled] = as_classes(y[labelled], classes, before + np.flatnonzero(labelled))
         return found
     y = spelled_as(y, classes)
     if classes.dtype.kind == "b" and y.dtype.kind == "O":
@@ -323,9 +324,9 @@ def as_classes(
     if classes.dtype.kind not in "UO":
         numbers = y
         if y.dtype.kind not in "biuf":
-            own = [number_of(label) for label in y.tolist()]
-            _refuse(y, [number is None for number in own], classes, before)
-            numbers = np.array(own, dtype=np.float64)
+            values = [number_of(label) for label in y.tolist()]
+            _refuse(y, [number is None for number in values], classes, before)
+            numbers = np.array(values, dtype=np.float64)
         kept = numbers.astype(classes.dtype)
         _refuse(y, numbers != kept, classes, before)
         return kept
@@ -380,14 +381,14 @@ def near_label(label: Any, known: NDArray[Any]) -> Any:
     """
     if known.dtype.kind not in "UO":
         return None
-    text, texts = _folded(label), {one: _folded(one) for one in known.tolist()}
-    for one, other in texts.items():
+    text, texts = _folded(label), {name: _folded(name) for name in known.tolist()}
+    for name, other in texts.items():
         if _same(text, other):
-            return one
+            return name
         if _one_letter(text, other) and not any(
             _one_letter(other, third) for third in texts.values()
         ):
-            return one
+            return name
     return None
 
 
@@ -401,9 +402,9 @@ def two_alike(labels: Collection[str]) -> tuple[str, str] | None:
     """
     folded = [(label, _folded(label)) for label in labels]
     for i, (label, text) in enumerate(folded):
-        for one, other in folded[:i]:
+        for name, other in folded[:i]:
             if _same(text, other):
-                return one, label
+                return name, label
     return None
 
 

@@ -65,11 +65,11 @@ class Match(NamedTuple):
         """
         parts = []
         if self.missing:
-            what = "column" if len(self.missing) == 1 else f"{len(self.missing)} columns, such as"
-            parts.append(f"no {what} {_listed(self.missing)}: filled as gaps, in {rows:,} rows")
+            kind = "column" if len(self.missing) == 1 else f"{len(self.missing)} columns, such as"
+            parts.append(f"no {kind} {_listed(self.missing)}: filled as gaps, in {rows:,} rows")
         if self.extra:
-            what = "1 column" if len(self.extra) == 1 else f"{len(self.extra)} columns"
-            parts.append(f"left out {what}: {_listed(self.extra)}")
+            columns = "1 column" if len(self.extra) == 1 else f"{len(self.extra)} columns"
+            parts.append(f"left out {columns}: {_listed(self.extra)}")
         return parts
 
 
@@ -97,8 +97,8 @@ def match_columns(
     the model's features are not the columns here: missing 'a', unknown 'c'; ignore_extra \
 (--ignore-extra) leaves out what is unknown
     """
-    there, seen = set(found), {*wanted, *known}  # a wide file has very many
-    missing = tuple(name for name in wanted if name not in there)
+    present, seen = set(found), {*wanted, *known}  # a wide file has very many
+    missing = tuple(name for name in wanted if name not in present)
     extra = tuple(name for name in found if name not in seen)
     if missing and len(missing) == len(wanted):
         helps = "none of them is here"
@@ -109,9 +109,9 @@ def match_columns(
     else:
         return Match(missing, extra)
     pairs = (("missing", missing), ("unknown", extra))
-    differs = ", ".join(f"{what} {_listed(names)}" for what, names in pairs if names)
-    told = f"the model's features are not the columns here: {differs}; {helps}"
-    return Match(missing, extra, told)
+    differs = ", ".join(f"{kind} {_listed(names)}" for kind, names in pairs if names)
+    problem = f"the model's features are not the columns here: {differs}; {helps}"
+    return Match(missing, extra, problem)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -151,11 +151,11 @@ class BadRows:
         if len(self.places) > max(rows, _MANY):
             raise self.first
 
-    def add(self, place: int, told: str) -> None:
+    def add(self, place: int, problem: str) -> None:
         """Remember one, and what is wrong with it."""
         self.places.append(place)
         if len(self.told) < _TOLD:
-            self.told.append(told)
+            self.told.append(problem)
 
     def before(self, first: int, rows: int) -> list[int]:
         """Before each of so many rows that are left, from one on: those left out since the last.
@@ -165,8 +165,8 @@ class BadRows:
         >>> BadRows([0, 1, 3]).before(0, 3), BadRows([0, 1, 3]).before(1, 2)
         ([2, 1, 0], [1, 0])
         """
-        own = np.array(self.places, dtype=np.int64) - np.arange(len(self.places))
-        ends = np.searchsorted(own, np.arange(first - 1, first + rows), side="right")
+        shifted = np.array(self.places, dtype=np.int64) - np.arange(len(self.places))
+        ends = np.searchsorted(shifted, np.arange(first - 1, first + rows), side="right")
         return list(np.diff(ends).tolist())
 
     def lines(self) -> list[str]:
@@ -180,8 +180,8 @@ class BadRows:
         if not self.places:
             return []
         number = len(self.places)
-        told = [f"{number:,} row{'s' * (number > 1)} left out:", *(f"  {one}" for one in self.told)]
-        return [*told, "  ..."] if number > len(self.told) else told
+        lines = [f"{number:,} row{'s' * (number > 1)} left out:", *(f"  {p}" for p in self.told)]
+        return [*lines, "  ..."] if number > len(self.told) else lines
 
 
 # -- a table as a stream ---------------------------------------------------------------------------
@@ -259,9 +259,9 @@ class TableStream(Stream):
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
-        if (told := records.told) is not None:
-            problem = "; ".join(filter(None, [told.problem, self._told_of_label()]))
-            tell(DataFileWarning(told.path, problem, told.line))
+        if (note := records.told) is not None:
+            problem = "; ".join(filter(None, [note.problem, self._told_of_label()]))
+            tell(DataFileWarning(note.path, problem, note.line))
         for name in [*aside, *([] if label is None else [label])]:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
@@ -307,7 +307,8 @@ class TableStream(Stream):
     def unfilled(self, learns: bool = False) -> Any:
         """(n, w) all rows as the encoder's `read_table` has them; it has learned before."""
         batches = self._batches(self._wanted())
-        return stacked([self._start.read_table(self._whole(one.table), learns) for one in batches])
+        tables = (self._whole(batch.table) for batch in batches)
+        return stacked([self._start.read_table(table, learns) for table in tables])
 
     def taught(self, rows: int) -> TableEncoder:
         """What the encoder is once it has learned so many rows."""
@@ -344,8 +345,8 @@ class TableStream(Stream):
             raise self._records.refusal("lags: of the label, and there is none")
         label = [self.label_name] if of_label and self.label_name is not None else []
         taken = taken_of(begun, self._records, [*columns, *label], self._skips)
-        for told in told_of_taken(taken):
-            tell(DataFileWarning(self._records.where, told))
+        for note in told_of_taken(taken):
+            tell(DataFileWarning(self._records.where, note))
         start = begun.begin(columns, self.label_name, taken)
         self._codes = codes_of(self._records, start.plain_numbers(), start.decimal)
         return start
@@ -369,36 +370,36 @@ class TableStream(Stream):
     def _look_through(self) -> None:
         """Read all rows once: count them, and find what the labels are."""
         start = self._start
-        rows, met, self.bad_rows = 0, start.no_levels(), BadRows()
-        for column, counts in met.items():
+        rows, level_counts, self.bad_rows = 0, start.no_levels(), BadRows()
+        for column, counts in level_counts.items():
             counts.expected = self._new and column in self._declared
         self._labels = LabelType(start.declarations().written)
         first = self._records.columns[0]
         place = start.place_of(first) if first in _INDEX else None
         is_index = place is not None
-        for X, cells, _, _ in self._read(met, self.bad_rows):
+        for X, cells, _, _ in self._read(level_counts, self.bad_rows):
             rows += X.shape[0]
             if is_index:
-                own = X[:, [place]]
-                numbers = own if isinstance(own, np.ndarray) else own.toarray()
+                index = X[:, [place]]
+                numbers = index if isinstance(index, np.ndarray) else index.toarray()
                 is_index = bool((numbers >= 0).all()) and all_whole(numbers)
             if cells is not None:
                 self._labels.meet(cells)
         if rows == 0:
             no_rows = self._records.refusal("; ".join(["no row of data", *self.bad_rows.told[:1]]))
             raise self.bad_rows.first or no_rows
-        self.n_rows, self.level_counts = rows, list(met.values())
+        self.n_rows, self.level_counts = rows, list(level_counts.values())
         odd = {**self.encoder.told(), **self._codes}
-        told = [f"column {quoted(name)}: {problem}" for name, problem in odd.items()]
+        notes = [f"column {quoted(name)}: {problem}" for name, problem in odd.items()]
         if is_index:
-            told.append(
+            notes.append(
                 f"the first column, called {first!r}, seems to be the index that pandas writes; it "
                 f"is taken as a feature: {option('drop', first)} leaves it out, and so does "
                 "to_csv(index=False)"
             )
         if self.labelled:
             try:
-                told += self._labels.finish()
+                notes += self._labels.finish()
             except InputError as error:
                 problem = f"column {quoted(self.label_name or '')}: {error}"
                 raise self._records.refusal(problem) from None
@@ -406,8 +407,8 @@ class TableStream(Stream):
             self.labelled = self._labels.present > 0
             self.n_unlabelled = self._labels.missing if self.labelled else 0
             self.label_type = self._labels.present_dtype
-        for one in told:
-            tell(DataFileWarning(self._records.where, one))
+        for note in notes:
+            tell(DataFileWarning(self._records.where, note))
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -434,14 +435,14 @@ class TableStream(Stream):
 
     def _read(
         self,
-        met: Mapping[str, LevelCounts] | None = None,
+        counts: Mapping[str, LevelCounts] | None = None,
         bad: BadRows | None = None,
         watched: bool = False,
         most_rows: int | None = None,
     ) -> Iterator[EncodedPiece]:
         """All rows from the first on; `encoder` then knows those that were given, and no more.
 
-        met, bad : to count the rows of each level, and to remember rows that are left out
+        counts, bad : to count the rows of each level, and to remember rows that are left out
         watched : whether values and moments are wanted
         most_rows : that are read; None for all
         """
@@ -465,7 +466,7 @@ class TableStream(Stream):
                 end = ends[bisect_right(ends, start)]
                 piece = table.slice(start, min(step, room, end - start))
                 try:
-                    encoded = self._encoded(encoder, piece, met, watched)
+                    encoded = self._encoded(encoder, piece, counts, watched)
                 except ColumnProblem as error:
                     problem = self._raised(batch, start + error.cause.row, error)
                     mended = isinstance(problem, MendableError) and error.cause.may_be_found
@@ -473,8 +474,8 @@ class TableStream(Stream):
                         raise problem from None
                     if (step := error.cause.row) == 0:  # else the rows before it come first
                         found = f"column {quoted(error.column)}: {error.cause.found}"
-                        told = str(batch.refusal(start, found))
-                        bad.leave_out(first + start, told, problem, rows)
+                        message = str(batch.refusal(start, found))
+                        bad.leave_out(first + start, message, problem, rows)
                         encoder.helps = False
                         start, step = start + 1, 1
                     continue
@@ -489,10 +490,10 @@ class TableStream(Stream):
     def _wanted(self) -> Wanted:
         encoder = self.encoder
         gone = set(self.matched.missing)
-        there = [name for name in encoder.columns_ if name not in gone]
+        present = [name for name in encoder.columns_ if name not in gone]
         label = [] if self.label_name is None else [self.label_name]
         numbers = [name for name in encoder.plain_numbers() if name not in gone]
-        columns, levels = [*there, *label], encoder.levels()
+        columns, levels = [*present, *label], encoder.levels()
         return Wanted(columns, encoder.decimal, levels, numbers, self._skips, self._ignores)
 
     def _batches(self, wanted: Wanted) -> Iterator[Batch]:
@@ -521,7 +522,7 @@ class TableStream(Stream):
         self,
         encoder: TableEncoder,
         piece: Any,
-        met: Mapping[str, LevelCounts] | None,
+        level_counts: Mapping[str, LevelCounts] | None,
         watched: bool,
     ) -> EncodedPiece:
         """A piece of a table; a row that is refused has taught nothing."""
@@ -535,10 +536,10 @@ class TableStream(Stream):
                 raise ColumnProblem(label, problem) from None
             cells = cells._replace(several=several_of(piece, label))
         known = piece.column(label) if label and encoder.lags_of_label else None
-        counts = encoder.no_levels() if met else {}
+        counts = encoder.no_levels() if level_counts else {}
         X = encoder.encode(piece, counts, self._learns, known, follows=encoder.lags is not None)
-        for name, one in (met or {}).items():
-            one.join(counts[name])
+        for name, total in (level_counts or {}).items():
+            total.join(counts[name])
         moments = encoder.moments_of(piece) if watched else None
         return X, cells, encoder.values, moments
 

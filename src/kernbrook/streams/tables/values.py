@@ -22,7 +22,7 @@ from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.records import is_number, quoted, without_gaps
 from kernbrook.telling import tell
 
-TRUTH = {word: float(one == "True") for word, one in BOOLEANS.items()}
+TRUTH = {word: float(truth == "True") for word, truth in BOOLEANS.items()}
 DATE_PARTS = ("days", "hour", "weekday", "yearday")
 CYCLES = DATE_PARTS[1:]
 
@@ -86,8 +86,8 @@ def option(name: str, value: str, given: str = "") -> str:
     >>> option("drop", "my column"), option("dates", "when", "=%d.%m.%Y")
     ("drop (--drop 'my column')", 'dates (--dates when=%d.%m.%Y)')
     """
-    told = argument(value, given)
-    return f"{name} (--{name}{'=' if told.startswith('-') else ' '}{told})"
+    text = argument(value, given)
+    return f"{name} (--{name}{'=' if text.startswith('-') else ' '}{text})"
 
 
 def argument(name: str, given: str = "") -> str:
@@ -110,7 +110,7 @@ def date_ways(column: str) -> list[str]:
 def date_option(column: str, parts: tuple[str, ...], formats: Sequence[str]) -> str:
     """How to declare the format of a column, by one of these."""
     kept = [] if parts == CYCLES else list(parts)
-    given = [argument(column, "=" + ",".join([*kept, in_commas(one)])) for one in formats]
+    given = [argument(column, "=" + ",".join([*kept, in_commas(form)])) for form in formats]
     return f"dates (--dates {' or '.join(given)})"
 
 
@@ -324,8 +324,8 @@ def levels_in(
         texts = [f"{value:f}" for value in values.to_pylist()]
     elif pa.types.is_floating(kind):  # as programs write them: the fewest digits of this precision
         texts = [str(value) for value in values.to_numpy(zero_copy_only=False)]
-        there = np.array([text != "nan" for text in texts] or [True])
-        numbers = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+        has_value = np.array([text != "nan" for text in texts] or [True])
+        numbers = np.append(np.where(has_value, np.cumsum(has_value) - 1, -1), -1)
         found, texts = numbers[found], [text for text in texts if text != "nan"]
     else:
         texts = [str(value) for value in values.to_pylist() if value is not None]
@@ -446,12 +446,12 @@ def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequ
 
 def warn_of(counts: Iterable[LevelCounts], name: str) -> None:
     """Warn of what `told_of` says of data of a name."""
-    for told in told_of(counts):
-        tell(DataFileWarning(name, told))
+    for note in told_of(counts):
+        tell(DataFileWarning(name, note))
 
 
 def told_of(counts: Iterable[LevelCounts]) -> list[str]:
     """What is odd about the levels of all columns, a sentence each; of very many the first."""
-    lines = [line for one in counts if (line := one.told())]
+    lines = [line for column in counts if (line := column.told())]
     more = len(lines) - _MOST_TOLD
     return [*lines[:_MOST_TOLD], f"and so in {more:,} more columns"] if more > 0 else lines
