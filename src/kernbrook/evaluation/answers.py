@@ -73,11 +73,12 @@ class Answer(NamedTuple):
 
     def checked(self, last: int, classes: NDArray[Any] | None) -> Answer:
         """The same, after that to a last row, with its label as one of the classes or a number."""
-        said, chance = self.predicted, self.chance
+        predicted, chance = self.predicted, self.chance
         if type(self.row) is not int or self.row <= last:
             raise InputError(f"row {self.row!r:.40} after row {last}")
-        if classes is None and said is not None and not (is_number(said) and abs(said) < math.inf):
-            raise InputError(f"expected a number as predicted, found {said!r:.40}")
+        is_finite = is_number(predicted) and abs(predicted) < math.inf
+        if classes is None and predicted is not None and not is_finite:
+            raise InputError(f"expected a number as predicted, found {predicted!r:.40}")
         if chance is not None and not (is_number(chance) and 0 <= chance <= 1):
             raise InputError(f"expected a chance from 0 to 1, found {chance!r:.40}")
         return self if self.label is None else self._replace(label=as_label(self.label, classes))
@@ -245,18 +246,18 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
         table, known = load_checkpoint(path)
         stream = open_like(None if known is None else table, data, label=label)
     _check_rows(stream, answers, log.path)
-    given = [one for one in answers.values() if one.label is not None]
-    columns: dict[str, Any] = {"row": pa.array([one.row for one in given], pa.int64())}
+    given = [answer for answer in answers.values() if answer.label is not None]
+    columns: dict[str, Any] = {"row": pa.array([answer.row for answer in given], pa.int64())}
     names: dict[str, str] = {}
     if (records := stream.records()) is not None:
         raw = RawRows(records)
         names = _named([name for name in raw.columns if name not in (label, stream.label_name)])
-        rows = raw.rows([one.row for one in given], list(names.values()))
+        rows = raw.rows([answer.row for answer in given], list(names.values()))
         columns |= {name: rows.column(was) for name, was in names.items()}
-    columns["label"] = pa.array([one.label for one in given])
-    columns["predicted"] = pa.array([one.predicted for one in given])
+    columns["label"] = pa.array([answer.label for answer in given])
+    columns["predicted"] = pa.array([answer.predicted for answer in given])
     if begun.classes is not None:
-        columns["chance"] = pa.array([one.chance for one in given], pa.float64())
+        columns["chance"] = pa.array([answer.chance for answer in given], pa.float64())
     plain = set(stream.feature_names or ())
     if (encoder := stream.encoder) is not None:
         place_of = encoder.place_of
@@ -271,20 +272,20 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
 
 def _check_rows(stream: Stream, answers: Mapping[int, Answer], log: Path) -> None:
     """InputError where the rows are not those that were answered."""
-    content, met, last = Content(answers), 0, max(answers, default=0)
+    content, n_seen, last = Content(answers), 0, max(answers, default=0)
     for X, y in stream.chunks() if answers else ():
         content.update(X, np.zeros(len(y)))
-        if (met := met + len(y)) >= last:
+        if (n_seen := n_seen + len(y)) >= last:
             break
     for row, answer in answers.items():
-        if row > met:
-            problem = f"row {row:,} was answered, here are {met:,} rows"
+        if row > n_seen:
+            problem = f"row {row:,} was answered, here are {n_seen:,} rows"
         elif content.marked[row] != answer.digest:
             problem = f"the rows up to row {row:,} are not those there"
         else:
             continue
-        told = f"{log} has the answers to other data: {problem}"
-        raise InputError(f"{told}. Give the data that were labelled")
+        message = f"{log} has the answers to other data: {problem}"
+        raise InputError(f"{message}. Give the data that were labelled")
 
 
 def _named(columns: list[str]) -> dict[str, str]:

@@ -28,12 +28,12 @@ BATCH = 10  # rows that scikit-learn's models learn at once: a call costs as muc
 WINDOW = 1000  # rows of nearest neighbours
 
 
-def river(module: str, what: str) -> Any:
+def river(module: str, name: str) -> Any:
     """A module of River, such as "drift"; InputError where River is not there."""
     try:
         return import_module(f"river.{module}")
     except ModuleNotFoundError as error:
-        raise InputError(f"{what} needs the package river: pip install river") from error
+        raise InputError(f"{name} needs the package river: pip install river") from error
 
 
 class Scaled(BaseEstimator):

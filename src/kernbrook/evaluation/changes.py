@@ -131,9 +131,9 @@ class Changes:
                 date = None if dates is None or dates[at] == NO_DATE else int(dates[at])
                 self.buckets.append(Bucket(int(rows[at]), date))
             last = self.buckets[-1]
-            own = losses[at : at + UNIT - last.rows]
-            last.add(own, self._bounded(own))
-            at += len(own)
+            piece = losses[at : at + UNIT - last.rows]
+            last.add(piece, self._bounded(piece))
+            at += len(piece)
             if last.rows == UNIT:
                 self._look(int(rows[at - 1]))
 
@@ -159,9 +159,9 @@ class Changes:
             before, after = self.buckets[:cut], self.buckets[cut:]
             self.n_changes += 1
             parts = (before, after)
-            losses = (min(sum(one.loss for one in part), LARGEST_SUM) for part in parts)
+            losses = (min(sum(bucket.loss for bucket in part), LARGEST_SUM) for part in parts)
             old, new = (loss / _rows(part) for loss, part in zip(losses, parts, strict=True))
-            low, high = (sum(one.total for one in part) / _rows(part) for part in parts)
+            low, high = (sum(bucket.total for bucket in part) / _rows(part) for part in parts)
             change = Change(after[0].first, after[0].date, row, old, new, low < high)
             self.found = [*self.found, change][-(self.kept or 0) :]
             self.buckets = after
@@ -174,7 +174,7 @@ class Changes:
         if len(self.buckets) < 2:
             return None
         rows, totals, squares = np.array(
-            [[one.rows, one.total, one.squares] for one in self.buckets]
+            [[bucket.rows, bucket.total, bucket.squares] for bucket in self.buckets]
         ).T
         n, total = rows.sum(), totals.sum()
         variance = (squares + rows * (totals / rows - total / n) ** 2).sum() / n
@@ -203,4 +203,4 @@ class Changes:
 
 
 def _rows(buckets: list[Bucket]) -> int:
-    return sum(one.rows for one in buckets)
+    return sum(bucket.rows for bucket in buckets)

@@ -48,7 +48,7 @@ class Checkpoint:
     @property
     def rows(self) -> int:
         """Rows learned from, of all data."""
-        return sum(one.rows for one in self.past)
+        return sum(data.rows for data in self.past)
 
     @property
     def last(self) -> Past:
@@ -60,7 +60,7 @@ class Checkpoint:
         windows = None if self.windows is None or self.judge is not None else self.windows
         return {
             **vars(self),
-            "past": [asdict(one) for one in self.past],
+            "past": [asdict(data) for data in self.past],
             "windows": None if windows is None else asdict(windows),
             "judge": None if self.judge is None else self.judge.described(),
         }
@@ -127,7 +127,7 @@ def _of_before(found: dict[str, Any]) -> dict[str, Any]:
         length, sums, past.judged = windows["length"], windows["sums"], windows["rows"]
         past.sums = {"loss": found["loss"]}
         counts = [min(length, past.judged - length * i) for i in range(len(sums))]
-        spans = [Sums(n, n, {"loss": own}) for n, own in zip(counts, sums, strict=True)]
+        spans = [Sums(n, n, {"loss": loss}) for n, loss in zip(counts, sums, strict=True)]
         windows = asdict(Windows(length, spans))
     kept: dict[str, Any] = {name: found[name] for name in ("finished", "seconds") if name in found}
     return {**kept, "past": [asdict(past)], "windows": windows}
@@ -137,7 +137,7 @@ def _check(checkpoint: Checkpoint, table: TableModel) -> None:
     """InputError where what is said of a training is nothing that it can be."""
     if not checkpoint.past:
         raise InputError("past: expected data")
-    more = any((one.loss or 0) > one.judged for one in checkpoint.past)
+    more = any((data.loss or 0) > data.judged for data in checkpoint.past)
     if more and task_of(table.model) == "classification":
         raise InputError("past: more mistakes than rows")
     if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:

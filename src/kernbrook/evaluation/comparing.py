@@ -160,7 +160,7 @@ def compare(
     task = next(iter(choices.values())).task
     measure = None if measure is None else measure_named(measure, task)
     facts = manifest(seed) | {"data": stream.name}
-    facts["parameters"] = {key: repr(one) for key, one in plan.overrides.items()}
+    facts["parameters"] = {key: repr(value) for key, value in plan.overrides.items()}
     facts |= {} if lateness.at_once else lateness._asdict()
     facts |= {} if measure is None else {"measure": measure}
     models = [name for name, given in (plan.rows or {}).items() if name != given]
@@ -245,7 +245,7 @@ def _collected(
     found: dict[str, dict[int, Outcome]] = {name: {} for name in titles}
     for (name, run), outcome in results:
         found[name][run] = outcome
-        done = {name: own for name, own in found.items() if len(own) == runs}
+        done = {name: records for name, records in found.items() if len(records) == runs}
         if so_far and len(found[name]) == runs and len(done) < len(titles):
             rows, left_out = _rows(done, titles)
             if rows:
@@ -261,8 +261,8 @@ def _rows(
 ) -> tuple[tuple[Row, ...], dict[str, str]]:
     """The rows of recipes whose runs all came to their end, and why others did not."""
     rows, left_out = [], {}
-    for name, own in found.items():
-        outcomes = [own[run] for run in sorted(own)]
+    for name, by_run in found.items():
+        outcomes = [by_run[run] for run in sorted(by_run)]
         errors = [outcome for outcome in outcomes if isinstance(outcome, InputError)]
         if errors:
             left_out[name] = str(errors[0])

@@ -112,20 +112,20 @@ class Watched:
             self._take(X, y, None)
         left, taken = len(y), []
         while left:
-            one = self._waiting.popleft()
-            if len(one[1]) > left:
-                own, rest = (
-                    tuple(None if part is None else part[rows] for part in one)
+            piece = self._waiting.popleft()
+            if len(piece[1]) > left:
+                head, rest = (
+                    tuple(None if part is None else part[rows] for part in piece)
                     for rows in (slice(left), slice(left, None))
                 )
                 self._waiting.appendleft(rest)  # type: ignore[arg-type]
-                one = own  # type: ignore[assignment]
-            left -= len(one[1])
-            taken.append(one)
+                piece = head  # type: ignore[assignment]
+            left -= len(piece[1])
+            taken.append(piece)
         rows, labels, self.dates = taken[0]
         if len(taken) > 1:  # of tables alone
             rows = np.concatenate([values for values, _, _ in taken])
-            labels = np.concatenate([own for _, own, _ in taken])
+            labels = np.concatenate([labels for _, labels, _ in taken])
             dates = [dates for _, _, dates in taken if dates is not None]
             self.dates = np.concatenate(dates) if dates else None
         if self._tells and not isinstance(X, np.ndarray):  # hashed words stand behind the values

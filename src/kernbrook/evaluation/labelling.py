@@ -88,9 +88,9 @@ class Labelling(Stretch):
         """
         if not self.expected:
             return None
-        labels, said = map(np.array, zip(*self.expected, strict=True))
+        labels, predictions = map(np.array, zip(*self.expected, strict=True))
         found = Measures(getattr(self.model, "classes_", None), model=self.model, rules=())
-        found.add(labels, Learned(said, np.ones(len(said), dtype=bool)))
+        found.add(labels, Learned(predictions, np.ones(len(predictions), dtype=bool)))
         return found
 
     def count(self, answer: Answer) -> None:
@@ -101,8 +101,8 @@ class Labelling(Stretch):
         self.given += 1
         if answer.predicted is not None:
             self.expected.append((answer.label, answer.predicted))
-            said, label = np.array([answer.predicted]), np.array([answer.label])
-            lost = {"loss": losses(said, label, task_of(self.model))}
+            predicted, label = np.array([answer.predicted]), np.array([answer.label])
+            lost = {"loss": losses(predicted, label, task_of(self.model))}
             self.data.add(1, lost)
             if self.windows is not None:
                 self.windows.add(1, lost)
@@ -298,7 +298,7 @@ class _Session(Session):
         """The session anew, from a copy of the model and up to the last answer, without that."""
         if (last := self.state.last) is None:
             raise InputError("undo: there is no answer to take back")
-        copy = next(one for one in reversed(self._copies) if one.rows < last.row)
+        copy = next(copy for copy in reversed(self._copies) if copy.rows < last.row)
         state = Labelling(copy.model, self.log.path, rows=copy.rows)
         self.table.model = copy.model
         place = self.place._replace(known=copy.known)
@@ -326,9 +326,9 @@ class _Session(Session):
             copy = _Copy(self.state.rows, deepcopy(self.table.model), self.reached())
             self._copies = [self._copies[-1], copy]
         self._x = X
-        told = {} if self.classes is None else {"classes": self.classes}
+        named = {} if self.classes is None else {"classes": self.classes}
         try:
-            self.table.model.learn(X, self._answer, **told)
+            self.table.model.learn(X, self._answer, **named)
         except _OtherError:
             raise
         except InputError as error:
@@ -384,14 +384,15 @@ class _Session(Session):
         """What the model says of the row, as one that learns no more would, and why it asks."""
         model, predicted, votes, chances = self.table.model, None, None, None
         if model.labels_asked_ > 0:
-            said = said_of(model, self._x)
-            predicted = said.predictions.tolist()[0]
-            if self.classes is not None and said.scores is not None:
-                votes = said.scores[0]
-                chances = None if said.probabilities is None else said.probabilities[0]
+            outputs = said_of(model, self._x)
+            predicted = outputs.predictions.tolist()[0]
+            if self.classes is not None and outputs.scores is not None:
+                votes = outputs.scores[0]
+                chances = None if outputs.probabilities is None else outputs.probabilities[0]
                 if len(votes) == 1:
                     votes = np.array([-1, 1]) * votes[0] + 0.0  # which makes 0 of -0
-        given = (one.row for one in reversed(self.log.answers.values()) if one.label is not None)
+        answers = reversed(self.log.answers.values())
+        given = (answer.row for answer in answers if answer.label is not None)
         why = reason(model, self.classes, chances, row - 1 - next(given, 0))
         usual = self._usual.means(), self._usual.deviations()
         return Question(row, self._x, predicted, votes, chances, *usual, why)

@@ -65,19 +65,19 @@ class LatePass:
 
         Returns what was said of them, and (n,) how far each was from the last label known, from 1.
         """
-        said, places, at = [], [], 0
+        parts, places, at = [], [], 0
         while at < len(y):
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
             part, ahead = X[at:end], self._seen - self.told
             with so_many_wait(ahead):  # `say` takes longer, and knows what a new model says
                 learned = self.told > 0
-                said.append(read(self.estimator, part) if learned else self._late.say(part, ahead))
+                parts.append(read(self.estimator, part) if learned else self._late.say(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at
             self._learn_known()
             at = end
-        return joined(said), np.concatenate(places)
+        return joined(parts), np.concatenate(places)
 
     def _learn_known(self) -> None:
         """Learn the rows whose labels are there by now, in their order."""

@@ -42,13 +42,13 @@ def locked(path: str | PathLike[str]) -> Iterator[None]:
         raise InputError(
             f"{path} is in use: this model is being trained or labelled already{_by_whom(place)}"
         )
-    there = _identity(place)
+    found = _identity(place)
     try:
         yield
     finally:
         # Where somebody has removed it, there may be another's now.
         with contextlib.suppress(OSError):  # not while it is open, on Windows
-            if _identity(place) == there:
+            if _identity(place) == found:
                 place.unlink()
         lock.release()
 

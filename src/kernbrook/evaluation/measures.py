@@ -58,9 +58,9 @@ Floats = NDArray[np.float64]
 
 def measure_named(name: str, task: Task | None = None) -> str:
     """The measure of that name, for that task: log_loss may be written LogLoss or log-loss."""
-    known = {one: of for of, names in MEASURES.items() for one in names}
+    known = {name: of for of, names in MEASURES.items() for name in names}
     written = str(name).lower().replace("_", "").replace("-", "")
-    found = next((one for one in known if one.replace("_", "") == written), None)
+    found = next((name for name in known if name.replace("_", "") == written), None)
     if found is None:
         raise UnknownNameError("measure", str(name), list(known))
     if task not in (None, known[found]):
@@ -112,20 +112,20 @@ def judged_labels(classes: NDArray[Any] | None, y: Any) -> tuple[NDArray[Any], A
     And these labels, of classes their numbers; and how many rows have none at all.
     """
     y = as_labels(y)
-    there = present(y)
+    labelled = present(y)
     if classes is None:
-        numbers, found = np.full(len(y), np.nan), plain(y[there])
+        numbers, found = np.full(len(y), np.nan), plain(y[labelled])
         if found.dtype.kind in "biuf":
-            numbers[there] = found
+            numbers[labelled] = found
         known = np.abs(numbers) < LARGEST
     else:
         numbers = np.full(len(y), -1)
-        numbers[there] = class_numbers(classes, spelled_as(y[there], classes))
+        numbers[labelled] = class_numbers(classes, spelled_as(y[labelled], classes))
         known = numbers >= 0
-    return known, numbers[known], int((~there).sum())
+    return known, numbers[known], int((~labelled).sum())
 
 
-def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], said: Learned) -> Costs:
+def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], outputs: Learned) -> Costs:
     """What rows cost whose labels are numbers, (n,); of classes (c,) those from 0.
 
     "error", bool, with probabilities "log_loss", of which none is below 2^-52. Of numbers "squared"
@@ -133,15 +133,15 @@ def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], said: Learned)
     one; the others count 0.
     """
     if classes is not None:
-        costs: Costs = {"error": class_numbers(classes, said.predictions) != numbers}
-        if said.probabilities is not None:
-            own = said.probabilities[np.arange(len(numbers)), numbers]
-            costs["log_loss"] = -np.log(np.clip(own, SMALLEST_CHANCE, 1 - SMALLEST_CHANCE))
+        costs: Costs = {"error": class_numbers(classes, outputs.predictions) != numbers}
+        if outputs.probabilities is not None:
+            chances = outputs.probabilities[np.arange(len(numbers)), numbers]
+            costs["log_loss"] = -np.log(np.clip(chances, SMALLEST_CHANCE, 1 - SMALLEST_CHANCE))
         return costs
-    squared = losses(said.predictions, numbers, "regression")
-    costs = {"squared": squared, "absolute": np.abs(said.predictions - numbers)}
-    if said.intervals is not None:
-        low, high = said.intervals.T
+    squared = losses(outputs.predictions, numbers, "regression")
+    costs = {"squared": squared, "absolute": np.abs(outputs.predictions - numbers)}
+    if outputs.intervals is not None:
+        low, high = outputs.intervals.T
         finite = np.isfinite(high - low)
         costs["covered"] = (low <= numbers) & (numbers <= high)
         costs |= {"width": np.where(finite, high - low, 0.0), "finite": finite}
@@ -155,7 +155,7 @@ def measures_of(sums: Mapping[str, Any], rows: Any) -> dict[str, Floats]:
     that are finite; NaN as long as there is none.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = {name: np.asarray(own, dtype=float) / rows for name, own in sums.items()}
+        means = {name: np.asarray(total, dtype=float) / rows for name, total in sums.items()}
         found: dict[str, Floats] = {k: means[k] for k in ("error", "log_loss") if k in means}
         if "squared" in means:
             found["mse"], found["rmse"] = means["squared"], np.sqrt(means["squared"])
@@ -167,12 +167,12 @@ def measures_of(sums: Mapping[str, Any], rows: Any) -> dict[str, Floats]:
     return found
 
 
-def ranking_scores(said: Learned) -> Floats | None:
+def ranking_scores(outputs: Learned) -> Floats | None:
     """(n,) by which rows of two classes are ranked: log odds, else scores; None without any."""
-    scores = said.scores
-    if said.probabilities is not None:
+    scores = outputs.scores
+    if outputs.probabilities is not None:
         with np.errstate(divide="ignore"):
-            scores = np.subtract(*np.log(said.probabilities.T[::-1]))
+            scores = np.subtract(*np.log(outputs.probabilities.T[::-1]))
     return None if scores is None or np.isnan(scores).any() else scores.ravel()
 
 
@@ -213,7 +213,7 @@ def areas(numbers: Ints, scores: Floats, ends: Sequence[int] | Ints) -> Floats:
 
 
 def measures_over(
-    classes: NDArray[Any] | None, y: NDArray[Any], said: Learned, ends: Ints
+    classes: NDArray[Any] | None, y: NDArray[Any], outputs: Learned, ends: Ints
 ) -> dict[str, Floats]:
     """The measures of a model after so many rows each, (h,) rising; those that all rows have.
 
@@ -222,11 +222,11 @@ def measures_over(
     known, numbers, _ = judged_labels(classes, y)
     if not len(numbers):
         return {}
-    said, rows = said.of(known), np.cumsum(known)[ends - 1]
-    costs = costs_of(classes, numbers, said)
-    found = measures_of({name: summed(0, own)[rows] for name, own in costs.items()}, rows)
+    outputs, rows = outputs.of(known), np.cumsum(known)[ends - 1]
+    costs = costs_of(classes, numbers, outputs)
+    found = measures_of({name: summed(0, cost)[rows] for name, cost in costs.items()}, rows)
     if classes is not None and len(classes) == 2:
-        scores = ranking_scores(said)
+        scores = ranking_scores(outputs)
         if scores is not None:
             found["auc"] = areas(numbers, scores, rows)
     return found
@@ -248,13 +248,13 @@ class Sums:
     def add(self, rows: int, costs: Mapping[str, NDArray[Any]], dates: Any = None) -> None:
         """Take in more rows, what the judged ones of them cost, and the dates, (n,) or None."""
         judged = len(next(iter(costs.values()), ()))
-        self._take(rows, judged, {k: added(self.sums.get(k, 0), own) for k, own in costs.items()})
-        if dates is not None and (there := dates[dates != NO_DATE]).size:
-            self._over(int(there.min()), int(there.max()))
+        self._take(rows, judged, {k: added(self.sums.get(k, 0), cost) for k, cost in costs.items()})
+        if dates is not None and (moments := dates[dates != NO_DATE]).size:
+            self._over(int(moments.min()), int(moments.max()))
 
     def join(self, other: Sums) -> None:
         """Take in the rows of one that follows."""
-        sums = {name: self.sums.get(name, 0) + own for name, own in other.sums.items()}
+        sums = {name: self.sums.get(name, 0) + total for name, total in other.sums.items()}
         self._take(other.rows, other.judged, sums)
         if other.began is not None and other.ended is not None:
             self._over(other.began, other.ended)
@@ -263,7 +263,7 @@ class Sums:
         self.rows += rows
         if judged:
             known = {name for name in sums if name in self.sums or not self.judged}
-            self.sums = {k: min(own, LARGEST_SUM) for k, own in sums.items() if k in known}
+            self.sums = {k: min(total, LARGEST_SUM) for k, total in sums.items() if k in known}
             self.judged += judged
 
     def _over(self, began: int, ended: int) -> None:
@@ -277,7 +277,7 @@ class Sums:
     def values(self) -> dict[str, float]:
         """The measures that all rows have, by name; see `measures_of`."""
         found = measures_of(self.sums, self.judged) if self.judged else {}
-        return {name: float(own) for name, own in found.items()}
+        return {name: float(value) for name, value in found.items()}
 
 
 # -- beside trivial rules ------------------------------------------------------------------------
@@ -300,14 +300,15 @@ class Rule:
 
     def add(self, y: NDArray[Any], coverage: float | None) -> Costs:
         """What it costs on more rows; y : (n,) labels, of classes their numbers."""
-        own = None if self.classes is None else np.arange(len(self.classes))
-        known = {} if own is None else {"classes": own}
+        classes = None if self.classes is None else np.arange(len(self.classes))
+        known = {} if classes is None else {"classes": classes}
         with intervals_of(coverage):
             if self.learns:
-                said: Learned = self.estimator._learn_scored(_ROW, y, **known)
+                outputs: Learned = self.estimator._learn_scored(_ROW, y, **known)
             else:  # the same of each row
-                said, own = read(self.estimator, _ROW).of(np.zeros(len(y), np.intp)), self.classes
-        costs = costs_of(own, y, said)
+                outputs = read(self.estimator, _ROW).of(np.zeros(len(y), np.intp))
+                classes = self.classes
+        costs = costs_of(classes, y, outputs)
         self.sums.add(len(y), costs)
         return costs
 
@@ -365,8 +366,8 @@ class Measures:
         last: Any = None,
     ):
         self.classes, self.coverage = classes, coverage
-        known = {k: one for k, one in ((LEARNED, rule_of(model)), (LAST, last)) if one is not None}
-        self.rules = {name: Rule(one, classes, learns=False) for name, one in known.items()}
+        known = {k: r for k, r in ((LEARNED, rule_of(model)), (LAST, last)) if r is not None}
+        self.rules = {name: Rule(rule, classes, learns=False) for name, rule in known.items()}
         if classes is not None and len({rule.says for rule in self.rules.values()}) == 1:
             self.rules.pop(LAST, None)  # both say one label
         make = TrivialRegressor if classes is None else TrivialClassifier
@@ -386,29 +387,29 @@ class Measures:
         """What is predicted."""
         return "regression" if self.classes is None else "classification"
 
-    def add(self, y: Any, said: Learned) -> dict[str, Costs]:
+    def add(self, y: Any, outputs: Learned) -> dict[str, Costs]:
         """Count more rows: labels (n,), of which None and NaN are none, and what was said of them.
 
         Returns what each row with a label that the model can know costs, for "model" and each rule.
         """
-        return self.judge(y, said)[1]
+        return self.judge(y, outputs)[1]
 
-    def judge(self, y: Any, said: Learned) -> tuple[NDArray[np.bool_], dict[str, Costs]]:
+    def judge(self, y: Any, outputs: Learned) -> tuple[NDArray[np.bool_], dict[str, Costs]]:
         """As `add`; and first (n,) bool, which rows have such a label."""
         known, numbers, unlabelled = judged_labels(self.classes, y)
         self.unlabelled += unlabelled
         self.unknown += len(known) - len(numbers) - unlabelled
         if not len(numbers):
             return known, {}
-        said = said.of(known)
+        outputs = outputs.of(known)
         if self.classes is not None and len(self.classes) == 2:
-            scores, ranks = ranking_scores(said), self.ranks
+            scores, ranks = ranking_scores(outputs), self.ranks
             if ranks is None and self.model.judged == 0:
                 ranks = np.zeros((2, BINS), dtype=np.int64)
             self.ranks = None
             if scores is not None and ranks is not None:
                 self.ranks = ranks + ranks_of(numbers, bins_of(scores))
-        costs = costs_of(self.classes, numbers, said)
+        costs = costs_of(self.classes, numbers, outputs)
         self.model.add(len(numbers), costs)
         rules = {name: rule.add(numbers, self.coverage) for name, rule in self.rules.items()}
         return known, {"model": costs, **rules}
@@ -438,10 +439,10 @@ class Measures:
 
     def values(self) -> dict[str, dict[str, float]]:
         """The measures of the model and of each rule; none where no row has a label."""
-        own = self.model.values()
+        values = self.model.values()
         if self.ranks is not None:
-            own["auc"] = area(self.ranks)
-        return {"model": own, **{name: rule.values() for name, rule in self.rules.items()}}
+            values["auc"] = area(self.ranks)
+        return {"model": values, **{name: rule.values() for name, rule in self.rules.items()}}
 
     def described(self) -> dict[str, Any]:
         """What was counted and what the rules know so far, as plain values for a file."""
@@ -472,9 +473,9 @@ class Measures:
                 self.ranks[:, place] = counts
         for name, rule in self.rules.items():
             if rule.learns and name in found.rules:
-                own = [*found.rules[name], None, None]
-                rule.sums = _sums(own[0])
-                _know(rule.estimator, own[1], self.classes)
+                entry = [*found.rules[name], None, None]
+                rule.sums = _sums(entry[0])
+                _know(rule.estimator, entry[1], self.classes)
 
 
 _Ranked = Annotated[int, 0, 2**53]
@@ -495,9 +496,9 @@ def _sums(given: Any) -> Sums:
     sums: Sums = read_as(Sums, given, "measures")
     if "counts" in given:
         counts = read_as(dict[str, Count], given["counts"], "measures: counts")
-        own = {"finite": counts.pop("width")} if "width" in counts else {}
-        own |= {k: v for k, v in sums.sums.items() if counts.get(k, sums.rows) == sums.rows}
-        sums.judged, sums.sums = sums.rows, own
+        placed = {"finite": counts.pop("width")} if "width" in counts else {}
+        placed |= {k: v for k, v in sums.sums.items() if counts.get(k, sums.rows) == sums.rows}
+        sums.judged, sums.sums = sums.rows, placed
         if counts.get("ranked") != sums.rows:
             given["roc"] = None
     return sums
@@ -552,22 +553,22 @@ class Tally:
         last = None if judge is None else judge.measures.last_known()
         return cls(Measures(classes, coverage, model, names[:1], last), positive)
 
-    def add(self, y: NDArray[Any], said: Learned) -> None:
+    def add(self, y: NDArray[Any], outputs: Learned) -> None:
         """Count more rows: labels (n,), of which None and NaN are none, and what was said."""
         if not len(y):
             return
-        there = has_label(y)
+        labelled = has_label(y)
         if self.positive is not None:
             try:
                 here = is_label(y, self.positive)
             except ValueError:
                 here = np.zeros(len(y), dtype=bool)
             self._placeholders = self._placeholders and not here.any()
-            y = np.where(there, np.where(here, 1.0, -1.0), np.nan)
-        elif there.any():
-            self._first = y[there][0] if self._first is None else self._first
-            self._placeholders = self._placeholders and bool((y[there] == self._first).all())
-        self.measures.add(y, said)
+            y = np.where(labelled, np.where(here, 1.0, -1.0), np.nan)
+        elif labelled.any():
+            self._first = y[labelled][0] if self._first is None else self._first
+            self._placeholders = self._placeholders and bool((y[labelled] == self._first).all())
+        self.measures.add(y, outputs)
 
     @property
     def judged(self) -> Measures | None:

@@ -126,19 +126,19 @@ def hindsight(model: Any, mistakes: float) -> Hindsight | None:
     >>> found.mistakes + found.regret <= found.bound
     True
     """
-    own = getattr(model, "expert_mistakes_", None)
-    if own is None or len(own) < 2 or model.labels_asked_ < model.n_rounds_:
+    counted = getattr(model, "expert_mistakes_", None)
+    if counted is None or len(counted) < 2 or model.labels_asked_ < model.n_rounds_:
         return None
     selection = model.selection
     if selection is not None and not (
         isinstance(selection, Selection) and selection.update == "all"
     ):
         return None
-    best, combiner = int(own.argmin()), model.combiner
-    least, bound = float(own[best]), None
+    best, combiner = int(counted.argmin()), model.combiner
+    least, bound = float(counted[best]), None
     if isinstance(combiner, Hedge) and combiner.loss == "mistakes" and combiner.discount < 1:
         rate = math.log(1 / combiner.discount)
-        bound = 2 * (rate * least + math.log(len(own))) / (1 - combiner.discount)
+        bound = 2 * (rate * least + math.log(len(counted))) / (1 - combiner.discount)
     return Hindsight(best, least, float(mistakes) - least, bound)
 
 

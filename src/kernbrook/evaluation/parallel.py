@@ -64,13 +64,13 @@ def orders_of(
 def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
     """The orders of one data set in an .npz file of (p, n) integer arrays by name."""
     if not Path(path).is_file():
-        there = Path(path).exists()
-        raise DataFileError(path, "it is not an ordinary file" if there else "no such file")
+        exists = Path(path).exists()
+        raise DataFileError(path, "it is not an ordinary file" if exists else "no such file")
     if not zipfile.is_zipfile(path):
         raise DataFileError(path, "expected an .npz file of orders, found something else")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            found = {one: archive[one] if one == name else None for one in archive.files}
+            found = {key: archive[key] if key == name else None for key in archive.files}
     except Exception as error:
         raise DataFileError(path, f"not a readable .npz file: {error}") from None
     if (orders := found.get(name)) is None:
@@ -116,7 +116,7 @@ class Crew:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Begin a call; a large array is handed over once, whatever calls have it."""
         call = self._submit(function, *map(self._once, arguments))
-        self.begun = [*(one for one in self.begun if not one.done()), call]
+        self.begun = [*(call for call in self.begun if not call.done()), call]
         return call
 
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
@@ -191,7 +191,7 @@ def _held(path: str) -> Any:
 def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     with warnings.catch_warnings():
         warnings.showwarning = _show
-        return function(*(_held(one.path) if isinstance(one, Stored) else one for one in arguments))
+        return function(*(_held(arg.path) if isinstance(arg, Stored) else arg for arg in arguments))
 
 
 @cache
@@ -208,7 +208,7 @@ def _show(message: Warning | str, category: type[Warning], *where: Any, **more: 
 def _wait_until_begun(calls: Sequence[Future[Any]]) -> None:
     """A thread of joblib's prints a KeyError where calls are dropped before it has seen them."""
     end = time.monotonic() + 1.0
-    while time.monotonic() < end and not all(one.running() or one.done() for one in calls):
+    while time.monotonic() < end and not all(call.running() or call.done() for call in calls):
         time.sleep(0.001)
 
 
@@ -231,8 +231,8 @@ class Cluster(Crew):
             self._machines.setdefault(name.rpartition(":")[0], []).append(name)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        for one in self.begun:
-            one.cancel()
+        for call in self.begun:
+            call.cancel()
 
     def share(self, value: Any) -> Any:
         """As a result that the scheduler can make again: what is scattered goes with a worker."""
@@ -243,8 +243,8 @@ class Cluster(Crew):
 
     def everywhere(self, function: Callable[[], Any]) -> list[Future[Any]]:
         return [
-            self._submit(function, workers=own, allow_other_workers=True)
-            for own in self._machines.values()
+            self._submit(function, workers=machine, allow_other_workers=True)
+            for machine in self._machines.values()
         ]
 
     def _submit(self, function: Callable[..., Any], *arguments: Any, **where: Any) -> Future[Any]:

@@ -53,38 +53,38 @@ class Wanted(NamedTuple):
         """InputError where a model has no such thing."""
         if self.interval is not None:
             check_coverage("interval", self.interval)
-        for what, method in _METHODS.items():
-            if getattr(self, what) and not hasattr(model, method):
+        for name, method in _METHODS.items():
+            if getattr(self, name) and not hasattr(model, method):
                 of_numbers = task_of(model) == "regression"
                 other, instead = "interval" if of_numbers else "proba", ""
-                if of_numbers != (what == "interval"):
+                if of_numbers != (name == "interval"):
                     instead = f"; {other} (--{other}) says how sure it is"
-                raise InputError(f"{what}: {type(model).__name__} has none{instead}")
+                raise InputError(f"{name}: {type(model).__name__} has none{instead}")
 
-    def more(self, said: Learned) -> NDArray[np.float64] | None:
+    def more(self, outputs: Learned) -> NDArray[np.float64] | None:
         """The one thing that is wanted besides the labels; None where nothing is."""
-        if self.scores and said.scores is not None:
-            return said.scores[:, 0] if said.scores.shape[1] == 1 else said.scores
+        if self.scores and outputs.scores is not None:
+            return outputs.scores[:, 0] if outputs.scores.shape[1] == 1 else outputs.scores
         if self.proba:
-            return said.probabilities
-        return None if self.interval is None else said.intervals
+            return outputs.probabilities
+        return None if self.interval is None else outputs.intervals
 
-    def columns(self, model: Any, said: Learned) -> dict[str, NDArray[Any]]:
+    def columns(self, model: Any, outputs: Learned) -> dict[str, NDArray[Any]]:
         """Predictions with all that is wanted, as columns by name.
 
         "prediction"; "score of LABEL" for each class, of two the second; the name of each class for
         its probability; "low" and "high".
         """
-        found = {"prediction": said.predictions}
+        found = {"prediction": outputs.predictions}
         classes = [str(label) for label in getattr(model, "classes_", ())]
-        if self.scores and said.scores is not None:
-            names = classes if said.scores.shape[1] > 1 else classes[1:]
-            found |= {f"score of {k}": v for k, v in zip(names, said.scores.T, strict=True)}
-        if self.proba and said.probabilities is not None:
-            for name, own in zip(classes, said.probabilities.T, strict=True):
-                found[f"probability of {name}" if name in found else name] = own
-        if self.interval is not None and said.intervals is not None:
-            found |= dict(zip(("low", "high"), said.intervals.T, strict=True))
+        if self.scores and outputs.scores is not None:
+            names = classes if outputs.scores.shape[1] > 1 else classes[1:]
+            found |= {f"score of {k}": v for k, v in zip(names, outputs.scores.T, strict=True)}
+        if self.proba and outputs.probabilities is not None:
+            for name, values in zip(classes, outputs.probabilities.T, strict=True):
+                found[f"probability of {name}" if name in found else name] = values
+        if self.interval is not None and outputs.intervals is not None:
+            found |= dict(zip(("low", "high"), outputs.intervals.T, strict=True))
         return found
 
 
@@ -135,8 +135,8 @@ def predict(
     """
     wanted = Wanted(scores)
     wanted.check(model)
-    said = said_of(model, X)
-    return said.predictions, wanted.more(said)
+    outputs = said_of(model, X)
+    return outputs.predictions, wanted.more(outputs)
 
 
 def predict_stream(
@@ -199,8 +199,8 @@ def predict_stream(
     wanted.check(model)
     warn_of(stream.level_counts, stream.name)
     for X, _ in stream.chunks():
-        said = said_of(model, X, interval)
-        yield said.predictions, wanted.more(said)
+        outputs = said_of(model, X, interval)
+        yield outputs.predictions, wanted.more(outputs)
 
 
 def predict_table(

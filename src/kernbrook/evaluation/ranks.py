@@ -39,8 +39,8 @@ def best_rows(
     least = min(finite or found.values(), key=lambda values: values.mean())
     if measure in OF_SIZES:
         with np.errstate(divide="ignore"):
-            least, found = np.log(least), {name: np.log(own) for name, own in found.items()}
-    return tuple(name for name, own in found.items() if not _differs(own, least, paired))
+            least, found = np.log(least), {name: np.log(errors) for name, errors in found.items()}
+    return tuple(name for name, errors in found.items() if not _differs(errors, least, paired))
 
 
 def _differs(a: NDArray[np.float64], b: NDArray[np.float64], paired: bool) -> bool:
@@ -113,13 +113,13 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     >>> found.recipes, found.mean.tolist()
     (('omkc-dd', 'majority'), [1.0, 2.0])
     """
-    by_name = [{row.recipe: row for row in one.rows} for one in comparisons]
+    by_name = [{row.recipe: row for row in comparison.rows} for comparison in comparisons]
     first = comparisons[0].rows if comparisons else ()
-    if len({one.by for one in comparisons}) > 1:
+    if len({comparison.by for comparison in comparisons}) > 1:
         raise InputError("ranks: the data sets are compared by different measures")
     measured = [
-        {k for k, row in rows.items() if not np.isnan(row.measured(one.by)).any()}
-        for one, rows in zip(comparisons, by_name, strict=True)
+        {k for k, row in rows.items() if not np.isnan(row.measured(comparison.by)).any()}
+        for comparison, rows in zip(comparisons, by_name, strict=True)
     ]
     common = [row for row in first if all(row.recipe in names for names in measured)]
     if len(comparisons) < 2 or len(common) < 2:
@@ -139,7 +139,7 @@ def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     p_value = float(stats.friedmanchisquare(*errors.T).pvalue) if k > 2 else math.nan
     spread = float(stats.studentized_range.ppf(1 - LEVEL, k, np.inf)) / math.sqrt(2)
     return Ranking(
-        tuple(one.data for one in comparisons),
+        tuple(comparison.data for comparison in comparisons),
         recipes,
         tuple(row.title for row in common),
         stats.rankdata(errors, axis=1),

@@ -33,10 +33,10 @@ class KeptColumns:
 
     def next(self, rows: int) -> dict[str, NDArray[Any]]:
         """The columns of so many rows more, (rows,) each: as text, empty in gaps."""
-        own = [next(self._rows) for _ in range(rows)]
-        columns = zip(*own, strict=True) if own else [()] * len(self._names)
+        chunk = [next(self._rows) for _ in range(rows)]
+        columns = zip(*chunk, strict=True) if chunk else [()] * len(self._names)
         return {
-            name: np.array(["" if one is None else str(one) for one in values], dtype=object)
+            name: np.array(["" if value is None else str(value) for value in values], dtype=object)
             for name, values in zip(self._names, columns, strict=True)
         }
 

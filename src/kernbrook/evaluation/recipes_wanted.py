@@ -103,8 +103,8 @@ class Plan:
             choices.setdefault(name, Choice(title, task, online(model), title))
         counts = Counter(choice.title for choice in choices.values())
         return {  # titles that come twice have the names of their rows behind them
-            row: one if counts[one.title] == 1 else one._replace(title=f"{one.title} ({row})")
-            for row, one in choices.items()
+            row: c if counts[c.title] == 1 else c._replace(title=f"{c.title} ({row})")
+            for row, c in choices.items()
         }
 
 
@@ -114,21 +114,21 @@ def wanted(recipes: Any) -> dict[str, Any] | None:
         return None
     if isinstance(recipes, Mapping):
         named = dict(recipes)
-        if not all(isinstance(one, str) for one in named) or not _are_wanted(named.values()):
+        if not all(isinstance(recipe, str) for recipe in named) or not _are_wanted(named.values()):
             raise _unexpected(recipes)
         return named
     given = [recipes] if isinstance(recipes, str) or _is_model(recipes) else recipes
     if not isinstance(given, Iterable) or not _are_wanted(given := list(given)):
         raise _unexpected(recipes)
     rows: dict[str, Any] = {}
-    for one in given:
-        if isinstance(one, str):
-            texts = [_text(name, own) for name, own in parse(one)]
-            rows |= {text: text for text in texts}
-        elif (name := type(one).__name__) in rows:
+    for recipe in given:
+        if isinstance(recipe, str):
+            texts = [_text(name, settings) for name, settings in parse(recipe)]
+            rows |= {recipe: recipe for recipe in texts}
+        elif (name := type(recipe).__name__) in rows:
             raise InputError(f"recipes: two models named {name}; give a mapping, name to model")
         else:
-            rows[name] = one
+            rows[name] = recipe
     return rows
 
 
@@ -142,13 +142,13 @@ def _unexpected(recipes: Any) -> InputError:
 def are_recipes(given: Any, rows: int) -> bool:
     """Whether what follows a frame of so many rows is recipes or models, and not its labels."""
     if isinstance(given, (list, tuple)):
-        of_rows = len(given) == rows and not any(one in book.names() for one in given)
+        of_rows = len(given) == rows and not any(name in book.names() for name in given)
         return not of_rows and _are_wanted(given)
     return isinstance(given, (str, Mapping)) or _is_model(given)
 
 
 def _are_wanted(given: Iterable[Any]) -> bool:
-    return all(isinstance(one, str) or _is_model(one) for one in given)
+    return all(isinstance(recipe, str) or _is_model(recipe) for recipe in given)
 
 
 def _is_model(given: Any) -> bool:
@@ -171,13 +171,13 @@ def parse(text: str) -> list[tuple[str, dict[str, Any]]]:
     while mark:
         name, mark, rest = re.fullmatch(r"([^(,]*)([(,]?)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
         name = name.strip()
-        own: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if mark == "(":
-            own, rest = _settings(name, rest)
+            settings, rest = _settings(name, rest)
             mark, rest = re.fullmatch(r"\s*(,?)(.*)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
             if rest and not mark:
                 raise InputError(f"recipes: expected a comma after {name}(...), found {rest!r:.40}")
-        found.append((name, own))
+        found.append((name, settings))
     return found
 
 
@@ -207,10 +207,10 @@ def _value(name: str, parameter: str, node: ast.expr) -> Any:
         ) from None
 
 
-def _text(name: str, own: Mapping[str, Any]) -> str:
+def _text(name: str, overrides: Mapping[str, Any]) -> str:
     """A recipe with its settings, as `parse` reads them."""
-    settings = ", ".join(f"{key}={value!r}" for key, value in own.items())
-    return f"{name}({settings})" if own else name
+    settings = ", ".join(f"{key}={value!r}" for key, value in overrides.items())
+    return f"{name}({settings})" if overrides else name
 
 
 def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Choice]:
@@ -229,16 +229,16 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
     for row, given in rows.items():
         try:
             if row in parsed:
-                ((name, own),) = parsed[row]
-                if "random_state" in own:
+                ((name, settings),) = parsed[row]
+                if "random_state" in settings:
                     raise InputError("random_state: give seed, each run draws its own from it")
-                machine = make_online(name, **{**shared[name], **own})
-                title, said = _text(book.title(name), own), given
+                machine = make_online(name, **{**shared[name], **settings})
+                title, text = _text(book.title(name), settings), given
             else:
                 machine, title = online(given), _title(given)
-                said = shown(given) if hasattr(given, "get_params") else title  # as River's do not
+                text = shown(given) if hasattr(given, "get_params") else title  # as River's do not
             check_settings(machine)
-            choices[row] = Choice(title, task_of(machine), machine, said)
+            choices[row] = Choice(title, task_of(machine), machine, text)
         except InputError as error:
             if row in book.names():
                 raise
@@ -247,9 +247,9 @@ def choices_of(rows: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
     for row, choice in choices.items():
         by_task.setdefault(choice.task, []).append(row)
     if len(by_task) > 1:
-        told = " and ".join(f"for {task} {', '.join(own)}" for task, own in by_task.items())
+        listed = " and ".join(f"for {task} {', '.join(names)}" for task, names in by_task.items())
         raise InputError(
-            f"recipes: expected all for classification or all for regression, got {told}"
+            f"recipes: expected all for classification or all for regression, got {listed}"
         )
     return choices
 
@@ -265,8 +265,8 @@ def _title(model: Any) -> str:
 def seeded(estimator: Any, state: int) -> Any:
     """A copy that has learned nothing, with this seed where it has none of its own."""
     if isinstance(estimator, OutsideMachine):
-        own = estimator.external
-        return OutsideMachine(External(_seeded_model(own.model, state), own.every, own.window))
+        part = estimator.external
+        return OutsideMachine(External(_seeded_model(part.model, state), part.every, part.window))
     fresh = clone(estimator, safe=False)
     if getattr(fresh, "random_state", 0) is None:
         fresh.set_params(random_state=state)
@@ -314,8 +314,8 @@ def settings_of(names: Sequence[str], overrides: Mapping[str, Any]) -> dict[str,
             owner = f" of {real[0]}" if len(real) == 1 else ""
             raise UnknownNameError(f"parameter{owner}", parameter, theirs)
     return {
-        name: {key: value for key, value in overrides.items() if key in own}
-        for name, own in known.items()
+        name: {key: value for key, value in overrides.items() if key in state}
+        for name, state in known.items()
     }
 
 
@@ -388,7 +388,7 @@ def check_numbers(y: NDArray[Any]) -> None:
     try:
         as_numbers(y)
     except InputError:
-        found = next(one for one in y[has_label(y)] if number_of(one) is None)
+        found = next(label for label in y[has_label(y)] if number_of(label) is None)
         raise InputError(
             f"data: expected numbers as labels, found {found!s:.40}; {fitting('classification')}"
         ) from None

@@ -173,7 +173,7 @@ class Record:
         Bifet, Gavalda (2007), Learning from time-changing data with adaptive windowing.
         """
         if detector is None:
-            return np.array([one.noticed - 1 for one in changes_of(self)], dtype=np.int64)
+            return np.array([change.noticed - 1 for change in changes_of(self)], dtype=np.int64)
         if isinstance(detector, type) or not hasattr(detector, "drift_detected"):
             raise InputError(f"detector: expected one of river.drift, got {shown(detector)}")
         detector, signals = detector.clone(), []
@@ -189,18 +189,18 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
     assert record.places is not None
     labels, found, first = _labels(record), list[dict[str, Any]](), 1
     half = None if record.intervals is None else np.diff(record.intervals)[:, 0] / 2
-    said = Learned(
+    outputs = Learned(
         record.predictions, record.places > 0, None, record.probabilities, half_widths=half
     )
     for last in (*HORIZONS, int(record.places.max())):
         which = (record.places >= first) & (record.places <= last)
         if which.any():
             rows = int(which.sum())
-            over = measures_over(record.classes, labels[which], said.of(which), np.array([rows]))
-            own = {name: float(values[0]) for name, values in over.items()}
+            over = measures_over(record.classes, labels[which], outputs.of(which), np.array([rows]))
+            values = {name: float(values[0]) for name, values in over.items()}
             part = {"first": first, "last": min(last, int(record.places.max()))}
-            error = own["mse"] if record.classes is None else own["error"]
-            found.append({**part, "rows": rows, "error": error, **own})
+            error = values["mse"] if record.classes is None else values["error"]
+            found.append({**part, "rows": rows, "error": error, **values})
         first = last + 1
     return found
 

@@ -119,16 +119,16 @@ def prequential(
         size = _chunk(len(y))
         parts = (order[start : start + size] for start in range(0, len(order), size))
         chunks = ((X[rows], y[rows]) for rows in parts)
-    one = _Pass(estimator, task, classes, lateness)
+    run = _Pass(estimator, task, classes, lateness)
     with intervals_of(intervals):
         for X_chunk, y_chunk in chunks:
-            if one.seen == 0:  # compiles what the estimator runs on
+            if run.seen == 0:  # compiles what the estimator runs on
                 some = (X_chunk, y_chunk) if isinstance(X, Stream) else (X, y)
                 _warm(estimator, not lateness.at_once, intervals, *some, classes)
-            one.take(X_chunk, y_chunk)
+            run.take(X_chunk, y_chunk)
             if progress is not None:
                 progress(len(y_chunk))
-    return one.record(intervals)
+    return run.record(intervals)
 
 
 class _Pass:
@@ -141,7 +141,7 @@ class _Pass:
         self.late = None
         if not lateness.at_once:
             self.late = LatePass(estimator, self.learn, classes, lateness)
-        self.said: list[Learned] = []
+        self.outputs: list[Learned] = []
         self.labels: list[NDArray[Any]] = []
         self.places: list[NDArray[np.int64]] = []
         self.samples: list[tuple[Any, ...]] = []
@@ -151,19 +151,20 @@ class _Pass:
         """Predict a chunk, then learn it."""
         start = _clocks()
         if self.late is None:
-            said = self.learn(X, y)
+            outputs = self.learn(X, y)
         else:
-            said, places = self.late(X, y)
+            outputs, places = self.late(X, y)
             self.places.append(places)
         self.seconds += min(now - then for now, then in zip(_clocks(), start, strict=True))
-        self.seconds -= said.aside
-        self.said.append(said if self.task == "classification" else said._replace(scores=None))
+        self.seconds -= outputs.aside
+        kept = outputs if self.task == "classification" else outputs._replace(scores=None)
+        self.outputs.append(kept)
         self.labels.append(y)
         self.seen += len(y)
         if self.late is None or self.late.told:  # else there is no state yet
-            one = self.estimator
-            state = one.n_support_stored_, one.n_support_active_, one.labels_asked_
-            self.samples.append((self.seen, *state, one.kernel_weights_))
+            model = self.estimator
+            counts = model.n_support_stored_, model.n_support_active_, model.labels_asked_
+            self.samples.append((self.seen, *counts, model.kernel_weights_))
 
     def record(self, coverage: float | None) -> Record:
         """What came of it; coverage : of intervals, where there are some."""
@@ -173,17 +174,17 @@ class _Pass:
             raise InputError(f"prequential: none of {self.seen} labels came before the last row")
         kernels = tuple(str(kernel) for kernel in getattr(self.estimator, "kernels_", ()))
         rounds, stored, active, asked, weights = map(np.array, zip(*self.samples, strict=True))
-        said, labels = joined(self.said), np.concatenate(self.labels)
+        outputs, labels = joined(self.outputs), np.concatenate(self.labels)
         of_classes = self.task == "classification"
         known = distinct(as_labels(self.classes)) if of_classes else None
-        lost = losses(said.predictions, labels, self.task)
+        lost = losses(outputs.predictions, labels, self.task)
         error = summed(0, lost)[rounds] / rounds
-        over_time = measures_over(known, labels, said, rounds)
+        over_time = measures_over(known, labels, outputs, rounds)
         history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
         classes = getattr(self.estimator, "classes_", self.classes) if of_classes else None
-        scores, intervals = said.scores, said.intervals
+        scores, intervals = outputs.scores, outputs.intervals
         record = Record(
-            predictions=said.predictions,
+            predictions=outputs.predictions,
             mistakes=lost if of_classes else None,
             error=added(0, lost) / self.seen,
             labels_asked=int(asked[-1]),
@@ -194,7 +195,7 @@ class _Pass:
             labels=labels,
             classes=None if classes is None else np.asarray(classes),
             scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
-            probabilities=said.probabilities,
+            probabilities=outputs.probabilities,
             places=np.concatenate(self.places) if self.places else None,
             intervals=intervals,
             coverage=None if intervals is None else coverage,
@@ -248,9 +249,9 @@ def _warm(
     estimator: Any, late: bool, coverage: float | None, X: Any, y: NDArray[Any], classes: Any
 ) -> None:
     """`warm_up` on a few rows, once in a process for the same settings and form of data."""
-    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    parameters = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     form = sp.issparse(X), X.shape[1], None if classes is None else len(classes)
-    settings = (repr(value) for name, value in own.items() if name != "random_state")
+    settings = (repr(value) for name, value in parameters.items() if name != "random_state")
     key = type(estimator), late, coverage, *form, *settings
     if key not in _warmed:
         few = few_rows(y)

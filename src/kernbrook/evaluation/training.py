@@ -269,10 +269,10 @@ def check_same(
     if "estimator" in changed:  # whose other parameters say nothing
         changed = ["estimator"]
     if changed:
-        told = "; ".join(
+        listed = "; ".join(
             f"{name} was {before[name]!r:.60} and is {after[name]!r:.60}" for name in changed
         )
-        raise InputError(f"{path} comes from other settings: {told}")
+        raise InputError(f"{path} comes from other settings: {listed}")
 
 
 def check_same_columns(
@@ -290,18 +290,18 @@ def check_same_columns(
     written : whether values must be written as before, too
     """
     before, after = data_settings(table), {k: v for k, v in given.items() if v is not None}
-    for name, own in columns.items():
+    for name, value in columns.items():
         if name in ("decimal", "thousands") and not written:
             continue
-        known, after[name] = before[name], own
+        known, after[name] = before[name], value
         if name == "drop":
             before[name] = known = list(known or ())
-            after[name] = known + [one for one in own if one not in known]
-        elif isinstance(own, Mapping):
-            before[name], own = (_by_column(name, one, table.label_) for one in (known or {}, own))
-            auto = AUTO in own and is_auto(getattr(table.encoder, name, None))
-            own = {k: v for k, v in own.items() if not (k == AUTO and auto)}
-            after[name] = {**before[name], **{k: v for k, v in own.items() if v}}
+            after[name] = known + [column for column in value if column not in known]
+        elif isinstance(value, Mapping):
+            before[name], value = (_by_column(name, v, table.label_) for v in (known or {}, value))
+            auto = AUTO in value and is_auto(getattr(table.encoder, name, None))
+            value = {k: v for k, v in value.items() if not (k == AUTO and auto)}
+            after[name] = {**before[name], **{k: v for k, v in value.items() if v}}
     check_same(path, before, after)
 
 
@@ -312,8 +312,8 @@ def _by_column(name: str, given: Any, label: str | None) -> dict[str, Any]:
         return {"label" if of in (None, label) else str(of): [*lags]} if lags else {}
     if name == "dates":
         return {
-            key: own if own == AUTO else [part for part in own if "%" not in part]
-            for key, own in given.items()
+            key: parts if parts == AUTO else [part for part in parts if "%" not in part]
+            for key, parts in given.items()
         }
     return dict(given)
 
@@ -537,15 +537,15 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
 
     `train` asks this first. Who opens data that take long to open may ask before.
     """
-    there = check_writable(path).exists()
+    exists = check_writable(path).exists()
     if resume and overwrite:
         raise InputError("resume, overwrite: expected one of them, got both")
-    if there and not (resume or overwrite):
+    if exists and not (resume or overwrite):
         raise InputError(
             f"{path} is there already: resume (--resume) to go on with the same data, go_on "
             "(--go-on) with other data, overwrite (--overwrite) to begin anew"
         )
-    return there and resume
+    return exists and resume
 
 
 def _told_of_late(encoder: TableEncoder | None) -> list[str]:
@@ -571,29 +571,29 @@ class _Session(Session):
         self.watched.reach(X, y)
 
     def meet(self, X: Features, y: Labels) -> None:
-        state, told = self.state, dict[str, Any]()
+        state, named = self.state, dict[str, Any]()
         if self.labels is not None:
-            y, told = self._named(y)
+            y, named = self._named(y)
         else:
             y = as_numbers(y, state.rows)
         for rows in self._parts(y):
-            self._learn(rows, X[rows], y[rows], told)
+            self._learn(rows, X[rows], y[rows], named)
 
-    def _learn(self, rows: slice, X: Features, y: Labels, told: dict[str, Any]) -> None:
+    def _learn(self, rows: slice, X: Features, y: Labels, named: dict[str, Any]) -> None:
         """Learn some rows of a chunk."""
         state, judge = self.state, self.state.judge
         start = time.perf_counter()
         try:
             with intervals_of(judge.measures.coverage):
-                said = scored(state.estimator)(X, y, **told)
+                outputs = scored(state.estimator)(X, y, **named)
         except InputError as error:
             if state.rows + rows.start == 0:
                 raise
             before = state.rows + rows.start  # it counts these rows alone
             raise InputError(f"in the chunk after row {before}: {error}") from error
-        state.seconds += time.perf_counter() - start - said.aside
+        state.seconds += time.perf_counter() - start - outputs.aside
         dates = self.watched.dates
-        judge.add(y, said, None if dates is None else dates[rows])
+        judge.add(y, outputs, None if dates is None else dates[rows])
         if self.labels is not None:
             judge.know(state.estimator.classes_)
 
@@ -797,10 +797,10 @@ def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Pas
     same = learned_before(stream, past)
     if same is None:
         return
-    told = f"{told_of_same(stream, same)}, which {path} has learned"
+    message = f"{told_of_same(stream, same)}, which {path} has learned"
     if stream.n_rows != same.rows and same is past[-1]:
-        told += "; resume (--resume) learns the rows after them"
-    raise InputError(f"{told}; anyway (--anyway) learns them once more")
+        message += "; resume (--resume) learns the rows after them"
+    raise InputError(f"{message}; anyway (--anyway) learns them once more")
 
 
 def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
@@ -808,18 +808,18 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
 
     The stream is read as far as it may be one of them.
     """
-    before = [one for one in past if one.first]
-    watched = Watched(stream, Content([one.rows for one in before]))
-    most, rows = max((one.rows for one in before), default=0), 0
+    before = [data for data in past if data.first]
+    watched = Watched(stream, Content([data.rows for data in before]))
+    most, rows = max((data.rows for data in before), default=0), 0
     for X, y in stream.chunks() if before else ():
         watched.reach(X, y)
         rows += len(y)
-        before = [one for one in before if one.first == watched.content.first]
+        before = [data for data in before if data.first == watched.content.first]
         if not before or rows >= most:
             break
     stream.watch = None
-    found = [one for one in before if watched.content.marked.get(one.rows) == one.digest]
-    return max(found, key=lambda one: one.rows, default=None)
+    found = [data for data in before if watched.content.marked.get(data.rows) == data.digest]
+    return max(found, key=lambda data: data.rows, default=None)
 
 
 def told_of_learned(stream: Stream, past: Sequence[Past]) -> str:

@@ -134,9 +134,9 @@ def trials_of(estimators: Iterable[Any], X: Any, y: NDArray[Any], classes: Any) 
     few = few_rows(y)
     trials: dict[Family, Callable[[], None]] = {}
     for estimator in estimators:
-        one = family(estimator, sp.issparse(X))
-        if one is not None:
-            trials.setdefault(one, partial(warm_up, estimator, X[few], y[few], classes))
+        kind = family(estimator, sp.issparse(X))
+        if kind is not None:
+            trials.setdefault(kind, partial(warm_up, estimator, X[few], y[few], classes))
     return trials
 
 
@@ -147,9 +147,9 @@ def next_family(left: Iterable[Family], being_compiled: Collection[Family]) -> F
     compile longer.
     """
 
-    def rank(one: Family) -> tuple[int, int]:
-        common = sum(len(one & other) for other in being_compiled)
-        return common, -sum(not word.endswith("None") for word in one)
+    def rank(family: Family) -> tuple[int, int]:
+        common = sum(len(family & other) for other in being_compiled)
+        return common, -sum(not word.endswith("None") for word in family)
 
     return min(left, key=rank)
 
@@ -168,7 +168,7 @@ def compiled(trials: Trials, crew: Crew, tell: Tell | None) -> int:
     order = list[Family]()
     while left := trials.keys() - order:
         order.append(next_family(left, order[len(order) - crew.size + 1 :] if order else ()))
-    begun, told, count = time.monotonic(), False, 0
+    begun, reported, count = time.monotonic(), False, 0
     if crew.here:
         for number, family in enumerate(order):
             count += watched(trials[family], tell, number, len(order))
@@ -176,18 +176,18 @@ def compiled(trials: Trials, crew: Crew, tell: Tell | None) -> int:
     with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
         mark = Path(folder) / "compiling"  # which the first process leaves that compiles
         waiting = {
-            one
+            call
             for family in order
-            for one in crew.everywhere(partial(heard, trials[family], mark.touch))
+            for call in crew.everywhere(partial(heard, trials[family], mark.touch))
         }
         parts = len(waiting)
         while waiting:
             done, waiting = wait(waiting, SILENCE if tell else None, FIRST_COMPLETED)
-            count += sum(one.result() for one in done)
+            count += sum(call.result() for call in done)
             if tell is not None and waiting and mark.exists():
-                told = True
+                reported = True
                 tell(Compiling(time.monotonic() - begun, parts - len(waiting), parts))
-    if told and tell is not None:
+    if reported and tell is not None:
         tell(None)
     return count
 
@@ -285,9 +285,9 @@ def compile_ahead(
             trials[frozenset({name})] = partial(_fit, machine)
             continue
         for sparse in (False, True):
-            one = family(machine, sparse)
-            if one is not None:
-                trials.setdefault(one, partial(_try, machine, sparse, book.task(name)))
+            kind = family(machine, sparse)
+            if kind is not None:
+                trials.setdefault(kind, partial(_try, machine, sparse, book.task(name)))
     with crew_of(jobs, len(trials)) as crew:
         return compiled(trials, crew, compiling)
 

@@ -62,9 +62,9 @@ class Windows:
                 self.spans.append(Sums())
             span = self.spans[-1]
             end = min(rows, at + self.length - span.rows)
-            own = slice(*np.searchsorted(judged, [at, end]))
+            piece = slice(*np.searchsorted(judged, [at, end]))
             span.add(
-                end - at, {name: cost[own] for name, cost in costs.items()},
+                end - at, {name: cost[piece] for name, cost in costs.items()},
                 None if dates is None else dates[at:end],
             )  # fmt: skip
             at = end
@@ -103,9 +103,9 @@ def shortened(past: Sequence[Past]) -> list[Past]:
 
 def together(past: Sequence[Past]) -> Past:
     """Several data as one; a cost that one of them lacks is not known of all."""
-    found = Past(data=sum(one.data for one in past))
-    for one in past:
-        found.join(one)
+    found = Past(data=sum(data.data for data in past))
+    for data in past:
+        found.join(data)
     return found
 
 
@@ -130,24 +130,24 @@ class Judge:
         self.measures = Measures(classes, COVERAGE if classes is None else None)
         self.data, self.windows, self.changes = Sums(), Windows(), Changes(classes is None)
 
-    def add(self, y: NDArray[Any], said: Learned, dates: Ints | None = None) -> None:
+    def add(self, y: NDArray[Any], outputs: Learned, dates: Ints | None = None) -> None:
         """Count rows, see `Measures.add` and `Windows.add`."""
-        known, costs = self.measures.judge(y, said)
-        own, found, loss = costs.pop("model", {}), dict[str, Any](), LOSS[self.measures.task]
-        if own:
+        known, costs = self.measures.judge(y, outputs)
+        model, found, loss = costs.pop("model", {}), dict[str, Any](), LOSS[self.measures.task]
+        if model:
             if not self.measures.model.sums[loss] < LARGEST_SUM:
                 raise NonFiniteError(
                     f"the squared errors of {self.measures.model.rows} rows overflow: scale the "
                     "labels or the features"
                 )
-            found = {"loss": own[loss], **{name: own[name] for name in KEPT if name in own}}
+            found = {"loss": model[loss], **{name: model[name] for name in KEPT if name in model}}
             found |= {name: rule[loss] for name, rule in costs.items()}
         judged = np.flatnonzero(known)
         rows = self.before + self.windows.rows + judged + 1
         self.data.add(len(y), found, dates)
         self.windows.add(len(y), found, judged, dates)
-        if own:
-            self.changes.add(own[loss], rows, None if dates is None else dates[judged])
+        if model:
+            self.changes.add(model[loss], rows, None if dates is None else dates[judged])
 
     def know(self, classes: NDArray[Any]) -> None:
         """Classes that the model knows by now; those that it knew are among them."""
