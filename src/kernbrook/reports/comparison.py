@@ -126,8 +126,8 @@ def star_note(measure: str, permutations: int) -> str:
         return STAR_NOTE_ALONE
     best = BEST.get(measure, "least")
     if permutations == 1:
-        what = "error" if measure in OF_SIZES else NAMES[measure]
-        return f"* {best} {what}; one permutation allows no test"
+        name = "error" if measure in OF_SIZES else NAMES[measure]
+        return f"* {best} {name}; one permutation allows no test"
     of = " of the logarithms" if measure in OF_SIZES else ""
     return f"* not told from the {best} mean by a paired t-test{of} at 5 %"
 
@@ -157,7 +157,7 @@ def learning_curves(comparison: Comparison) -> Plot:
         for row in drawn_last(comparison)
         if not np.isnan(row.measured(how.measure)).any()
     }
-    log = how.measure in OF_SIZES and far_apart(one.mean(axis=0)[-1] for _, one in over.values())
+    log = how.measure in OF_SIZES and far_apart(run.mean(axis=0)[-1] for _, run in over.values())
     lines, seen, pens = [], [], _pens(comparison)
     for name, (rounds, values) in over.items():
         mean, std, settled = how.scale * values.mean(axis=0), None, rounds >= SETTLED * rounds[-1]
@@ -254,7 +254,7 @@ def kernel_weights(comparison: Comparison) -> Plot:
     greatest = max(float(np.nanmax(weights, initial=0.0)) for weights in means)
     for row, (rounds, _), weights in zip(rows, over, means, strict=True):
         each = zip(row.runs[0].history.kernels, weights.T, strict=True)
-        lines = [Line(kernel, rounds, own, pens.get(kernel, REST)) for kernel, own in each]
+        lines = [Line(kernel, rounds, weights, pens.get(kernel, REST)) for kernel, weights in each]
         lines.sort(key=lambda line: line.pen is not REST)  # the named ones lie on top
         top = min(1.0, 1.1 * greatest) * 1.02 or 1.0
         panels.append(Panel(lines, row.title, x_limits=(0, int(rounds[-1])), y_limits=(0, top)))
@@ -388,9 +388,9 @@ def by_window(comparison: Comparison) -> Section | None:
         "stands out here, and is a bump in the mean of all rounds so far."
     )
     if of_rule.size:
-        one = len(found.keys() & {*TRIVIAL, _RULE}) == 1
+        single = len(found.keys() & {*TRIVIAL, _RULE}) == 1
         which = "The trivial rule that errs least, which knows {}, is grey."
-        which = which if one else "Trivial rules, which know {}, are grey."
+        which = which if single else "Trivial rules, which know {}, are grey."
         text += f" {which.format('each label after its row')}"
     heading = OVER_TIME[how.measure][0].replace("over time", "by window")
     return Section(heading, text, plot)
@@ -440,16 +440,16 @@ def changes_table(comparison: Comparison, row: Row) -> Table:
     if not found:
         return Table(())
     shown = found[: -SHOWN - 1 : -1]
-    columns = [Column("from round", tuple(one.row for one in shown), "{:,}".format)]
-    if any(one.date is not None for one in shown):
-        dates = tuple((iso(one.date) or "").replace("T", " ") for one in shown)
+    columns = [Column("from round", tuple(change.row for change in shown), "{:,}".format)]
+    if any(change.date is not None for change in shown):
+        dates = tuple((iso(change.date) or "").replace("T", " ") for change in shown)
         columns.append(Column("date", dates, kind="code"))
     classes = row.task == "classification"
     header, scale = ("mistakes %", 100.0) if classes else ("mean squared error", 1.0)
     form = "{:.2f}".format if classes else "{:.4g}".format
     columns += [
-        Column(f"{header} before", tuple(scale * one.before for one in shown), form),
-        Column("after", tuple(scale * one.after for one in shown), form),
+        Column(f"{header} before", tuple(scale * change.before for change in shown), form),
+        Column("after", tuple(scale * change.after for change in shown), form),
     ]
     more = len(found) - len(shown)
     notes = (f"... and {counted(more, 'change')} before",) if more else ()
@@ -535,7 +535,7 @@ def notes(comparison: Comparison) -> list[str]:
     if comparison.best:
         lines.append(star_note(comparison.by, comparison.permutations))
     for why in dict.fromkeys(comparison.left_out.values()):
-        names = [name for name, own in comparison.left_out.items() if own == why]
+        names = [name for name, reason in comparison.left_out.items() if reason == why]
         lines.append(f"left out: {', '.join(names)}: {why}")
     return lines
 
@@ -576,10 +576,10 @@ def verdict(comparison: Comparison) -> str:
     trivial = [row.recipe for row in rows if row.recipe in TRIVIAL and row is not best]
     if trivial := [name for name in trivial if not math.isnan(means[name])]:
         does = {"error": "errs on", "auc": "has", "coverage": "covers"}.get(how.measure, "makes")
-        said = [f"{TRIVIAL[name]} {does} {how.text(means[name])}" for name in trivial]
-        own, *others = (shortfall(how.measure, means[name]) for name in (best.recipe, *trivial))
-        end = "" if own < min(others) else ", so nothing here beats the trivial rules"
-        text += f" For scale: {listed(said)}{end}."
+        scale = [f"{TRIVIAL[name]} {does} {how.text(means[name])}" for name in trivial]
+        least, *others = (shortfall(how.measure, means[name]) for name in (best.recipe, *trivial))
+        end = "" if least < min(others) else ", so nothing here beats the trivial rules"
+        text += f" For scale: {listed(scale)}{end}."
     return text
 
 
@@ -710,15 +710,15 @@ def ranking_table(ranking: Ranking) -> Table:
 
 def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None) -> Page:
     """The ranks, where there are any; then each comparison's verdict, figure and table."""
-    by = {one.by for one in comparisons} - {*DEFAULT.values()}
-    what = NAMES[by.pop()] if len(by) == 1 else "mean errors"
-    text = f"The recipes in the order of their {what} on each data set, 1 the best."
+    by = {comparison.by for comparison in comparisons} - {*DEFAULT.values()}
+    quantity = NAMES[by.pop()] if len(by) == 1 else "mean errors"
+    text = f"The recipes in the order of their {quantity} on each data set, 1 the best."
     sections = [Section("Ranks", text, table=ranking_table(ranking))] if ranking else []
-    for one in comparisons:
-        plot = next((section.plot for section in _over_time(one)), None)
-        sections.append(Section(one.data, verdict(one), plot, comparison_table(one)))
+    for result in comparisons:
+        plot = next((section.plot for section in _over_time(result)), None)
+        sections.append(Section(result.data, verdict(result), plot, comparison_table(result)))
     title = f"Online learning on {len(comparisons)} data sets"
-    return Page(title, (*sections, again(*(one.manifest for one in comparisons))))
+    return Page(title, (*sections, again(*(comparison.manifest for comparison in comparisons))))
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -749,7 +749,7 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
 
 def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None) -> dict[str, Any]:
     """Comparisons on several data sets as plain values, and where there are any, the ranks."""
-    found: dict[str, Any] = {"comparisons": [comparison_json(one) for one in comparisons]}
+    found: dict[str, Any] = {"comparisons": list(map(comparison_json, comparisons))}
     return found if ranking is None else found | {"ranks": ranking_json(ranking)}
 
 
@@ -774,7 +774,7 @@ def _row(row: Row) -> dict[str, Any]:
     for name in ("labels_asked", "seconds"):
         result[f"{name}_mean"] = float(np.mean(row.values(name)))
     first = row.runs[0].history
-    result["measures"] = {k: {"mean": one.mean, "std": one.std} for k, one in measures.items()}
+    result["measures"] = {k: {"mean": v.mean, "std": v.std} for k, v in measures.items()}
     result["history"] = {
         "rounds": first.rounds,
         "kernels": first.kernels,

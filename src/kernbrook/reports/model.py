@@ -100,13 +100,13 @@ def _node(value: Any, few: float, name: str = "", equals: str = "") -> Node:
         kind = type(value)
         public = getattr(kernbrook, kind.__name__, None) is kind  # whoever imports it as kb
         left, right = f"{'kb.' * public}{kind.__name__}(", ")"
-        children = [_node(own, few, parameter, "=") for parameter, own in _given(value)]
+        children = [_node(given, few, parameter, "=") for parameter, given in _given(value)]
     elif isinstance(value, dict):
         left, right = "{", "}"
-        children = [_node(own, few, repr(key), ": ") for key, own in value.items()]
+        children = [_node(item, few, repr(key), ": ") for key, item in value.items()]
     elif isinstance(value, (list, tuple)):
         left, right = "[]" if isinstance(value, list) else "()"
-        children = [_node(own, few) for own in value]
+        children = [_node(item, few) for item in value]
         if len(children) > few:
             more = Node(value_repr="...")
             children = [children[0], more] if few == 1 else [*children[:2], more, children[-1]]
@@ -162,16 +162,16 @@ def recipe_page(name: str, width: int = 80) -> Group:
         ("not", entry.leave),
         ("machine", in_lines(make(name), width - RECIPE_LABELS, RECIPE_LINES)),
     ]
-    told: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
+    blocks: list[Any] = [facts(lines, f"{name}: {entry.title}, for {kind}")]
     if known := describe(name):
         header = "parameter" if entry.batch else "--set"
         columns = (
-            Column(header, tuple(one.name for one in known), kind="code"),
+            Column(header, tuple(parameter.name for parameter in known), kind="code"),
             Column("default", tuple(map(_default, known)), kind="code"),
-            Column("may be", tuple(one.words for one in known), kind="text"),
+            Column("may be", tuple(parameter.words for parameter in known), kind="text"),
         )
-        told += ["", rendered(Table(columns), width)]
-    return Group(*told)
+        blocks += ["", rendered(Table(columns), width)]
+    return Group(*blocks)
 
 
 def _default(parameter: Parameter) -> str:
@@ -196,12 +196,12 @@ def measures_table(measures: Measures) -> Table:
     if error in found["model"]:
         value = measure_value(error, found["model"][error])
         title = f"{NAMES[error]} {value} on {counted(measures.model.rows, 'labelled row')}"
-    columns = [Column("", tuple(_row_of(measures, one) for one in found), kind="text")]
+    columns = [Column("", tuple(_row_of(measures, name) for name in found), kind="text")]
     for name in (name for name in MEASURES if name in found["model"]):
         header = f"{NAMES[name]} %" if name in IN_PERCENT else NAMES[name]
         if name == "coverage":
             header = f"covered, of {100 * (measures.coverage or 0):g} %"
-        of = tuple(own.get(name) for own in found.values())
+        of = tuple(values.get(name) for values in found.values())
         columns.append(Column(header, of, partial(measure_cell, name)))
     return Table(tuple(columns), strong=frozenset([0]), title=title)
 
@@ -231,7 +231,7 @@ def left_out(measures: Measures) -> tuple[str, ...]:
         "without a label": measures.unlabelled,
         "with a label that the model does not know": measures.unknown,
     }
-    return tuple(f"not counted: {counted(n, 'row')} {what}" for what, n in rows.items() if n)
+    return tuple(f"not counted: {counted(n, 'row')} {reason}" for reason, n in rows.items() if n)
 
 
 def no_better(measures: Measures) -> str:
@@ -242,34 +242,34 @@ def no_better(measures: Measures) -> str:
     better rule, this one is named.
     """
     found = measures.values()
-    own = found.pop("model")
+    model = found.pop("model")
     main = MAIN[measures.task]
-    if main not in own:
+    if main not in model:
         return ""
-    worse = {name: _no_better_in(own, values) for name, values in found.items()}
+    worse = {name: _no_better_in(model, values) for name, values in found.items()}
     beaten_by = [name for name in found if main in worse[name]]
     first = next(iter(found))
     if not beaten_by:
         if not (lost := worse[first]):
             return ""
         than = f"Better than {_rule(measures, first)} by {NAMES[main]}, but no better by"
-        return f"{than} {_against(own, found[first], lost)}."
+        return f"{than} {_against(model, found[first], lost)}."
     least = min(beaten_by, key=lambda name: found[name][main])
     rule = LEARNED if LEARNED in beaten_by else least
-    text = f"No better than {_rule(measures, rule)}: {_against(own, found[rule], worse[rule])}"
-    won = [name for name in TOLD if name in own and name in found[rule] and name not in worse[rule]]
-    return f"{text}; better by {_against(own, found[rule], won)}." if won else f"{text}."
+    text = f"No better than {_rule(measures, rule)}: {_against(model, found[rule], worse[rule])}"
+    won = [k for k in TOLD if k in model and k in found[rule] and k not in worse[rule]]
+    return f"{text}; better by {_against(model, found[rule], won)}." if won else f"{text}."
 
 
-def _no_better_in(own: dict[str, float], rule: dict[str, float]) -> list[str]:
+def _no_better_in(model: dict[str, float], rule: dict[str, float]) -> list[str]:
     """The measures in which a model is no better than a rule; what is NaN says nothing."""
-    both = [name for name in TOLD if name in own and name in rule]
-    return [name for name in both if shortfall(name, own[name]) >= shortfall(name, rule[name])]
+    both = [name for name in TOLD if name in model and name in rule]
+    return [name for name in both if shortfall(name, model[name]) >= shortfall(name, rule[name])]
 
 
-def _against(own: dict[str, float], rule: dict[str, float], names: list[str]) -> str:
+def _against(model: dict[str, float], rule: dict[str, float], names: list[str]) -> str:
     """Measures of both, in words."""
-    pairs = [(name, *(measure_value(name, one[name]) for one in (own, rule))) for name in names]
+    pairs = [(k, *(measure_value(k, values[k]) for values in (model, rule))) for k in names]
     return listed([f"{NAMES[name]} {first} against {second}" for name, first, second in pairs])
 
 
@@ -277,19 +277,19 @@ def _rule(measures: Measures, name: str) -> str:
     """A trivial rule in words."""
     if name not in (LEARNED, LAST):
         return TRIVIAL[name] + _where(measures)
-    what = "label learned most often" if measures.task == "classification" else "mean learned"
-    what = "last label learned" if name == LAST else what
-    return f"always saying {_says(measures, name)}, the {what}"
+    rule = "label learned most often" if measures.task == "classification" else "mean learned"
+    rule = "last label learned" if name == LAST else rule
+    return f"always saying {_says(measures, name)}, the {rule}"
 
 
 def measures_json(measures: Measures) -> dict[str, Any]:
     """The same as plain values; errors are in per cent, coverage is a share."""
     found = measures.values()
-    for name, own in found.items():
-        if "error" in own:
-            own["error"] *= 100
+    for name, costs in found.items():
+        if "error" in costs:
+            costs["error"] *= 100
         if name in (LEARNED, LAST):
-            found[name] = {"says": measures.rules[name].says, **own}
+            found[name] = {"says": measures.rules[name].says, **costs}
     values = {
         "rows": measures.model.rows,
         "unlabelled": measures.unlabelled,
@@ -313,7 +313,7 @@ def predictions_json(tally: Tally, model: str, data: str, rows: int) -> dict[str
         "data": data,
         "task": tally.measures.task,
         "n_rows": rows,
-        "level_counts": plain([one.described() for one in tally.level_counts]),
+        "level_counts": plain([counts.described() for counts in tally.level_counts]),
         "measures": None if judged is None else measures_json(judged),
     }
 
@@ -343,28 +343,28 @@ def since_json(
     for span in [] if windows is None else windows.spans:
         entries.append({"first_row": first, "n_rows": span.rows, **_costs(span, task)})
         first += span.rows
-    known, scale = [one for one in past if one.loss is not None], _scale(task)
-    rows = sum(one.judged for one in known)
+    known, scale = [data for data in past if data.loss is not None], _scale(task)
+    rows = sum(data.judged for data in known)
     changes = None if judge is None else judge.changes
     return {
-        "data": [one.name for one in past],
+        "data": [data.name for data in past],
         "past": [
-            {"name": one.name, "data": one.data, "n_rows": one.rows, **_costs(one, task)}
-            for one in past
+            {"name": data.name, "data": data.data, "n_rows": data.rows, **_costs(data, task)}
+            for data in past
         ],
-        "error": scale * sum(one.loss or 0 for one in known) / rows if rows else None,
+        "error": scale * sum(data.loss or 0 for data in known) / rows if rows else None,
         "error_rows": rows or None,
         "window_rows": windows.length if windows is not None and entries else None,
-        "window_errors": [one["error"] for one in entries] or None,
+        "window_errors": [entry["error"] for entry in entries] or None,
         "windows": entries,
         "n_changes": None if changes is None else changes.n_changes,
         "changes": [
             {
-                "row": one.row, "date": iso(one.date), "noticed": one.noticed,
-                "before": scale * one.before, "after": scale * one.after,
-                "rose": one.after > one.before if one.rose is None else one.rose,
+                "row": change.row, "date": iso(change.date), "noticed": change.noticed,
+                "before": scale * change.before, "after": scale * change.after,
+                "rose": change.after > change.before if change.rose is None else change.rose,
             }
-            for one in ([] if changes is None else changes.found)
+            for change in ([] if changes is None else changes.found)
         ],
     }  # fmt: skip
 
@@ -392,14 +392,14 @@ def best_rule(spans: Sequence[dict[str, Any]]) -> tuple[str, float, float] | Non
     None where there is no rule.
     """
     sums: dict[str, tuple[int, float]] = {}
-    for one in spans:
-        for name, error in {**one["rules"], "": one["error"]}.items():
+    for span in spans:
+        for name, error in {**span["rules"], "": span["error"]}.items():
             if error is not None:
                 rows, cost = sums.get(name, (0, 0.0))
-                sums[name] = rows + one["judged"], cost + error * one["judged"]
+                sums[name] = rows + span["judged"], cost + error * span["judged"]
     means = {name: cost / max(rows, 1) for name, (rows, cost) in sums.items()}
-    own = means.pop("", 0.0)
-    rules = ((name, error, own) for name, error in means.items())
+    model_error = means.pop("", 0.0)
+    rules = ((name, error, model_error) for name, error in means.items())
     return min(rules, key=itemgetter(1), default=None)
 
 
@@ -408,24 +408,24 @@ def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     task = found["task"]
     every = found["error_rows"] == found["n_rows"]
     rows = counted(found["error_rows"], "row" if every else "label")
-    past = [one for one in found["past"] if one["judged"]]
-    best = best_rule(past) if all(one["rules"] for one in past) else None
+    past = [data for data in found["past"] if data["judged"]]
+    best = best_rule(past) if all(data["rules"] for data in past) else None
     beside = f"; {_said(best[1], task)} of {TRIVIAL[best[0]]}" if best else ""
     yield ONLINE[task], f"{_said(found['error'], task)} of {rows}{beside}"
-    judged = [one for one in found["windows"] if one["judged"]]
+    judged = [window for window in found["windows"] if window["judged"]]
     if len(judged) > 1:
-        said: Callable[[float], str] = partial(_said, task=task)
-        errors, best = [one["error"] for one in judged], best_rule(judged)
-        theirs = [one["rules"].get(best[0], 0.0) for one in judged] if best else []
+        text: Callable[[float], str] = partial(_said, task=task)
+        errors, best = [window["error"] for window in judged], best_rule(judged)
+        theirs = [window["rules"].get(best[0], 0.0) for window in judged] if best else []
         most = max([*errors, *theirs])
-        yield "", _by_window(judged, errors, said, most)
+        yield "", _by_window(judged, errors, text, most)
         if best:
-            yield "", f"{_by_window(judged, theirs, said, most)}: {book.title(best[0])}"
+            yield "", f"{_by_window(judged, theirs, text, most)}: {book.title(best[0])}"
         for key, name, form, most in _SHOWN:
-            if all(key in one for one in judged):
-                yield name, _by_window(judged, [one[key] for one in judged], form, most)
-    if told := no_better_of_late(found):
-        yield "", told
+            if all(key in window for window in judged):
+                yield name, _by_window(judged, [window[key] for window in judged], form, most)
+    if sentence := no_better_of_late(found):
+        yield "", sentence
     yield from _changes(found)
 
 
@@ -443,15 +443,15 @@ def _by_window(
 
 def no_better_of_late(found: dict[str, Any]) -> str:
     """That the model was no better than a trivial rule in all rows, or in the last ones; or ""."""
-    judged = [one for one in found["windows"] if one["judged"]]
-    total, cut = sum(one["judged"] for one in judged), len(judged)
-    while cut and sum(one["judged"] for one in judged[cut:]) < LATE * total:
+    judged = [window for window in found["windows"] if window["judged"]]
+    total, cut = sum(window["judged"] for window in judged), len(judged)
+    while cut and sum(window["judged"] for window in judged[cut:]) < LATE * total:
         cut -= 1
     for spans, which in ((judged, "all"), (judged[cut:], "the last")):
         if (best := best_rule(spans)) and best[2] >= best[1]:
-            rows = counted(sum(one["judged"] for one in spans), "row")
-            theirs, own = (_said(error, found["task"]) for error in best[1:])
-            return f"No better than {TRIVIAL[best[0]]}: {own} against {theirs} of {which} {rows}."
+            rows = counted(sum(span["judged"] for span in spans), "row")
+            theirs, ours = (_said(error, found["task"]) for error in best[1:])
+            return f"No better than {TRIVIAL[best[0]]}: {ours} against {theirs} of {which} {rows}."
     return ""
 
 
@@ -462,16 +462,16 @@ def _said(error: float, task: str) -> str:
 def _changes(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The greatest changes of the error, the latest first, and of how many they are."""
     task, kept, total = found["task"], found["changes"], found["n_changes"]
-    greatest = sorted(kept, key=lambda one: -_size(one, task))[:CHANGES]
-    shown = [one for one in reversed(kept) if one in greatest]
-    for i, one in enumerate(shown):
-        before, after = (_said(one[name], task) for name in ("before", "after"))
-        rose = one["rose"]
-        what = f"{'rose' if rose else 'fell'} from {before} to {after}"
-        if rose != (one["after"] > one["before"]):
-            what = f"{'rose' if rose else 'fell'}, a few great errors aside,"
-        date = f", {one['date'].replace('T', ' ')}" if one["date"] else ""
-        yield "" if i else "error", f"{what} at row {one['row']:,}{date}"
+    greatest = sorted(kept, key=lambda change: -_size(change, task))[:CHANGES]
+    shown = [change for change in reversed(kept) if change in greatest]
+    for i, change in enumerate(shown):
+        before, after = (_said(change[name], task) for name in ("before", "after"))
+        rose = change["rose"]
+        movement = f"{'rose' if rose else 'fell'} from {before} to {after}"
+        if rose != (change["after"] > change["before"]):
+            movement = f"{'rose' if rose else 'fell'}, a few great errors aside,"
+        date = f", {change['date'].replace('T', ' ')}" if change["date"] else ""
+        yield "" if i else "error", f"{movement} at row {change['row']:,}{date}"
     if shown and total > len(shown):
         last = f"the last {len(kept)} of " if total > len(kept) else ""
         yield "", f"the greatest of {last}{counted(total, 'change')}"
@@ -493,21 +493,21 @@ def past_table(found: dict[str, Any]) -> Table | None:
     if len(past) < 2:
         return None
     kept, more = past[-DATA:], past[:-DATA]
-    names = (f"{one['data']:,} data" if one["data"] > 1 else one["name"] for one in kept)
+    names = (f"{data['data']:,} data" if data["data"] > 1 else data["name"] for data in kept)
     form = "{:.2f}".format if task == "classification" else "{:.4g}".format
     error = "error %" if task == "classification" else NAMES["mse"]
     columns = [
         Column("data", tuple(name or NOT_RECORDED for name in names), kind="text"),
-        Column("rows", tuple(one["n_rows"] for one in kept), "{:,}".format),
-        Column(error, tuple(one["error"] for one in kept), form),
+        Column("rows", tuple(data["n_rows"] for data in kept), "{:,}".format),
+        Column(error, tuple(data["error"] for data in kept), form),
     ]
     if best := best_rule(kept):
-        errors = tuple(one["rules"].get(best[0]) for one in kept)
+        errors = tuple(data["rules"].get(best[0]) for data in kept)
         columns.append(Column(book.title(best[0]), errors, form, spare=1))
-    if any(one["began"] for one in kept):
-        ends = (dict.fromkeys((one[at] or "")[:10] for at in ("began", "ended")) for one in kept)
+    if any(data["began"] for data in kept):
+        ends = (dict.fromkeys((data[at] or "")[:10] for at in ("began", "ended")) for data in kept)
         columns.append(Column("dates", tuple(map(" to ".join, ends)), kind="text", spare=2))
-    note = f"... and {sum(one['data'] for one in more):,} data before"
+    note = f"... and {sum(data['data'] for data in more):,} data before"
     return Table(tuple(columns), notes=(note,) if more else ())
 
 
@@ -529,7 +529,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     rows, error = f"{training.rows:,}", error_value(training.error, task)
     if training.past:
         rows += f", in all {in_all.rows:,}"
-        if in_all.loss is not None and all(one.loss is not None for one in training.past):
+        if in_all.loss is not None and all(data.loss is not None for data in training.past):
             error += f", in all {error_value(in_all.loss / in_all.judged, task)}"
     lines, tables = [("rows", rows)], list[Table]()
     if training.ahead is not None and training.ahead.model.rows:
@@ -557,15 +557,15 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     if training.seconds:
         lines.append(("seconds", f"{training.seconds:.1f}"))
     lines += [("" if i else "kernels", text) for i, text in enumerate(_kernels_told(model))]
-    told = facts(lines, f"{training.name}: {recipe}")
+    summary = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
-        return Group(told)
-    own = measures_table(training.judge.measures)
+        return Group(summary)
+    measured = measures_table(training.judge.measures)
     if tables:
-        own = replace(own, title="each label known before the next row")
+        measured = replace(measured, title="each label known before the next row")
     elif training.judge.measures.model.rows == training.judged:  # as said above
-        own = replace(own, title="")
-    return Group(told, "", below_each_other([*tables, own], width))
+        measured = replace(measured, title="")
+    return Group(summary, "", below_each_other([*tables, measured], width))
 
 
 def _kernels_told(model: Any) -> list[str]:
@@ -596,7 +596,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "recipe": recipe,
         "task": task,
         "n_rows": training.rows,
-        "n_rows_before": sum(one.rows for one in training.past),
+        "n_rows_before": sum(data.rows for data in training.past),
         "resumed_at": training.resumed_at,
     }
     if task == "classification":
@@ -622,7 +622,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "n_support_active": model.n_support_active_,
         "labels_asked": model.labels_asked_,
         "seconds": training.seconds or None,
-        "level_counts": [one.described() for one in training.level_counts],
+        "level_counts": [counts.described() for counts in training.level_counts],
         "rows_without_label": training.n_unlabelled,
         "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
         "first_left_out": bad.told if bad else [],
@@ -709,11 +709,11 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
     """The same on one screen; found : `model_json`, with `file_facts` and written_by."""
     from rich.console import Group
 
-    told: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
+    blocks: list[Any] = [facts(list(_lines(found, estimator, width)), found["file"])]
     for table in (past_table(found), _kernels(found), _learners(found)):
         if table is not None:
-            told += ["", rendered(table, width)]
-    return Group(*told)
+            blocks += ["", rendered(table, width)]
+    return Group(*blocks)
 
 
 # -- what is known ----------------------------------------------------------------------------
@@ -724,14 +724,14 @@ def _source(estimator: Any, model: Any) -> dict[str, Any]:
     like = estimator if isinstance(estimator, TableModel) else TableModel._around(model)
     encoder, named = like.encoder_, like.named_classes_
     width = None if encoder is None else len(encoder.get_feature_names_out())
-    own = isinstance(estimator, TableModel)
+    is_table = isinstance(estimator, TableModel)
     return {
         "n_features": getattr(model, "n_features_in_", width),
         "positive": like.positive_,
         # What an encoder makes of the columns may be very many.
-        "features": encoder.columns_ if encoder is not None and not own else None,
+        "features": encoder.columns_ if encoder is not None and not is_table else None,
         "label": like.label_,
-        "encoder": encoder.described() if encoder is not None and own else None,
+        "encoder": encoder.described() if encoder is not None and is_table else None,
         "aside": like.aside_ or None,
         "classes": None if named is None else named.tolist(),
     }  # fmt: skip
@@ -774,15 +774,15 @@ def _learned(model: Any) -> dict[str, Any]:
         "classes", "n_rows_skipped", "memory_bytes", "n_support_stored", "n_support_active",
         "n_terms", "objective", "gap", "lam", "beta",
     )  # fmt: skip
-    own = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
+    learned = {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
     if hasattr(model, "grid_"):
         chosen = model.errors_.mean(axis=1).min()
-        own |= {"validation_error": 100.0 * chosen, "folds": model.errors_.shape[1]}
+        learned |= {"validation_error": 100.0 * chosen, "folds": model.errors_.shape[1]}
     weights = model.kernel_weights_
     order = np.argsort(-weights, kind="stable")
     kernels = [{"kernel": str(model.kernels_[k]), "weight": weights[k]} for k in order]
     asked = rows if voted else model.labels_asked_
-    found = {"n_rows": rows, "labels_asked": asked, **own, "kernels": kernels}
+    found = {"n_rows": rows, "labels_asked": asked, **learned, "kernels": kernels}
     return found if voted or not kernels else found | {"experts": _experts(model)}
 
 
@@ -791,15 +791,16 @@ def _experts(model: Any) -> list[dict[str, Any]]:
     classes = hasattr(model, "expert_mistakes_")
     errors = model.expert_mistakes_ if classes else model.expert_errors_
     known = len(errors) == len(model.experts_)
+    pairs = zip(model.experts_, model.expert_weights_, strict=True)
     return [
         {
-            "learner": None if one.learner is None else as_python(one.learner, 10**6),
-            "kernel": None if one.kernel is None else str(one.kernel),
-            "scaling": one.scaling,
+            "learner": None if expert.learner is None else as_python(expert.learner, 10**6),
+            "kernel": None if expert.kernel is None else str(expert.kernel),
+            "scaling": expert.scaling,
             "weight": weight,
             "mistakes" if classes else "squared_error": errors[i] if known else None,
         }
-        for i, (one, weight) in enumerate(zip(model.experts_, model.expert_weights_, strict=True))
+        for i, (expert, weight) in enumerate(pairs)
     ]
 
 
@@ -843,7 +844,7 @@ def _machine(estimator: Any, width: int) -> str:
 
 def _data(found: dict[str, Any]) -> str:
     names = [NOT_RECORDED if name is None else name for name in found["data"] or [None]]
-    source, n_data = found["source"], sum(one["data"] for one in found["past"])
+    source, n_data = found["source"], sum(data["data"] for data in found["past"])
     parts = [", then ".join(names) if n_data <= NAMED else f"{n_data:,} data up to {names[-1]}"]
     if source["n_features"] is not None:
         parts.append(counted(source["n_features"], "feature"))
@@ -877,9 +878,9 @@ def _kernels(found: dict[str, Any]) -> Table | None:
     kernels = found.get("kernels")
     if not kernels:
         return None
-    names, weights = ([one[name] for one in kernels] for name in ("kernel", "weight"))
+    names, weights = ([kernel[name] for kernel in kernels] for name in ("kernel", "weight"))
     experts = found.get("experts", [])
-    alone = {one["kernel"]: one.get("mistakes") for one in experts}
+    alone = {expert["kernel"]: expert.get("mistakes") for expert in experts}
     more = {}
     if len(experts) == len(alone) == len(names) and None not in alone.values():
         shares = [100 * alone[name] / max(found["labels_asked"], 1) for name in names]
@@ -890,10 +891,10 @@ def _kernels(found: dict[str, Any]) -> Table | None:
 def _learners(found: dict[str, Any]) -> Table | None:
     """Learners by the weight of their experts, where there are several."""
     sums: dict[str, list[float]] = {}
-    for one in found.get("experts", []):
-        scaling = f" of {one['scaling']}" if one["scaling"] else ""
-        name = f"{one['learner']}{scaling}".replace("kb.", "")
-        sums.setdefault(name, []).append(one["weight"])
+    for expert in found.get("experts", []):
+        scaling = f" of {expert['scaling']}" if expert["scaling"] else ""
+        name = f"{expert['learner']}{scaling}".replace("kb.", "")
+        sums.setdefault(name, []).append(expert["weight"])
     if len(sums) < 2:
         return None
     names = sorted(sums, key=lambda name: -sum(sums[name]))

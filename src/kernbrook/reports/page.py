@@ -61,7 +61,7 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     source = files("kernbrook.reports").joinpath("page.html.jinja").read_text("utf-8")
-    tables = [one.table.within(WIDTH) if one.table else Table(()) for one in page.sections]
+    tables = [part.table.within(WIDTH) if part.table else Table(()) for part in page.sections]
     parts = [
         {
             "section": section,
@@ -87,9 +87,9 @@ def again(*manifests: Mapping[str, Any]) -> Section:
     flat = [dict(_flat(plain(dict(manifest)))) for manifest in manifests]
     same = {key: value for key, value in flat[0].items() if all(value == o.get(key) for o in flat)}
     entries = [*same.items()]
-    for own in flat:
-        whose = f"{own['data']}: " if "data" in own else ""
-        entries += [(whose + key, own[key]) for key in own if key not in {*same, "data"}]
+    for run in flat:
+        whose = f"{run['data']}: " if "data" in run else ""
+        entries += [(whose + key, run[key]) for key in run if key not in {*same, "data"}]
     if not entries:
         return Section("How to run it again", "No manifest was recorded with this run.")
     columns = (

@@ -315,9 +315,9 @@ def svg(picture: Figure, name: str, description: str) -> str:
         picture.savefig(buffer, format="svg", transparent=True, metadata=unsaid)
     text = buffer.getvalue()
     referred = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
-    text = re.sub(r' id="([^"]*)"', lambda own: own[0] if own[1] in referred else "", text)
-    said = f'<svg role="img" aria-label="{escape(description)}" '
-    return text[text.index("<svg ") :].replace("<svg ", said, 1).replace(INK, "currentColor")
+    text = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in referred else "", text)
+    opening = f'<svg role="img" aria-label="{escape(description)}" '
+    return text[text.index("<svg ") :].replace("<svg ", opening, 1).replace(INK, "currentColor")
 
 
 def limits(values: Sequence[Any]) -> tuple[float, float]:

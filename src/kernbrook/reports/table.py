@@ -230,7 +230,7 @@ def of_cells(
         header, value, form = kinds[word]
         values = [value(cell) for cell in cells]
         if form is str and measure.form in FORMS:
-            values, form = [one and one.mean for one in values], FORMS[measure.form]
+            values, form = [estimate and estimate.mean for estimate in values], FORMS[measure.form]
         columns.append(
             Column(
                 measure.header if words == ["ours"] else header,
@@ -258,7 +258,7 @@ LEAST = 0.0005  # weights that are 0.001 or more as they are written
 
 
 def by_weight(
-    what: str,
+    noun: str,
     names: Sequence[str],
     weights: Sequence[float],
     most: int,
@@ -268,14 +268,14 @@ def by_weight(
 
     Parameters
     ----------
-    what : they are
+    noun : what the things are
     most : so many are shown, or fewer: those that do not weigh nothing
     more : headers of other columns, and what stands there
     """
     shown = max(1, sum(weight >= LEAST for weight in weights[:most]))
     greatest = max(weights[0], 1e-12)
     columns = [
-        Column(what, tuple(names[:shown]), kind="code"),
+        Column(noun, tuple(names[:shown]), kind="code"),
         Column("weight", tuple(weights[:shown]), "{:.3f}".format),
         Column("", tuple(max(w, 0.0) / greatest for w in weights[:shown]), kind="bar", spare=1),
     ]
@@ -381,8 +381,8 @@ def facts(lines: Sequence[tuple[str, str]], title: str) -> RichTable:
         padding=(0, 2, 0, 0),
     )
     table.add_column(no_wrap=True)
-    for what, value in lines:
-        table.add_row(Text(what), Text("\n".join(map(printable, value.split("\n")))))
+    for name, value in lines:
+        table.add_row(Text(name), Text("\n".join(map(printable, value.split("\n")))))
     return table
 
 
@@ -459,7 +459,7 @@ def results_of(values: Mapping[str, Any]) -> Results:
     """
 
     def estimates(found: Mapping[str, Any]) -> dict[str, Estimate]:
-        return {name: Estimate(**{**one, "mean": nan(one["mean"])}) for name, one in found.items()}
+        return {name: Estimate(**{**e, "mean": nan(e["mean"])}) for name, e in found.items()}
 
     def curve(x: Any, mean: Any, std: Any) -> Curve:
         return Curve(tuple(x), tuple(map(nan, mean)), None if std is None else tuple(map(nan, std)))
@@ -469,14 +469,14 @@ def results_of(values: Mapping[str, Any]) -> Results:
 
     cells = (
         Cell(
-            one["key"],
-            estimates(one["ours"]),
-            estimates(one["printed"]),
-            {name: curve(**own) for name, own in one["curves"].items()},
-            one["facts"],
+            cell["key"],
+            estimates(cell["ours"]),
+            estimates(cell["printed"]),
+            {name: curve(**points) for name, points in cell["curves"].items()},
+            cell["facts"],
         )
-        for one in values["cells"]
+        for cell in values["cells"]
     )
-    own = {"measures": tuple(Measure(**one) for one in values["measures"]), "cells": tuple(cells)}
+    measures = tuple(Measure(**measure) for measure in values["measures"])
     lists = {name: tuple(values[name]) for name in ("missing", "remarks")}
-    return Results(**{**values, **own, **lists})
+    return Results(**{**values, "measures": measures, "cells": tuple(cells), **lists})

@@ -90,7 +90,7 @@ def importance_json(importance: Importance) -> dict[str, Any]:
     rows = zip(map(str, importance.columns), importance.mean, importance.std, strict=True)
     found: dict[str, Any] = {name: getattr(importance, name) for name in names}
     found["repeats"] = importance.values.shape[1]
-    found["columns"] = [dict(zip(("column", "mean", "std"), one, strict=True)) for one in rows]
+    found["columns"] = [dict(zip(("column", "mean", "std"), row, strict=True)) for row in rows]
     return dict(plain(found))
 
 
@@ -137,7 +137,7 @@ def explanation_table(explanation: Explanation, title: str = "") -> Table:
         Column("column", ("usually", *names, "this row"), kind="code"),
         Column("value", ("", *values, ""), kind="code"),
         Column(f"{score_name(explanation)}{unit}", (begin, *_signed(added, digits), end)),
-        Column("", (0.0, *(abs(one) / greatest for one in added), 0.0), kind="bar", spare=1),
+        Column("", (0.0, *(abs(part) / greatest for part in added), 0.0), kind="bar", spare=1),
     )
     notes = (f"usually: the mean over {explanation.background}.", _how_exact(explanation))
     return Table(columns, strong=frozenset((0, len(rows) + 1)), notes=notes, title=title)
@@ -163,7 +163,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         explanation.exact, strict=True,
     )  # fmt: skip
     keys = ("column", "value", "contribution", "error", "exact")
-    found["columns"] = [dict(zip(keys, one, strict=True)) for one in each]
+    found["columns"] = [dict(zip(keys, row, strict=True)) for row in each]
     return dict(plain(found))
 
 
@@ -267,21 +267,21 @@ def why_page(
     sections, title = [], f"Which columns matter to {model}"
     if explanation is not None:
         title = f"Row {row:,} of {data}: {said(explanation)}"
-        own = _without_bars(explanation_table(explanation))
-        sections.append(Section("What each column adds", "", _row_bars(explanation), own))
+        table = _without_bars(explanation_table(explanation))
+        sections.append(Section("What each column adds", "", _row_bars(explanation), table))
     heading = "How much each column matters"
     if importance is None:
         sections.append(Section(heading, UNLABELLED))
     else:
         text = f"{LONGER}, in {''.join(MEASURES[importance.measure])}. {CAREFUL}"
-        own = _without_bars(importance_table(importance))
-        sections.append(Section(heading, text, _importance_bars(importance), own))
+        table = _without_bars(importance_table(importance))
+        sections.append(Section(heading, text, _importance_bars(importance), table))
     return Page(title.replace(" %", f"{NO_BREAK}%"), tuple(sections), f"{model} on {data}")
 
 
 def _without_bars(table: Table) -> Table:
     """The same beside a figure."""
-    return replace(table, columns=tuple(one for one in table.columns if one.kind != "bar"))
+    return replace(table, columns=tuple(column for column in table.columns if column.kind != "bar"))
 
 
 def _row_bars(explanation: Explanation) -> Bars:
