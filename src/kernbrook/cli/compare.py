@@ -115,7 +115,7 @@ def compare(
         rows.columns.update({"delay": delay, "every": every} | rows.columns)
     encoder = rows.encoder()
     streams = [open_stream(name, seed=seed, encoder=encoder, **rows.read) for name in data]
-    given = [None if orders is None else load_orders(orders, one.name) for one in streams]
+    given = [None if orders is None else load_orders(orders, stream.name) for stream in streams]
     with Progress() as shown:
         results = [
             run(
@@ -145,7 +145,7 @@ def _show(results: list[Comparison], json: Path | None, report: Path | None) -> 
     from kernbrook import reports
     from kernbrook.evaluation.ranks import ranking
 
-    tables, ranks = [reports.comparison_table(one) for one in results], None
+    tables, ranks = [reports.comparison_table(comparison) for comparison in results], None
     if len(results) > 1:
         try:
             ranks = ranking(results)

@@ -129,7 +129,7 @@ def _explained(
     wanted: Any = of_class
     if of_class is not None:
         classes = getattr(asked.model, "classes_", ())
-        wanted = next((one for one in classes if str(one) == of_class), of_class)
+        wanted = next((label for label in classes if str(label) == of_class), of_class)
     return explanation_of(asked, known.row, others, values, wanted, random_state=seed)
 
 

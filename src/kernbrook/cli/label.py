@@ -154,8 +154,8 @@ def label_data(
             summary = [*_summary(state, stream), *_next(model, data, export is not None)]
             face.close(summary, state.finished, stopping.number == 0)
     if asks:
-        for what, value in summary:
-            typer.echo(printable(f"{what:13} {value}"))
+        for name, value in summary:
+            typer.echo(printable(f"{name:13} {value}"))
         if not state.finished:
             say(f"{model} is saved; the same command goes on")
     if export is not None:
@@ -172,21 +172,21 @@ def _model(path: Path, chosen: Chosen) -> tuple[TableModel | None, Any]:
     from kernbrook.evaluation.training import check_same_settings, check_seed
 
     found = load_checkpoint(path)[0] if path.exists() else None
-    own = None if found is None else found.model
+    learned = None if found is None else found.model
     if chosen.recipe is not None:
-        made = with_policy(make_online(chosen.recipe, **chosen.parameters(own)))
+        made = with_policy(make_online(chosen.recipe, **chosen.parameters(learned)))
         check_settings(made)
-        if own is None:
+        if learned is None:
             return None, made
-        check_same_settings(path, own, made)
+        check_same_settings(path, learned, made)
     elif found is None:
         raise InputError(
             f"{path} does not exist; to begin a new model, name the labels, such as "
             "--classes yes,no; for numbers a recipe, such as --recipe kernbrook-regression"
         )
     elif found.history_ is not None and chosen.seed is not None:
-        check_seed(path, own, chosen.seed)
-    return found, own
+        check_seed(path, learned, chosen.seed)
+    return found, learned
 
 
 def _opened(
@@ -229,9 +229,9 @@ def _export(stream: Stream, model: Path, data: str, label: str | None, path: Pat
 
 
 def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
-    met = f"{state.rows:,}" + (f" of {stream.n_rows:,}" if stream.n_rows else "")
+    rows_seen = f"{state.rows:,}" + (f" of {stream.n_rows:,}" if stream.n_rows else "")
     rows = [
-        ("rows", met),
+        ("rows", rows_seen),
         ("labels given", f"{state.given:,}"),
         ("skipped", f"{state.skipped:,}"),
         ("spared", f"{state.saved:,}"),
@@ -249,18 +249,18 @@ def _worth(state: Labelling) -> list[tuple[str, str]]:
     if (measures := state.measures()) is None:
         return []
     judged, says = state.judged, measures.rules[LEARNED].says
-    own, rule = (measures.values()[name] for name in ("model", LEARNED))
+    model, rule = (measures.values()[name] for name in ("model", LEARNED))
     if measures.classes is None:
-        told = [f"{one['rmse']:.4g} on {judged:,} labels" for one in (own, rule)]
-        rows = [("rms error", f"{told[0]} that it asked for")]
+        texts = [f"{values['rmse']:.4g} on {judged:,} labels" for values in (model, rule)]
+        rows = [("rms error", f"{texts[0]} that it asked for")]
         always = f"always saying {says:.4g}"
     else:
-        rights = [round((1 - one["error"]) * judged) for one in (own, rule)]
-        told = [f"{right:,} of {judged:,} ({100 * right / judged:.0f} %)" for right in rights]
-        rows = [("model right", f"{told[0]} that it asked about, the hard ones")]
+        rights = [round((1 - values["error"]) * judged) for values in (model, rule)]
+        texts = [f"{right:,} of {judged:,} ({100 * right / judged:.0f} %)" for right in rights]
+        rows = [("model right", f"{texts[0]} that it asked about, the hard ones")]
         always = f"always saying {says.item()!r}"
     better = no_better(measures) or f"Better than {always} on these rows."
-    return [*rows, ("trivial rule", f"{told[1]} by {always}"), ("", better)]
+    return [*rows, ("trivial rule", f"{texts[1]} by {always}"), ("", better)]
 
 
 def _next(model: Path, data: str, exports: bool) -> list[tuple[str, str]]:
@@ -290,9 +290,9 @@ def _through(
             names = [str(j + 1) for j in columns.tolist()]
         row = values.tolist() if names is None else dict(zip(names, values.tolist(), strict=True))
         more: dict[str, Any] = {"predicted": question.predicted}
-        for name, said in (("votes", question.votes), ("chances", question.chances)):
-            if classes is not None and said is not None:
-                more[name] = dict(zip(map(str, classes.tolist()), said.tolist(), strict=True))
+        for name, numbers in (("votes", question.votes), ("chances", question.chances)):
+            if classes is not None and numbers is not None:
+                more[name] = dict(zip(map(str, classes.tolist()), numbers.tolist(), strict=True))
         return oracle.ask(question.row, row, read, **more)
 
     return ask

@@ -127,9 +127,9 @@ def run() -> None:
             say(f"so {'the others' if error.unread else 'they'} are read: {command}")
         sys.exit(1)
     except Exception as error:
-        if not (told := _told(error)):
+        if not (message := _told(error)):
             raise
-        say(f"kernbrook: {told}")
+        say(f"kernbrook: {message}")
         if isinstance(error, OSError) and sys.stdout is sys.__stdout__:
             _write_no_more()
         sys.exit(1)
@@ -150,8 +150,8 @@ def _told(error: Exception) -> str:
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, MemoryError):
-        said = f": {error}" if str(error) else ""
-        return f"not enough memory for the budget, components or features{said}"
+        detail = f": {error}" if str(error) else ""
+        return f"not enough memory for the budget, components or features{detail}"
     if isinstance(error, OverflowError):
         return f"a number is too large: {error}"
     if type(error).__module__.startswith("pyarrow"):
@@ -163,7 +163,7 @@ def _options(options: Sequence[str]) -> list[str]:
     """What a command is given that declares columns: as options of its own, or in --table."""
     commands: Any = typer.main.get_command(app)
     params = commands.commands[sys.argv[1]].params
-    known = {option for one in params for option in one.opts}
+    known = {option for param in params for option in param.opts}
     found, left = list[str](), iter(options)
     for word in left:
         option, equals, value = word.partition("=")

@@ -152,8 +152,8 @@ class Rows(NamedTuple):
                 _put(found, name, value, f"--table {text}")
         for name, value in given.items():
             if value not in (None, []):
-                own = _said(name, value) if name in _OF_COLUMNS else value
-                _put(found, name, own, f"--{name}")
+                parsed = _said(name, value) if name in _OF_COLUMNS else value
+                _put(found, name, parsed, f"--{name}")
         read = {name: found.pop(name) for name in READ if name in found}
         for name in read.keys() - set(names):
             raise InputError(f"{name}: does not go with `kernbrook {command}`")
@@ -194,7 +194,7 @@ class Rows(NamedTuple):
             name: self.columns[name] for name in ("decimal", "thousands") if name in self.columns
         }
         columns = self.columns.get("dates", {}).items()
-        formats = {column: part for column, own in columns for part in own if "%" in part}
+        formats = {column: part for column, parts in columns for part in parts if "%" in part}
         return {**read, "written": {**marks, **({"dates": formats} if formats else {})} or None}
 
 
@@ -224,7 +224,7 @@ def _put(found: dict[str, Any], name: str, value: Any, where: str) -> None:
     if name == "drop" and isinstance(before, list) and isinstance(value, list):
         twice, found[name] = [], [*dict.fromkeys([*before, *value])]
     elif name != "lags" and isinstance(before, dict) and isinstance(value, dict):
-        twice = [repr(one) for one in value if before.get(one, value[one]) != value[one]]
+        twice = [repr(key) for key in value if before.get(key, value[key]) != value[key]]
         found[name] = before | value
     if twice:
         raise InputError(f"{where}: {twice[0]} is declared twice: expected one of the two")
@@ -246,7 +246,7 @@ def _read(name: str, value: Any, where: str) -> Any:
         raise InputError(f"{where}: {name}: expected {_KINDS[kind]}, got {value!r:.60}")
     if kind is int and not (least := int(name != "seed")) <= value <= _MOST[name]:
         raise InputError(f"{where}: {name}: expected {least} to {_MOST[name]}, got {value}")
-    return [str(one) for one in value] if kind is list else value
+    return [str(label) for label in value] if kind is list else value
 
 
 def _by_name(name: str, value: Any) -> Any:
@@ -262,11 +262,11 @@ def _by_name(name: str, value: Any) -> Any:
     if name not in usual or not isinstance(value, (list, dict)):
         return value
     columns = dict.fromkeys(map(str, value)) if isinstance(value, list) else value
-    for column, own in columns.items():
-        if own is None:
+    for column, declared in columns.items():
+        if declared is None:
             columns[column] = AUTO if column == AUTO else usual[name]
-        elif name == "dates" and isinstance(own, str) and own != AUTO:
-            columns[column] = [own]
+        elif name == "dates" and isinstance(declared, str) and declared != AUTO:
+            columns[column] = [declared]
     return columns
 
 
@@ -281,20 +281,20 @@ def _said(name: str, given: list[str]) -> Any:
         return listed(given[0])
     if name == "lags":
         label, equals, rows = given[0].rpartition("=")
-        return {label if equals else None: [as_value(one) for one in rows.split(",")]}
+        return {label if equals else None: [as_value(lag) for lag in rows.split(",")]}
     columns: dict[str, Any] = {}
-    for column, values in (one for text in given for one in _declared(text)):
-        own: Any = values
+    for column, values in (pair for text in given for pair in _declared(text)):
+        declared: Any = values
         if name == "words" and values:
-            own = as_value(values[0])
+            declared = as_value(values[0])
         elif name == "categorical" and values and len(values) == 1 and values[0][:5] == "hash:":
             if not re.fullmatch(r"[0-9]{1,8}", values[0][5:]):
                 expected = f"expected {column}=hash:N with a number, got {values[0]!r}"
                 raise InputError(f"--categorical: {expected}")
-            own = int(values[0][5:])
+            declared = int(values[0][5:])
         elif name == "dates" and column in columns:  # what is said of one is taken together
-            columns[column] = own = [*(columns[column] or ()), *(own or ())] or None
-        if columns.setdefault(column, own) != own:
+            columns[column] = declared = [*(columns[column] or ()), *(declared or ())] or None
+        if columns.setdefault(column, declared) != declared:
             raise InputError(f"--{name}: {column!r} is declared twice: expected one of the two")
     return columns
 
@@ -306,7 +306,7 @@ def _declared(text: str) -> Iterator[tuple[str, list[str] | None]]:
     if named[3] == "=":
         yield _name(named), listed(text[named.end() :])
     else:
-        yield from ((one, None) for one in listed(text))
+        yield from ((column, None) for column in listed(text))
 
 
 def listed(text: str) -> list[str]:
@@ -336,7 +336,7 @@ def as_toml(values: Mapping[str, Any]) -> str:
 
     def written(value: Any) -> str:
         if isinstance(value, Mapping):
-            inner = (f"{written(str(name))} = {written(own)}" for name, own in value.items())
+            inner = (f"{written(str(name))} = {written(item)}" for name, item in value.items())
             return f"{{{', '.join(inner)}}}"
         if isinstance(value, (list, tuple)):
             return f"[{', '.join(map(written, value))}]"
@@ -409,10 +409,10 @@ def parameters(given: list[str] | None) -> dict[str, Any]:
             raise InputError(f"--set: expected NAME=VALUE, got {text!r}")
         if name == "random_state":
             raise InputError("--set random_state: use --seed")
-        own = as_value(value)
-        if name in settings and settings[name] != own:
+        parsed = as_value(value)
+        if name in settings and settings[name] != parsed:
             raise InputError(f"--set {name}: it is given as {settings[name]!r:.40}, too")
-        settings[name] = own
+        settings[name] = parsed
     return settings
 
 
@@ -441,38 +441,38 @@ class Command(TyperCommand):
     """A command that takes options of before, too, for one release: most are names of --table."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = {option for one in self.get_params(ctx) for option in one.opts}  # --help, too
+        known = {option for param in self.get_params(ctx) for option in param.opts}  # --help, too
         found, left = list[str](), list(args)
         while left and left[0] != "--":
             word = left.pop(0)
             option, equals, value = word.partition("=")
-            before = option.startswith("--") and option not in own
-            if not before or not (option in _GONE or in_table(option, "", own)):
+            before = option.startswith("--") and option not in known
+            if not before or not (option in _GONE or in_table(option, "", known)):
                 found.append(word)
                 continue
-            if option == "--scheduler" and any(one.startswith("--jobs") for one in args):
+            if option == "--scheduler" and any(arg.startswith("--jobs") for arg in args):
                 raise InputError("--jobs, --scheduler: expected one of them, got both")
             if option == "--ignore-extra":
                 value = "true"
             elif not equals and left:
                 value = left.pop(0)
-            now = in_table(option, value, own)
+            now = in_table(option, value, known)
             if not now:
                 raise InputError(f"{option} is gone: {_GONE[option]}")
             found += now
         return super().parse_args(ctx, [*found, *left])
 
 
-def in_table(option: str, value: str, own: Container[str]) -> list[str]:
+def in_table(option: str, value: str, known: Container[str]) -> list[str]:
     """The words of an option, also of one that a command has no more; none where it never had it.
 
-    own : the options that the command has
+    known : the options that the command has
     """
     name = option.removeprefix("--").replace("-", "_")
     name = "every" if name == "labels_every" else name
-    if name == "budget" and "--set" in own:
+    if name == "budget" and "--set" in known:
         return ["--set", f"budget={value}"]
     for now in (f"--{name}", "--jobs" if name == "scheduler" else ""):
-        if now in own:
+        if now in known:
             return [now, value]
-    return ["--table", f"{name}={value}"] if "--table" in own and name in _known() else []
+    return ["--table", f"{name}={value}"] if "--table" in known and name in _known() else []

@@ -91,17 +91,17 @@ def terminal(stderr: bool = False) -> Console:
 
 def telling(show: Callable[[str], None] | None) -> Tell:
     """What shows how far compiling is, "" where it has stopped; None to say once that it is on."""
-    said = False
+    announced = False
 
     def tell(state: Compiling | None) -> None:
-        nonlocal said
+        nonlocal announced
         if show is not None and state is not None:
             parts = f", {state.ready} of {state.parts} parts ready" if state.parts > 1 else ""
             show(f"{COMPILING}: {state.seconds:.0f} s{parts}")
         elif show is not None:
             show("")
-        elif not said:
-            said = True
+        elif not announced:
+            announced = True
             say(COMPILING)
 
     return tell
@@ -211,7 +211,7 @@ class Stopping:
         return asked
 
     @contextmanager
-    def on_signals(self, told: str) -> Iterator[None]:
+    def on_signals(self, notice: str) -> Iterator[None]:
         """A block in which this holds; stopped at once, it says so and ends the program."""
 
         def receive(number: int, frame: object) -> None:
@@ -223,7 +223,7 @@ class Stopping:
         try:
             yield
         except KeyboardInterrupt:
-            say(told)
+            say(notice)
             raise typer.Exit(self.code) from None
         finally:
             for name, handler in before.items():
@@ -316,8 +316,8 @@ def _parquet(file: BinaryIO) -> Iterator[Write]:
     kept: list[Any] = []
     writer: Any = None
 
-    def typed(own: Any) -> Any:
-        return [*map(str, own)] if str(getattr(own, "dtype", "")) == "object" else own
+    def typed(values: Any) -> Any:
+        return [*map(str, values)] if str(getattr(values, "dtype", "")) == "object" else values
 
     def flush() -> None:
         nonlocal writer
@@ -327,7 +327,7 @@ def _parquet(file: BinaryIO) -> Iterator[Write]:
         writer.write_table(table)
 
     def write(columns: Mapping[str, Any], blanks: Sequence[int] = ()) -> None:
-        table = pa.table({name: typed(own) for name, own in columns.items()})
+        table = pa.table({name: typed(values) for name, values in columns.items()})
         places = _spread(range(table.num_rows), blanks, None)
         kept.append(table.take(pa.array(places, pa.int64())))
         if sum(map(len, kept)) >= ROWS:
@@ -343,7 +343,8 @@ def _parquet(file: BinaryIO) -> Iterator[Write]:
 def _rows(columns: Mapping[str, Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
     """The rows of columns, with blank ones among them."""
     values = (
-        own.to_pylist() if hasattr(own, "to_pylist") else own.tolist() for own in columns.values()
+        part.to_pylist() if hasattr(part, "to_pylist") else part.tolist()
+        for part in columns.values()
     )
     return _spread(zip(*values, strict=True), blanks, (blank,) * len(columns))
 

@@ -158,8 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
         if origin is not None and origin.lower() not in [f"http://{host}" for host in hosts]:
             raise Refused(403, "this page answers to itself, and to no page from elsewhere")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            told = "the token is missing or wrong: take the address that the terminal shows"
-            raise Refused(403, told)
+            problem = "the token is missing or wrong: take the address that the terminal shows"
+            raise Refused(403, problem)
 
     def _sent(self) -> dict[str, Any]:
         """The JSON object that came with the request."""
@@ -212,8 +212,8 @@ class PageAddress:
         """
         try:
             if os.name == "posix":
-                own = os.lstat(self.path)
-                if own.st_uid != os.geteuid() or own.st_mode != S_IFREG | 0o600:
+                status = os.lstat(self.path)
+                if status.st_uid != os.geteuid() or status.st_mode != S_IFREG | 0o600:
                     return None
             match json.loads(self.path.read_text("utf-8")):
                 case {"port": int(port), "token": str(token), **more} if not more:
@@ -365,9 +365,9 @@ class Page:
         """
         if asked_for and self._is_kept:
             self._kept.forget()
-        told = {"summary": summary, "finished": finished, "again": not asked_for}
+        facts = {"summary": summary, "finished": finished, "again": not asked_for}
         with self._turn:
-            self._show({"kind": "ended", **told})
+            self._show({"kind": "ended", **facts})
             if time.monotonic() - self._seen < 2 * WAIT:
                 self._turn.wait_for(lambda: self._heard == self._number, GOODBYE)
         time.sleep(0.1)  # for what was sent last
@@ -472,9 +472,9 @@ def keys_of(labels: list[str]) -> list[str]:
     >>> keys_of(["no", "yes"]), keys_of(["-1", "1"]), keys_of(["0", "1", "10"])
     (['1', '2'], ['2', '1'], ['0', '1', '2'])
     """
-    own = [label if len(label) == 1 and label in "0123456789" else "" for label in labels]
-    free = iter([digit for digit in "123456789" if digit not in own])
-    return [key or next(free, "") for key in own]
+    keys = [label if len(label) == 1 and label in "0123456789" else "" for label in labels]
+    free = iter([digit for digit in "123456789" if digit not in keys])
+    return [key or next(free, "") for key in keys]
 
 
 def picture(folder: Path, name: str) -> tuple[Path | None, str]:

@@ -99,14 +99,14 @@ class ShownRows:
                 continue
             if self._columns is None or name in self._plain:
                 if before is None:  # else it says that a value is missing
-                    said = usual(mean, deviation) if known else ""
+                    note = usual(mean, deviation) if known else ""
                     shown = MISSING if name in row and is_gap(row[name]) else number(value)
-                    found[name] = Cell(name, shown, said, far)
+                    found[name] = Cell(name, shown, note, far)
                 continue
-            _, _, said, farthest = before or Cell(name, "", "", far)
+            _, _, note, farthest = before or Cell(name, "", "", far)
             if known and value == 1 and self._features and self._features[j].startswith(f"{name}="):
-                said = "in all rows" if mean == 1 else f"in {percent(mean)} of rows"
-            found[name] = Cell(name, _text(row.get(name)) or MISSING, said, max(far, farthest))
+                note = "in all rows" if mean == 1 else f"in {percent(mean)} of rows"
+            found[name] = Cell(name, _text(row.get(name)) or MISSING, note, max(far, farthest))
         return list(found.values())
 
 
@@ -181,16 +181,16 @@ def expected(question: Question, state: Labelling, classes: list[Any] | None) ->
     if question.predicted is None:
         return "the model has no label yet"
     if classes is None or question.chances is None:
-        told = f"the model expects {about(question.predicted)}"
+        text = f"the model expects {about(question.predicted)}"
         if state.judged == 0:
-            return told
+            return text
         off = math.sqrt(state.loss / state.judged)
-        return f"{told}; off by {off:.3g} on {state.judged:,} so far (root mean square)"
+        return f"{text}; off by {off:.3g} on {state.judged:,} so far (root mean square)"
     chance = question.chances[classes.index(question.predicted)]
-    told = f"the model is {percent(chance)} sure of {question.predicted}"
+    text = f"the model is {percent(chance)} sure of {question.predicted}"
     if state.judged == 0:
-        return told
-    return f"{told}; right on {state.judged - state.loss:,} of {state.judged:,} so far"
+        return text
+    return f"{text}; right on {state.judged - state.loss:,} of {state.judged:,} so far"
 
 
 def place(row: int, rows: int | None) -> str:
@@ -228,8 +228,8 @@ class Person:
         self._numbered = self._text and not any(map(_like_number, self._classes or []))
         starts = {str(name)[:1].casefold() for name in self._classes or []}
         words = [word if word[0] in starts else f"{word[0]} {word}" for word in _WORDS]
-        what = "number" if classes is None else "label"
-        self._prompt = f"{what} ({', '.join(words)}, ? help): "
+        kind = "number" if classes is None else "label"
+        self._prompt = f"{kind} ({', '.join(words)}, ? help): "
         self._shown = 0.0  # when the line about rows passed by was last written; 0 for none
 
     def ask(self, question: Question, state: Labelling) -> Any:
@@ -386,7 +386,7 @@ class Person:
             return "label", classes[int(text) - 1]
         typed = text.casefold()
         meant = [("label", name) for name in classes if str(name).casefold().startswith(typed)]
-        whole = [one for one in meant if str(one[1]).casefold() == typed]
+        whole = [pair for pair in meant if str(pair[1]).casefold() == typed]
         meant += [(word, None) for word in (*_WORDS, "help") if word.startswith(typed)]
         meant = whole if len(whole) == 1 else meant
         if len(meant) > 1:

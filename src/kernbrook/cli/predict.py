@@ -130,19 +130,19 @@ def predict(
             for X, y in stream.chunks():
                 if rows == 0:
                     watched(partial(said_of, machine, X[:1], coverage), shown.compiling)
-                said, own = said_of(machine, X, coverage), X.shape[0]
-                columns = wanted.columns(machine, said)
+                outputs, n_rows = said_of(machine, X, coverage), X.shape[0]
+                columns = wanted.columns(machine, outputs)
                 if keep and kept is not None:
-                    if same := [one for one in keep if one in columns]:
-                        told = "predictions have a column of this name"
-                        raise InputError(f"--keep {same[0]}: {told}")
-                    columns = {**kept.next(own), **columns}
-                write(columns, bad.before(rows, own))
-                tally.add(y if stream.labelled else y[:0], said)
-                rows += own
+                    if same := [column for column in keep if column in columns]:
+                        problem = "predictions have a column of this name"
+                        raise InputError(f"--keep {same[0]}: {problem}")
+                    columns = {**kept.next(n_rows), **columns}
+                write(columns, bad.before(rows, n_rows))
+                tally.add(y if stream.labelled else y[:0], outputs)
+                rows += n_rows
                 shown.reading(f"{name}: {rows:,} rows", rows, stream.n_rows)
             if after := len(bad.places) - sum(bad.before(0, rows)):
-                write({one: values[:0] for one, values in columns.items()}, [after])
+                write({name: values[:0] for name, values in columns.items()}, [after])
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
     for line in told_of(stream.level_counts):

@@ -123,8 +123,8 @@ def train(
     if not go_on:
         check_target(model, resume, overwrite)
     chosen = Chosen(recipe, parameters(settings), seed)
-    told = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
-    rows = Rows.of("train", NAMES, table, **told)
+    given = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
+    rows = Rows.of("train", NAMES, table, **given)
     classes, learned = rows.read.pop("classes", None), go_on or (resume and model.exists())
     if "ignore_extra" in rows.read and not learned:
         raise InputError("ignore_extra: goes with --go-on, or --resume of a model that is there")
@@ -163,8 +163,8 @@ def train(
             positive = rows.read.get("positive")
             result = run(stream, new, model, positive=positive, overwrite=overwrite, **watched)
     if not result.finished:
-        met = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
-        say(f"kernbrook: stopped; {model} has learned {met}.")
+        progress = f"{result.rows:,} of {result.n_rows:,} rows of {result.name}"
+        say(f"kernbrook: stopped; {model} has learned {progress}.")
         say("To go on, give the same data with --resume.")
         raise typer.Exit(stopping.code)
     _show(result, recipe if new is None else new.recipe, model, json, table_out)
@@ -226,7 +226,7 @@ def _described(model: Path) -> dict[str, Any]:
     if table.encoder_ is None:
         found["n_features"] = settings["n_features"]
     if lags := found.get("lags"):  # pairs of columns and rows; None stands for the label
-        found["lags"] = {settings["label"] if name is None else name: own for name, own in lags}
+        found["lags"] = {settings["label"] if name is None else name: rows for name, rows in lags}
     return {name: value for name, value in found.items() if value not in (None, [], {})}
 
 
