@@ -133,14 +133,14 @@ def in_words(X: Any) -> Iterator[None]:
         kind = "text" if _TEXT.match(str(error)) else "moments"
         if kind == "moments" and not _MOMENT.search(str(error)):
             raise
-        said = " ".join(str(error).split())[:100]
+        message = " ".join(str(error).split())[:100]
         if _are_numbers(X):
-            raise InputError(f"y: expected numbers, found {kind}: {said}") from None
+            raise InputError(f"y: expected numbers, found {kind}: {message}") from None
         way = (
             "kb.TableEncoder makes numbers of a table's levels and dates; with a model's file that "
             "`train` wrote, kb.evaluation.predict_table(FILE, table) predicts the table as it is"
         )
-        raise InputError(f"X: expected numbers, found {kind}: {said}; {way}") from None
+        raise InputError(f"X: expected numbers, found {kind}: {message}; {way}") from None
 
 
 def _are_numbers(X: Any) -> bool:
@@ -266,26 +266,26 @@ def inherit_docstrings(kind: type, source: type) -> None:
     has that of the other class, but for parameters that it does not take.
     """
     text = inspect.cleandoc(source.__doc__ or "") + "\n"
-    found = {own[2]: own[0] for own in _ENTRY.finditer(text)}
+    found = {entry[2]: entry[0] for entry in _ENTRY.finditer(text)}
 
     def inserted(line: re.Match[str]) -> str:
         names = line[2].split(", ")
         if not found.keys() >= set(names):  # somebody's subclass shows a set
             return line[0]
-        own = "".join(found[name] for name in names).rstrip()
-        return line[1] + own.replace("\n", "\n" + line[1])
+        entries = "".join(found[name] for name in names).rstrip()
+        return line[1] + entries.replace("\n", "\n" + line[1])
 
     if kind.__doc__:
         kind.__doc__ = re.sub(r"^( +)\{(\w+(?:, \w+)*)\}$", inserted, kind.__doc__, flags=re.M)
-    for name, own in vars(kind).items():
-        if inspect.isfunction(own) and not own.__doc__ and hasattr(source, name):
-            _inherit_docstring(own, getattr(source, name))
+    for name, method in vars(kind).items():
+        if inspect.isfunction(method) and not method.__doc__ and hasattr(source, name):
+            _inherit_docstring(method, getattr(source, name))
 
 
-def _inherit_docstring(own: Any, other: Any) -> None:
-    gone = inspect.signature(other).parameters.keys() - inspect.signature(own).parameters.keys()
-    said = _ENTRY.sub(lambda entry: "" if entry[2] in gone else entry[0], other.__doc__ or "")
-    own.__doc__ = said or None
+def _inherit_docstring(method: Any, other: Any) -> None:
+    gone = inspect.signature(other).parameters.keys() - inspect.signature(method).parameters.keys()
+    docstring = _ENTRY.sub(lambda entry: "" if entry[2] in gone else entry[0], other.__doc__ or "")
+    method.__doc__ = docstring or None
 
 
 # -- in a file -------------------------------------------------------------------------------------
@@ -342,10 +342,10 @@ class Kept:
 
     def _check_has(self, entry: str, body: Mapping[str, Any]) -> bool:
         """Whether an entry is there; InputError where it is not, but something was learned."""
-        there = body.get(entry) is not None
-        if not there and body["fitted"].keys() - {"n_rows_skipped_"}:
+        present = body.get(entry) is not None
+        if not present and body["fitted"].keys() - {"n_rows_skipped_"}:
             raise InputError("it has learned something, but has no state")
-        return there
+        return present
 
 
 LEARNS = Such(
@@ -622,11 +622,11 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
             label = self._number_of(y) if y.__hash__ is not None else None
             if label is not None:
                 lift, sure = self._lifts(label, weight), self._asks_how_sure(True)
-                said = quick.learn(row, label, weight, lift, sure)
-                if said is not None:
+                outputs = quick.learn(row, label, weight, lift, sure)
+                if outputs is not None:
                     if quick.leapt:
                         _warn_of_leap(row[None], quick.leap(1), 0)
-                    return self._prediction(*said)
+                    return self._prediction(*outputs)
         with self._nothing_half_done():
             X, labels = self._checked(np.atleast_2d(row), [y])
             self._set_classes(labels, classes)
@@ -681,26 +681,26 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         uneven = several or getattr(self, "class_weight", None) is not None
         alone = labels is None or (model.asks and not given and uneven)
         parts: list[Learned] = []
-        told, n, at, rows = y if labels is None else labels, X.shape[0], 0, None
+        targets, n, at, rows = y if labels is None else labels, X.shape[0], 0, None
         if labels is not None and not alone and (given or not model.asks) and n <= MOST_TOGETHER:
             pieces = [*model.pieces(n)]
             if len(pieces) > 1:
                 rows = self._checked_rows(X)
             for where in pieces:
-                own = self._learn_few(X[where], labels[where], importance[where], given, at)
-                if own is None:
+                outputs = self._learn_few(X[where], labels[where], importance[where], given, at)
+                if outputs is None:
                     break
-                parts.append(own)
+                parts.append(outputs)
                 at = where.stop
             if at == n:
                 return joined(parts) if len(parts) > 1 else parts[0]
         rows = rows or self._checked_rows(X)
         for where in slices(n, 1) if alone else model.pieces(n, at):
             try:
-                parts.append(self._learn_block(X, rows, told, importance, given, where))
+                parts.append(self._learn_block(X, rows, targets, importance, given, where))
                 _warn_of_leap(X[where], self._model.scaler.leap, where.start)
             except NonFiniteError as error:
-                refused = self._refused(X, rows, told, importance, given, where)
+                refused = self._refused(X, rows, targets, importance, given, where)
                 also = "; or give no sample_weight: the rows weigh differently" if several else ""
                 raise NonFiniteError(f"{refused}: {error}{also}") from error
         return joined(parts)
@@ -737,13 +737,13 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         model, oracle, part = self._model, callable(y), rows.part(where.start, where.stop)
         if oracle:
             wanted = would_ask(model, *self._seen(X[where]))[0]
-            told = np.array([self._answer(y, X, where.start) if wanted else self._nothing])
+            labels = np.array([self._answer(y, X, where.start) if wanted else self._nothing])
             model = self._model  # an answer may be of a new class
         else:
-            told = y[where]
+            labels = y[where]
         always, asked_for = given or oracle, self._calibrating()
-        weights, lifts = importance[where], self._lifts(told, importance[where])
-        answer = learn_block(model, Told(part, X[where], told, weights, always, asked_for, lifts))
+        weights, lifts = importance[where], self._lifts(labels, importance[where])
+        answer = learn_block(model, Told(part, X[where], labels, weights, always, asked_for, lifts))
         model.settle()
         return self._told(answer, given)
 
@@ -812,14 +812,14 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if good is None or y is None:
             yield X, y, sample_weight
             return
-        there, y = np.flatnonzero(good), as_labels(y)
+        where, y = np.flatnonzero(good), as_labels(y)
         check_as_many(len(good), y)
-        weights = None if sample_weight is None else importance_of(sample_weight, len(y))[there]
-        counted("n_rows_skipped_", vars(self)["n_rows_skipped_"], len(y) - len(there))
-        places, before = [*there.tolist(), len(y)], getattr(self, "n_rounds_", 0)
+        weights = None if sample_weight is None else importance_of(sample_weight, len(y))[where]
+        counted("n_rows_skipped_", vars(self)["n_rows_skipped_"], len(y) - len(where))
+        places, before = [*where.tolist(), len(y)], getattr(self, "n_rounds_", 0)
         try:
             with placed(places):
-                yield _safe_indexing(X, there), y[there], weights
+                yield _safe_indexing(X, where), y[where], weights
         finally:
             learned = max(getattr(self, "n_rounds_", 0) - before, 0)
             self._left_out(places[learned] - learned)
@@ -836,10 +836,10 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         parts = []
         for where, is_good in _runs(good):
             if is_good:
-                own = labels if labels is None or callable(labels) else labels[where]
+                part = labels if labels is None or callable(labels) else labels[where]
                 rows = _safe_indexing(X, np.arange(where.start, where.stop))
                 with placed(range(where.start, where.stop)):
-                    parts.append(self._learn_rows(rows, own, classes, weights[where])[:2])
+                    parts.append(self._learn_rows(rows, part, classes, weights[where])[:2])
             else:
                 count = where.stop - where.start
                 self._left_out(count)
@@ -941,15 +941,15 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def _lean_one(self, x: Any) -> Leant:
         """As `_lean` for one row, given as (d,) numbers."""
         row, quick = row_of(x), RowSession.of(vars(self).get("_model"))
-        said: Leant | None = None
+        leant: Leant | None = None
         if quick is not None and self._next_alone(1):
-            said = quick.decide(row)
+            leant = quick.decide(row)
         elif quick is not None and row.ndim == 1:
-            said = quick.lean(row[None], self._places(1))
-        if said is None:
+            leant = quick.lean(row[None], self._places(1))
+        if leant is None:
             check_is_fitted(self)
             return self._leant(self._features(np.atleast_2d(row)))
-        return said
+        return leant
 
     def _leant(self, X: Any) -> Leant:
         return lean(self._model, *self._seen(X), self._places(X.shape[0]))
@@ -1056,7 +1056,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         >>> both.n_rounds_
         2000
         """
-        with held(*(one for one in (self, *others, since) if isinstance(one, OnlineMachine))):
+        with held(*(model for model in (self, *others, since) if isinstance(model, OnlineMachine))):
             self._merge(others, since)
         return self
 
@@ -1190,23 +1190,23 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         for part in parts_of_pool(pool.kernels, pool.members):
             learner = part.learner
             if learner.store == "slots" and (budget := learner.slots()) is not None:
-                there = shapes(".alpha")
-                if not any(s[1:] == (setting.scores, budget) and s[0] for s in there):
+                found = shapes(".alpha")
+                if not any(s[1:] == (setting.scores, budget) and s[0] for s in found):
                     raise InputError(f"stores: no slots are of the size that {learner!r} asks for")
             for name, shape in getattr(learner, "sizes", lambda setting: {})(setting).items():
-                if shape not in (there := shapes(f".{name}")):
-                    raise InputError(f"stores: expected {name} of shape {shape}, found {there}")
+                if shape not in (found := shapes(f".{name}")):
+                    raise InputError(f"stores: expected {name} of shape {shape}, found {found}")
             if learner.store == "features":
                 total = sizes.setdefault(part.view, [0, 0])
                 for kernel in part.kernels:
                     dim = _check_map(learner, kernel, width, reader)
                     total[0] += setting.scores * dim
                     total[1] += learner.extra_rows(dim, setting.scores) * dim
-        for own in sizes.values():
-            for name, size in zip(("theta", "extra"), own, strict=True):
-                if (size,) not in (there := shapes(f".{name}")):
+        for pair in sizes.values():
+            for name, size in zip(("theta", "extra"), pair, strict=True):
+                if (size,) not in (found := shapes(f".{name}")):
                     wanted = f"expected {name} of {size} numbers"
-                    raise InputError(f"stores: {wanted}, found shapes {there}")
+                    raise InputError(f"stores: {wanted}, found shapes {found}")
 
 
 def _check_map(learner: Any, kernel: Kernel, width: int, reader: Any) -> int:

@@ -159,24 +159,24 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         if not rows:
             return learn(np.empty((0, max(1, len(totals)))), y, **named)
         values = _table(rows, names, len(totals))
-        there = ~np.isnan(values)
+        has_value = ~np.isnan(values)
         # One after the other, so that the length of a chunk does not matter.
-        totals = np.add.accumulate(np.vstack([totals, np.where(there, values, 0.0)]))
-        counts = np.add.accumulate(np.vstack([counts, there]))
+        totals = np.add.accumulate(np.vstack([totals, np.where(has_value, values, 0.0)]))
+        counts = np.add.accumulate(np.vstack([counts, has_value]))
         counted("X", int(counts[0].max()), len(rows))
-        filled = np.where(there, values, totals[:-1] / np.maximum(counts[:-1], 1))
-        before, met = rows_met(self), len(rows)
+        filled = np.where(has_value, values, totals[:-1] / np.maximum(counts[:-1], 1))
+        before, seen = rows_met(self), len(rows)
         try:
             return learn(filled[0] if verb == "learn_one" else filled, y, **named)
         except BaseException:  # some blocks are learned as a whole, the others not
-            met = max(rows_met(self) - before, 0)
+            seen = max(rows_met(self) - before, 0)
             raise
         finally:
-            if met:
+            if seen:
                 known, ignored = set(names), Counter(vars(self).get("ignored_", {}))
-                ignored.update(k for row in rows[:met] for k in row if k not in known)
+                ignored.update(k for row in rows[:seen] for k in row if k not in known)
                 self.__dict__.update(
-                    names_=names, totals_=totals[met], counts_=counts[met], ignored_=dict(ignored)
+                    names_=names, totals_=totals[seen], counts_=counts[seen], ignored_=dict(ignored)
                 )
 
     def _with(self, rows: list[Record]) -> tuple[list[Name], Floats, NDArray[np.int64]]:
@@ -194,12 +194,12 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         return list(come), np.zeros(width), np.zeros(width, dtype=np.int64)
 
 
-def check_names(what: str, names: Sequence[Any], most: int) -> None:
+def check_names(owner: str, names: Sequence[Any], most: int) -> None:
     """Raise InputError unless these are names, each once, of so many columns at most."""
     if not all(type(name) in (str, int) for name in names) or len(set(names)) < len(names):
-        raise InputError(f"{what}: expected text or whole numbers, each once")
+        raise InputError(f"{owner}: expected text or whole numbers, each once")
     if len(names) > most:
-        raise InputError(f"{what}: {len(names)} names of {most} columns")
+        raise InputError(f"{owner}: {len(names)} names of {most} columns")
 
 
 def records_of(X: Any) -> list[Record]:

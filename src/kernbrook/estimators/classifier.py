@@ -204,8 +204,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if not self._by_chance or probabilities is None:
             return self._predictions(leant.decisions)
         cuts, usual = np.empty(len(probabilities)), np.empty(probabilities.shape)
-        for own, calibration in self._by_horizon(leant):
-            cuts[own], usual[own] = calibration.cut, calibration.usual
+        for rows, calibration in self._by_horizon(leant):
+            cuts[rows], usual[rows] = calibration.cut, calibration.usual
         return self._called(probabilities, cuts, usual)
 
     @property
@@ -247,8 +247,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
         found = np.empty((len(leant.leanings), max(self._scores, 2)))
-        for own, calibration in self._by_horizon(leant):
-            found[own] = calibration.probabilities(leant.leanings[own])
+        for rows, calibration in self._by_horizon(leant):
+            found[rows] = calibration.probabilities(leant.leanings[rows])
         return self._agreed(found, leant.decisions, leant.leanings)
 
     def _agreed(self, probabilities: Floats, decisions: Floats, leanings: Floats) -> Floats:
@@ -278,26 +278,26 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         while at < len(y):  # up to each row of a new class, then that row by itself
             end = int(unseen[0]) if len(unseen) else len(y)
             if end > at:
-                own = slice(at, end)
+                rows = slice(at, end)
                 with placed(range(at, end)):
-                    parts.append(super()._learn(X[own], y[own], weights[own], given))
+                    parts.append(super()._learn(X[rows], y[rows], weights[rows], given))
             if end < len(y):
-                own = slice(end, end + 1)
-                looked = given or not self._model.asks or bool(self.should_ask(X[own])[0])
+                rows = slice(end, end + 1)
+                looked = given or not self._model.asks or bool(self.should_ask(X[rows])[0])
                 if looked:
                     self._grow(y, unseen[:1], grown)
                 grown = None
-                label = y[own] if looked else np.array([None])
+                label = y[rows] if looked else np.array([None])
                 with placed([end]):
-                    parts.append(super()._learn(X[own], label, weights[own], looked))
+                    parts.append(super()._learn(X[rows], label, weights[rows], looked))
             at = end + 1
             unseen = at + self._unseen(y[at:])
         return joined(parts)
 
     def _unseen(self, y: NDArray[Any]) -> Labels:
         """Rows whose labels are of no class that is known."""
-        there = present(y).nonzero()[0]
-        return there[class_numbers(self.classes_, y[there]) < 0]
+        labelled = present(y).nonzero()[0]
+        return labelled[class_numbers(self.classes_, y[labelled]) < 0]
 
     def _grow(self, y: NDArray[Any], unseen: Labels, grown: Any = None) -> None:
         """Learn of classes that appear later; what was learned of the others stays.
@@ -351,12 +351,12 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         if classes is None and callable(y):
             raise InputError("classes: name all of them before the first answer of an oracle")
         given, name = (y, "y") if classes is None else (as_labels(classes), "classes")
-        there = present(given)
-        if classes is not None and not there.all():
+        labelled = present(given)
+        if classes is not None and not labelled.all():
             raise InputError("classes: None and NaN are none, they stand for a missing label")
-        if len(there) > 0 and not there.any():
+        if len(labelled) > 0 and not labelled.any():
             raise InputError("y: no row has a label yet; name all classes with classes=")
-        found = distinct(given[there], name)
+        found = distinct(given[labelled], name)
         self._check_classes(found)
         if len(found) < 2:
             raise InputError(
@@ -385,8 +385,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """InputError where a label is none of those that the call names as all."""
         if callable(y):
             return
-        there = np.flatnonzero(present(y))
-        known_numbers(classes, y[there], there)
+        labelled = np.flatnonzero(present(y))
+        known_numbers(classes, y[labelled], labelled)
 
     def _of_these(self, oracle: Any) -> Any:
         """The oracle, held to the classes that the call names as all."""
@@ -403,11 +403,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
         """The number of each label's class."""
-        there = present(y)
-        if there.all():
+        labelled = present(y)
+        if labelled.all():
             return class_numbers(self.classes_, y)
         numbers = np.full(len(y), self._nothing, dtype=np.int64)
-        numbers[there] = class_numbers(self.classes_, y[there])
+        numbers[labelled] = class_numbers(self.classes_, y[labelled])
         return numbers
 
     def _lifts(self, labels: Any, weights: Any) -> Any:

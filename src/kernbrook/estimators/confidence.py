@@ -153,12 +153,12 @@ class Calibration:
         known.counts[positions] = old.counts
         known.means[:] = 1.0 / (1.0 + old.counts.sum())
         known.means[positions] = old.means
-        for own, before in zip(
+        for middle, before in zip(
             known.middle.reshape(-1, classes),
             old.middle.reshape(-1, len(old.intercepts)),
             strict=True,
         ):
-            own[positions] = before * ([-0.5, 0.5] if two else 1.0)
+            middle[positions] = before * ([-0.5, 0.5] if two else 1.0)
         if len(old.vote):
             known.vote[:3] = old.vote[:3] * ([0.5, 4.0, 4.0] if two else 1.0)
             known.vote[3:][positions] = 0.0 if two else old.vote[3:]
@@ -287,28 +287,28 @@ class Residuals:
         judged : (n,) bool, which labels tell how good the scores are
         Gives (n,) half widths, each before its label; None where `covering` asks for none.
         """
-        there = (weights > 0) & (labels == labels)
-        told = judged & there
-        errors = (labels - scores[:, 0])[told]
+        labelled = (weights > 0) & (labels == labels)
+        counted = judged & labelled
+        errors = (labels - scores[:, 0])[counted]
         half = None
         if (coverage := covering.get()) is not None:
             before = self._in_order()
             sizes = np.abs(np.concatenate([before, errors]))
-            known = len(before) + np.cumsum(told) - told
+            known = len(before) + np.cumsum(counted) - counted
             late = [sizes[max(count - WINDOW, 0) : count] for count in known.tolist()]
-            half = np.array([next_width(own, float(coverage)) for own in late])
+            half = np.array([next_width(sizes_before, float(coverage)) for sizes_before in late])
         kept, seen = self._known, int(self._known.seen[0])
         kept.errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
         kept.seen[0] = min(seen + len(errors), COUNTED)
-        self._add(labels[there])
+        self._add(labels[labelled])
         return half
 
     def _add(self, labels: Floats) -> None:
         """Count labels, one after the other: the length of a chunk does not matter."""
         with np.errstate(over="ignore"):  # of what the estimator would refuse
             powers = np.stack([np.ones(len(labels)), labels, labels**2])
-        own = self._known.labels
-        own[:] = np.add.accumulate(np.column_stack([own, powers]), axis=1)[:, -1]
+        sums = self._known.labels
+        sums[:] = np.add.accumulate(np.column_stack([sums, powers]), axis=1)[:, -1]
 
     def summed(self) -> tuple[int, float, float]:
         """How many labels there were, their sum, and the sum of their squares."""
@@ -317,11 +317,11 @@ class Residuals:
 
     def count_labels(self, others: Sequence[tuple[Residuals, float]]) -> None:
         """Know of the labels that others have met, each with what is added to its labels."""
-        own = self._known.labels
-        own[:] = 0.0
+        sums = self._known.labels
+        sums[:] = 0.0
         for other, more in others:
             count, total, squares = other._known.labels
-            own += count, total + more * count, squares + more * (2 * total + more * count)
+            sums += count, total + more * count, squares + more * (2 * total + more * count)
 
     def _in_order(self) -> Floats:
         """The errors kept, the oldest first."""
@@ -348,11 +348,11 @@ class Residuals:
 
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn; the sums add up."""
-        own, known = self._known, apart.of("_known")
-        own.labels[:] = known.of("labels").added()
-        errors = apart.over(lambda one: one._in_order()).newest(WINDOW)
-        own.seen[:] = np.maximum(known.of("seen").added(), len(errors))
-        own.errors[np.arange(own.seen[0] - len(errors), own.seen[0]) % WINDOW] = errors
+        kept, known = self._known, apart.of("_known")
+        kept.labels[:] = known.of("labels").added()
+        errors = apart.over(lambda residuals: residuals._in_order()).newest(WINDOW)
+        kept.seen[:] = np.maximum(known.of("seen").added(), len(errors))
+        kept.errors[np.arange(kept.seen[0] - len(errors), kept.seen[0]) % WINDOW] = errors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""

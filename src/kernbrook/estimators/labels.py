@@ -109,9 +109,9 @@ def check_missing(missing: Any) -> None:
 
 def check_present(labels: NDArray[Any], hint: str) -> None:
     """InputError where a row has no label."""
-    there = present(labels)
-    if not there.all():
-        raise InputError(f"y: row {there.argmin()} has no label; {hint}")
+    labelled = present(labels)
+    if not labelled.all():
+        raise InputError(f"y: row {labelled.argmin()} has no label; {hint}")
 
 
 def plain(labels: NDArray[Any]) -> NDArray[Any]:
@@ -144,7 +144,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
 def named(labels: NDArray[Any]) -> str:
     """The first labels, for a message; text in quotes, so that "0" is told from 0."""
     plain = labels[:10].tolist()
-    words = [repr(str(one)) if isinstance(one, str) else str(one) for one in plain]
+    words = [repr(str(label)) if isinstance(label, str) else str(label) for label in plain]
     return printable(", ".join(words)) + (", ..." if len(labels) > 10 else "")
 
 
@@ -247,8 +247,8 @@ def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
     if probabilities.shape[1] == 2:
         return agreeing_of_two(probabilities, numbers, np.ascontiguousarray(scores[:, 0]))
     rows = np.arange(len(numbers))
-    own = probabilities[rows, numbers]
-    above = probabilities >= own[:, None]
+    chances = probabilities[rows, numbers]
+    above = probabilities >= chances[:, None]
     agreed = probabilities.copy()
     for i in np.flatnonzero(probabilities.argmax(axis=1) != numbers):
         mean = probabilities[i, above[i]].mean()
@@ -343,15 +343,15 @@ def lifts(
     classes : (k,) labels; counts : (k,) of each before; numbers : (n,) of the classes of the
     labels, negative where there is none; weights : (n,) of the rows: of 0, labels do not count
     """
-    out, there = np.ones(len(numbers)), (numbers >= 0) & (weights > 0)
-    met = np.zeros((int(there.sum()), len(classes)))
-    met[np.arange(len(met)), numbers[there]] = 1.0
-    so_far = counts + np.cumsum(met, axis=0)
+    out, counted = np.ones(len(numbers)), (numbers >= 0) & (weights > 0)
+    one_hot = np.zeros((int(counted.sum()), len(classes)))
+    one_hot[np.arange(len(one_hot)), numbers[counted]] = 1.0
+    so_far = counts + np.cumsum(one_hot, axis=0)
     by_name = isinstance(class_weight, dict)
     each = _named(class_weight, classes) if by_name else 1.0 / np.maximum(so_far, 1.0)
     means = (so_far * each).sum(axis=1) / so_far.sum(axis=1)
-    own = (met * each).sum(axis=1)
-    out[there] = np.sqrt(own / np.maximum(means, TINY))
+    weights_of = (one_hot * each).sum(axis=1)
+    out[counted] = np.sqrt(weights_of / np.maximum(means, TINY))
     return out
 
 

@@ -101,9 +101,9 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
     @changes
     def predict_proba(self, X: Any, keys: Any) -> NDArray[np.float64]:
         """(n, c) the probabilities of the model's classes, as `predict`."""
-        said = self._wait(X, keys, chances=True).probabilities
-        assert said is not None
-        return said
+        probabilities = self._wait(X, keys, chances=True).probabilities
+        assert probabilities is not None
+        return probabilities
 
     @changes
     def say(self, X: Any, waiting: int | None = None) -> Learned:
@@ -117,23 +117,23 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
     def _wait(self, X: Any, keys: Any, chances: bool = False) -> Learned:
         """What the model says now of rows, which wait from now on; chances : if it gives some."""
         check(self)
-        keys, there = keys_of(keys), self._there()
+        keys, pending = keys_of(keys), self._there()
         rows = self._rows(X)
         if (n := number_of_rows(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
-        if again := [key for key in keys if key in there]:
+        if again := [key for key in keys if key in pending]:
             raise InputError(f"keys: {again[0]!r} waits for its label already")
-        over = max(len(there) + n - self.limit, 0)
+        over = max(len(pending) + n - self.limit, 0)
         dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
-        said = self._said(rows, len(there))
-        if chances and said.probabilities is None:
+        outputs = self._said(rows, len(pending))
+        if chances and outputs.probabilities is None:
             raise NotFittedError("LateLabels: nothing was learned yet, and `classes` names none")
         for i, key in enumerate(keys):
-            there[key] = (rows[i].copy(), said.of([i]))  # copied, as a slice would not be
-        self.__dict__.update(_waiting=there, n_dropped_=dropped)
+            pending[key] = (rows[i].copy(), outputs.of([i]))  # copied, as a slice would not be
+        self.__dict__.update(_waiting=pending, n_dropped_=dropped)
         for _ in range(over):
-            there.popitem(last=False)
-        return said
+            pending.popitem(last=False)
+        return outputs
 
     @changes
     def learn(self, keys: Any, y: Any) -> tuple[NDArray[Any], Flags]:
@@ -161,16 +161,16 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         return self._learned(keys, y)
 
     def _learned(self, keys: Any, y: Any) -> Learned:
-        keys, there = keys_of(keys), self._there()
+        keys, pending = keys_of(keys), self._there()
         labels = as_labels([None] * len(keys) if y is None else y)
         if len(labels) != len(keys):
             raise InputError(f"there are {len(keys)} keys but y has {len(labels)} labels")
-        if unknown := [key for key in keys if key not in there]:
+        if unknown := [key for key in keys if key not in pending]:
             hint = "it was never predicted, has its label, or was dropped as the oldest"
             raise InputError(f"keys: {unknown[0]!r} does not wait: {hint}")
         if not keys:
             return Learned(labels[:0], np.zeros(0, dtype=bool), None)
-        rows, said = zip(*(there[key] for key in keys), strict=True)
+        rows, outputs = zip(*(pending[key] for key in keys), strict=True)
         before, learned = rows_met(self.model), keys
         try:
             learn = getattr(self.model, "_learn_waiting", None) or self.model.learn
@@ -181,12 +181,12 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         finally:
             self.__dict__.pop("_begun", None)
             for key in learned:
-                del there[key]
-        return joined(said)._replace(asked=asked)
+                del pending[key]
+        return joined(outputs)._replace(asked=asked)
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        there = self._there()
-        return {"waiting": write_waiting(there, writer, place)} if there else {}
+        pending = self._there()
+        return {"waiting": write_waiting(pending, writer, place)} if pending else {}
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
         super()._read_kept(body, reader)
@@ -276,12 +276,12 @@ def keys_of(keys: Any) -> list[Key]:
     return found
 
 
-def write_waiting(there: Waiting, writer: Any, place: str) -> dict[str, Any]:
+def write_waiting(pending: Waiting, writer: Any, place: str) -> dict[str, Any]:
     """JSON of the rows that wait, with what was said of them; numbers become the tensors waiting.*.
 
     Records are rows of a CSR matrix, whose columns are all their names.
     """
-    rows, said = zip(*there.values(), strict=True)
+    rows, outputs = zip(*pending.values(), strict=True)
     names, X = None, together(rows)
     if isinstance(X, list):
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -290,10 +290,10 @@ def write_waiting(there: Waiting, writer: Any, place: str) -> dict[str, Any]:
         data = np.array([value for row in rows for value in row.values()], dtype=np.float64)
         indptr = np.cumsum([0, *map(len, rows)])
         X = sp.csr_matrix((data, indices, indptr), shape=(len(rows), len(names)))
-    held = {"keys": list(there), "names": names, "predictions": joined(said).predictions}
+    held = {"keys": list(pending), "names": names, "predictions": joined(outputs).predictions}
     for name in ("scores", "probabilities"):  # a row each of any length, which is 0 for None
-        own = [getattr(one, name) for one in said]
-        flat = [np.zeros(0) if array is None else array[0] for array in own]
+        arrays = [getattr(output, name) for output in outputs]
+        flat = [np.zeros(0) if array is None else array[0] for array in arrays]
         held[name] = np.concatenate(flat).astype(np.float64)
         held[f"{name}_lengths"] = np.array([len(row) for row in flat], dtype=np.int64)
     if sp.issparse(X):
@@ -315,16 +315,16 @@ def read_waiting(model: Any, body: Any, reader: Any) -> Waiting:
     keys = keys_of(held["keys"])
     if not keys:
         raise InputError("waiting.keys: expected one or more")
-    n, said = len(keys), held["predictions"]
-    if not isinstance(said, np.ndarray) or said.shape != (n,):
+    n, predictions = len(keys), held["predictions"]
+    if not isinstance(predictions, np.ndarray) or predictions.shape != (n,):
         raise InputError(f"waiting.predictions: expected {n} of them")
     if task_of(model) == "regression":
-        check_array("waiting.predictions", said, (n,), np.float64)
+        check_array("waiting.predictions", predictions, (n,), np.float64)
     scores, chances = (_pieces(name, held, n) for name in ("scores", "probabilities"))
-    none, there = np.zeros(1, dtype=bool), Waiting()
+    none, pending = np.zeros(1, dtype=bool), Waiting()
     for i, (key, row) in enumerate(zip(keys, _rows(model, held, n), strict=True)):
-        there[key] = row, Learned(said[i : i + 1].copy(), none, scores[i], chances[i])
-    return there
+        pending[key] = row, Learned(predictions[i : i + 1].copy(), none, scores[i], chances[i])
+    return pending
 
 
 def _rows(model: Any, held: dict[str, Any], n: int) -> list[Any]:

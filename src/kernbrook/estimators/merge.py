@@ -22,22 +22,22 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     """The attributes of a model that has learned what several have; see `OnlineMachine.merge`."""
     models = [model, *others]
     known = models if since is None else [*models, since]
-    for one in known[1:]:
-        check_alike(model, one)
-    classes, learned = None, [one._model for one in known]
+    for other in known[1:]:
+        check_alike(model, other)
+    classes, learned = None, [part._model for part in known]
     if hasattr(model, "classes_"):
-        classes = distinct(as_labels([label for one in known for label in one.classes_.tolist()]))
-        grows = [len(one.classes_) < len(classes) for one in known]
+        classes = distinct(as_labels([label for part in known for label in part.classes_.tolist()]))
+        grows = [len(part.classes_) < len(classes) for part in known]
         learned = [
-            one._of_classes(classes) if new else one._model
-            for one, new in zip(known, grows, strict=True)
+            part._of_classes(classes) if new else part._model
+            for part, new in zip(known, grows, strict=True)
         ]
-    skipped = [getattr(one, "n_rows_skipped_", 0) for one in known]
+    skipped = [getattr(part, "n_rows_skipped_", 0) for part in known]
     made = new_like(model, model._model, classes)
     before, before_skipped = new_like(model, model._model, classes), 0
     if since is not None:
         before, before_skipped = learned.pop(), skipped.pop()
-    if any(one.rounds < before.rounds or one.asked < before.asked for one in learned):
+    if any(part.rounds < before.rounds or part.asked < before.asked for part in learned):
         raise InputError("merge: since has learned more than a model that went on from it")
     unite(made, learned, before)
     _count_labels(model, models, made)
@@ -45,17 +45,17 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     if classes is not None:
         attributes["classes_"] = classes
     if any(skipped):
-        own = sum(number - before_skipped for number in skipped)
-        attributes["n_rows_skipped_"] = counted("n_rows_skipped_", before_skipped, own)
+        n_skipped = sum(number - before_skipped for number in skipped)
+        attributes["n_rows_skipped_"] = counted("n_rows_skipped_", before_skipped, n_skipped)
     return attributes
 
 
 def _count_labels(model: Any, models: Sequence[Any], made: Model) -> None:
     """Models whose labels are centred otherwise have counted them from another number."""
-    begun = [one for one in models if hasattr(one, "offset_")]
-    if len({one.offset_ for one in begun}) > 1:
+    begun = [part for part in models if hasattr(part, "offset_")]
+    if len({part.offset_ for part in begun}) > 1:
         made.calibration.count_labels(
-            [(one._model.certain(), one.offset_ - getattr(model, "offset_", 0.0)) for one in begun]
+            [(m._model.certain(), m.offset_ - getattr(model, "offset_", 0.0)) for m in begun]
         )
 
 
@@ -77,7 +77,7 @@ def check_alike(model: OnlineMachine, other: Any) -> None:
     width, found = model.n_features_in_, other.n_features_in_
     if width != found:
         raise InputError(f"merge: expected a model of {width} features, got one of {found}")
-    names = [list(getattr(one, "feature_names_in_", [])) for one in (model, other)]
+    names = [list(getattr(machine, "feature_names_in_", [])) for machine in (model, other)]
     if all(names) and names[0] != names[1]:
         raise InputError("merge: the models have features of other names")
     if model._model.sparse != other._model.sparse:

@@ -56,10 +56,10 @@ def online(model: Any) -> Any:
             f"got {shown(model)}"
         )
     afresh = f"or kb.External({name}(...), every=500, window=2000), which fits it again and again"
-    own = type(model).__module__.startswith("kernbrook.")
+    is_ours = type(model).__module__.startswith("kernbrook.")
     raise InputError(
         f"{name} learns from all data at once, not from a stream: use its fit(X, y)"
-        + ("" if own else f", {afresh}")
+        + ("" if is_ours else f", {afresh}")
     )
 
 
@@ -117,12 +117,12 @@ class OutsideMachine(BaseEstimator):
         self._state = learning.finish(board, np.zeros(len(y), dtype=bool))
         self.n_rounds_ += len(y)
         self.labels_asked_ += int(asked.sum())
-        said = board.scores[:, 0]
+        predicted = board.scores[:, 0]
         if numbers:
-            return Learned(said[:, 0].copy(), asked, said)
-        chances = self._store.chances_of(said)
+            return Learned(predicted[:, 0].copy(), asked, predicted)
+        chances = self._store.chances_of(predicted)
         best = np.concatenate(self._said) if self._said else np.zeros(0, dtype=np.intp)
-        return Learned(self.classes_[best], asked, said, chances, self._aside)
+        return Learned(self.classes_[best], asked, predicted, chances, self._aside)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) what the model predicts now; nothing is learned."""
@@ -136,13 +136,13 @@ class OutsideMachine(BaseEstimator):
         nothing = np.full(n, np.nan)
         board = empty_board(n, 1, self._store.setting.scores, nothing, np.ones(n), numbers)
         self._store.reading(self._state, None, X).look(board)
-        said, none = board.scores[:, 0], np.zeros(n, dtype=bool)
+        predicted, none = board.scores[:, 0], np.zeros(n, dtype=bool)
         if numbers:
-            return Learned(said[:, 0].copy(), none, said)
+            return Learned(predicted[:, 0].copy(), none, predicted)
         model, best = self._state.model, np.zeros(n, dtype=np.intp)
         if model is not None:
             best = np.asarray(self._store.predicted(model, X)).astype(np.intp)
-        return Learned(self.classes_[best], none, said, self._store.chances_of(said))
+        return Learned(self.classes_[best], none, predicted, self._store.chances_of(predicted))
 
     def _note(self, model: Any, X: Any) -> None:
         """Its own predictions: where chances are equal it alone knows which class it takes."""
@@ -178,12 +178,12 @@ class OutsideMachine(BaseEstimator):
 
     def _targets(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Labels as the store takes them: numbers, of classes theirs; NaN where there is none."""
-        there = present(y)
+        labelled = present(y)
         targets = np.full(len(y), np.nan)
         if self._task == "regression":
-            targets[there] = as_numbers(y[there])
+            targets[labelled] = as_numbers(y[labelled])
             return targets
-        targets[there] = known_numbers(self.classes_, y[there])
+        targets[labelled] = known_numbers(self.classes_, y[labelled])
         return targets
 
     def __sklearn_tags__(self) -> Any:

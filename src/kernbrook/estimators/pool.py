@@ -101,7 +101,7 @@ def _on_few_inputs(
 ) -> Group:
     """Regressions on random features, each of so many inputs."""
     features = RandomFeatures(n, "orthogonal", inputs=inputs)
-    solved = [Ridge(forgetting=one, features=features) for one in forgetting]
+    solved = [Ridge(forgetting=factor, features=features) for factor in forgetting]
     return Group(solved, gaussian(float(inputs)), scaling)
 
 
@@ -177,8 +177,8 @@ def with_constants(pool: Pool, width: int) -> Pool:
         return tuple(with_constant(kernel, width) for kernel in kernels)
 
     members = tuple(
-        own if own.kernels is None else own._replace(kernels=mended(own.kernels))
-        for own in pool.members
+        member if member.kernels is None else member._replace(kernels=mended(member.kernels))
+        for member in pool.members
     )
     return pool._replace(kernels=mended(pool.kernels), members=members)
 
@@ -232,8 +232,8 @@ def make_model(
     check_together(task, parts)
     needed = getattr(combiner, "n_learners", None)
     if needed is not None and len(learners) != needed:
-        told = "1 learner" if needed == 1 else f"{needed} learners"
-        raise InputError(f"combiner: {combiner!r} needs {told}, got {_shown(learners)}")
+        counted_ = "1 learner" if needed == 1 else f"{needed} learners"
+        raise InputError(f"combiner: {combiner!r} needs {counted_}, got {_shown(learners)}")
     model = compose(pool.kernels, pool.members, combiner, selection, policy, setting)
     able = "all experts" in gives(selection) and not learns_itself(combiner)
     if delay and not able:
@@ -261,26 +261,26 @@ def members_of(
         raise InputError("learner: expected one learner or more, got none")
     such = Ridge() if regression else Perceptron()
     members = []
-    for one in pool:
-        for member in _members_of(one):
-            own = _choice("learner", _as_learner(member.learner), such)
-            of_numbers = getattr(own, "of_numbers", False) and not getattr(
-                own, "only_classes", False
+    for found in pool:
+        for member in _members_of(found):
+            learner = _choice("learner", _as_learner(member.learner), such)
+            of_numbers = getattr(learner, "of_numbers", False) and not getattr(
+                learner, "only_classes", False
             )
             if regression and not of_numbers:
-                raise InputError(f"learner: {own!r} is for classes, not for numbers")
-            if not regression and not getattr(own, "of_classes", True):
-                raise InputError(f"learner: {own!r} is for numbers, not for classes")
+                raise InputError(f"learner: {learner!r} is for classes, not for numbers")
+            if not regression and not getattr(learner, "of_classes", True):
+                raise InputError(f"learner: {learner!r} is for numbers, not for classes")
             method = None if member.scaling == scaling else member.scaling
-            members.append(member._replace(learner=own, scaling=method))
+            members.append(member._replace(learner=learner, scaling=method))
     return tuple(members)
 
 
-def _members_of(one: Any) -> list[Member]:
-    if not isinstance(one, Group):
-        return [Member(one)]
-    check(one)
-    return one.members()
+def _members_of(item: Any) -> list[Member]:
+    if not isinstance(item, Group):
+        return [Member(item)]
+    check(item)
+    return item.members()
 
 
 def _shown(learners: Sequence[Any]) -> str:
@@ -290,8 +290,8 @@ def _shown(learners: Sequence[Any]) -> str:
 def _as_learner(given: Any) -> Any:
     """A model of another library as the learner that it can be; all else as it is."""
     learns = hasattr(given, "partial_fit") or hasattr(given, "learn_one")
-    own = hasattr(given, "choice") or isinstance(given, type)
-    return External(given) if learns and not own else given
+    is_part = hasattr(given, "choice") or isinstance(given, type)
+    return External(given) if learns and not is_part else given
 
 
 def _choice(name: str, choice: Any, such: Any) -> Any:

@@ -100,7 +100,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
-        if self.center and any(isinstance(one, Advice) for one in pool):
+        if self.center and any(isinstance(member, Advice) for member in pool):
             raise InputError("learner: Advice gives forecasts of the labels; set center=False")
         return super()._new_model(width, sparse, seed)
 
@@ -142,8 +142,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         if not return_std:
             return predictions
         deviations = np.empty(len(predictions))
-        for own, calibration in self._by_horizon(leant):
-            deviations[own] = calibration.deviation()
+        for rows, calibration in self._by_horizon(leant):
+            deviations[rows] = calibration.deviation()
         return predictions, deviations
 
     @in_turn
@@ -190,8 +190,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         predictions, half = self._predictions(leant.decisions) + self._offset(), None
         if (coverage := covering.get()) is not None:
             half = np.empty(len(predictions))
-            for own, calibration in self._by_horizon(leant):
-                half[own] = calibration.half_width(float(coverage))
+            for rows, calibration in self._by_horizon(leant):
+                half[rows] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)
         return Learned(predictions, none, half_widths=half)
 
@@ -203,18 +203,18 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     # -- labels -----------------------------------------------------------------------------
 
     def _numbers(self, y: NDArray[Any]) -> Floats:
-        there = present(y)
+        labelled = present(y)
         numbers = np.full(len(y), self._nothing)
-        numbers[there] = as_numbers(y[there])
-        wrong = there & ~(np.abs(numbers) < 1e100)
+        numbers[labelled] = as_numbers(y[labelled])
+        wrong = labelled & ~(np.abs(numbers) < 1e100)
         if wrong.any():
             raise InputError(
                 f"y: expected numbers of size below 1e100, found {numbers[wrong][0]:g} "
                 f"({row_of_chunk(wrong.argmax())})"
             )
         if self.center:
-            if not hasattr(self, "offset_") and there.any():
-                self.offset_ = float(numbers[there][0])
+            if not hasattr(self, "offset_") and labelled.any():
+                self.offset_ = float(numbers[labelled][0])
             numbers -= self._offset()
         return numbers
 

@@ -227,8 +227,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             The table cannot be read, has other columns, or no labels that go with the model.
         """
         if self._takes_numbers(data):
-            told = {} if classes is None else {"classes": classes}
-            self.model.partial_fit(data, y, **told)
+            classes_ = {} if classes is None else {"classes": classes}
+            self.model.partial_fit(data, y, **classes_)
             return self
         with at_once():
             stream = self._opened(data, True, ignore_extra, on_bad_rows, y)
@@ -249,36 +249,37 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         if not stream.labelled:
             raise InputError(f"{stream.name}: expected labels to compare with, found none")
         with so_many_wait(MOST_ROUNDS):
-            parts = [(self.model.predict(X), own) for X, own in self._signed(stream).chunks()]
-        said, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
-        said, labels = said[there := has_label(labels)], labels[there]
+            parts = [(self.model.predict(X), y) for X, y in self._signed(stream).chunks()]
+        predictions, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
+        predictions, labels = predictions[labelled := has_label(labels)], labels[labelled]
         if task_of(self.model) == "classification":
-            return float(np.mean(said == as_classes(labels, self.model.classes_)))
+            return float(np.mean(predictions == as_classes(labels, self.model.classes_)))
         from sklearn.metrics import r2_score
 
-        return float(r2_score(as_numbers(labels), said))
+        return float(r2_score(as_numbers(labels), predictions))
 
     def _learn(self, stream: TableStream, known: Any, named: Any) -> Any:
         """Learn from a table that is opened, and what was said of its last rows before.
 
         known, named : as `_labels` gives them
         """
-        said, rows = (), 0
+        predictions, rows = (), 0
         for X, y in self._signed(stream).chunks(CHUNK):
             before = rows_met(self.model)
             try:
                 if known is None:
-                    said = self.model.learn(X, as_numbers(y))[0]
+                    predictions = self.model.learn(X, as_numbers(y))[0]
                 elif hasattr(self.model, "classes_"):
-                    said = self.model.learn(X, as_classes(y, self.model.classes_))[0]
+                    predictions = self.model.learn(X, as_classes(y, self.model.classes_))[0]
                 else:
-                    said = self.model.learn(X, as_classes(y, known), classes=known)[0]
+                    predictions = self.model.learn(X, as_classes(y, known), classes=known)[0]
             finally:  # an error or Ctrl-C may come when some of the rows were learned
-                if met := rows_met(self.model) - before:
-                    encoder = stream.encoder.copy() if met == len(y) else stream.taught(rows + met)
+                if n_new := rows_met(self.model) - before:
+                    whole = n_new == len(y)
+                    encoder = stream.encoder.copy() if whole else stream.taught(rows + n_new)
                     self._know(encoder, stream.label_name, named)
             rows += len(y)
-        return said
+        return predictions
 
     def _signed(self, stream: Stream) -> Stream:
         """A stream of labels as the model has them: of one against the rest +1 and -1."""
@@ -325,12 +326,12 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """`learn_one` of the model, of rows (1, d)."""
         if isinstance(X, np.ndarray):
             return self.model.learn_one(X[0], label)
-        said = self.model.predict(X)[0]  # words are no array
+        prediction = self.model.predict(X)[0]  # words are no array
         if is_missing(label):
             self.model.learn(X, [None])
         else:
             self.model.partial_fit(X, [label])
-        return said
+        return prediction
 
     @if_model_has("predict_one")
     @in_turn
@@ -344,8 +345,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         self, x: Mapping[str, Any], *, ignore_extra: bool = False
     ) -> NDArray[np.float64]:
         """(c,) the probability of each class, as `predict_one`."""
-        said: NDArray[np.float64] = self._say_one("predict_proba_one", x, ignore_extra)
-        return said
+        chances: NDArray[np.float64] = self._say_one("predict_proba_one", x, ignore_extra)
+        return chances
 
     def _say_one(self, verb: str, x: Mapping[str, Any], ignore_extra: bool) -> Any:
         _check_record(x)
@@ -455,11 +456,11 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         try:
             return learn(X)
         finally:  # an error or Ctrl-C may come when some of the rows were learned
-            met = rows_met(self.model) - before
-            if 0 < met < X.shape[0]:
+            n_new = rows_met(self.model) - before
+            if 0 < n_new < X.shape[0]:
                 encoder = start.branch()
-                encoder.next_rows(rows[:met], True, None if labels is None else labels[:met])
-            if met:
+                encoder.next_rows(rows[:n_new], True, None if labels is None else labels[:n_new])
+            if n_new:
                 self.encoder_, self.named_classes_ = encoder, named
 
     def _labels_of(self, y: list[Any], classes: Any) -> tuple[Any, Any]:
@@ -672,8 +673,8 @@ def _as_table(X: NDArray[Any], names: list[str]) -> Any:
         columns = f"an array of the {len(names)} columns that were learned"
         wanted = f"a frame, records such as [{{'a': 1}}], or {columns}"
         raise InputError(f"data: expected {wanted}, got an array of shape {X.shape}")
-    told = f"an array: its columns are taken as {', '.join(names)}, in this order"
-    tell(DataFileWarning("table", told))
+    note = f"an array: its columns are taken as {', '.join(names)}, in this order"
+    tell(DataFileWarning("table", note))
     return frame_of([dict(zip(names, row, strict=True)) for row in X.tolist()]).to_native()
 
 
@@ -683,8 +684,8 @@ def _with_labels(data: Any, y: Any, label: str | None) -> tuple[Any, str]:
 
     if isinstance(data, (str, PathLike)):
         raise InputError("y: goes with a frame or records; the labels of a file are a column of it")
-    own, frame = getattr(y, "name", None), frame_of(data)
-    name = label or (own if isinstance(own, str) and own else "label")
+    series_name, frame = getattr(y, "name", None), frame_of(data)
+    name = label or (series_name if isinstance(series_name, str) and series_name else "label")
     if name in frame.columns:
         raise InputError(
             f"y: the table has a column {quoted(name)}, too; leave it out, or call the labels "
@@ -710,14 +711,14 @@ def _tell(stream: Stream, labels: Sequence[str]) -> None:
     labels : what there is to say of these
     """
     matched = stream.matched
-    told = [*([] if matched is None else matched.told(stream.n_rows or 0)), *labels]
+    notes = [*([] if matched is None else matched.told(stream.n_rows or 0)), *labels]
     if stream.n_unlabelled:
         rows = f"{stream.n_unlabelled:,} row{'s' * (stream.n_unlabelled > 1)}"
-        told.append(f"{rows} without a label: rounds without one")
+        notes.append(f"{rows} without a label: rounds without one")
     lines = [] if stream.bad_rows is None else stream.bad_rows.lines()
-    told += ["\n".join(lines)] if lines else []
-    for one in told:
-        tell(DataFileWarning(stream.name, one))
+    notes += ["\n".join(lines)] if lines else []
+    for note in notes:
+        tell(DataFileWarning(stream.name, note))
     warn_of(stream.level_counts, stream.name)
 
 
@@ -769,10 +770,10 @@ def open_like(
     """
     sep, skips = checked_separator(sep), check_on_bad_rows(on_bad_rows)
     wanted: str | None = "label"
-    own = encoder
+    new_encoder = encoder
     known: list[str] = [] if encoder is None else encoder.named_columns()
     if like is not None:
-        encoder, wanted, own = like._unwrapped()[1], like.label_, None
+        encoder, wanted, new_encoder = like._unwrapped()[1], like.label_, None
         if encoder is not None:  # which remembers what is odd in data
             encoder = TableEncoder.from_description(encoder.described())
         n_features = getattr(like.model, "n_features_in_", n_features)
@@ -794,7 +795,7 @@ def open_like(
             raise InputError(f"{of_tables[0]}: goes with a table, and {place} is none")
         return open_stream(
             data, n_features=n_features, label=label, seed=seed, max_bytes=max_bytes, sep=sep,
-            encoder=own, on_bad_rows=on_bad_rows,
+            encoder=new_encoder, on_bad_rows=on_bad_rows,
         )  # fmt: skip
     columns = records.columns
     before = [] if like is None else [name for name in like.aside_ if name in columns]
@@ -812,6 +813,6 @@ def open_like(
     if not trained and stream.encoder.missing != "error":
         return TableStream(records, stream.encoder, label, labelled, **options)
     if not learns and stream.n_rows is not None:
-        for told in stream.matched.told(stream.n_rows):
-            tell(DataFileWarning(stream.name, told))
+        for note in stream.matched.told(stream.n_rows):
+            tell(DataFileWarning(stream.name, note))
     return stream

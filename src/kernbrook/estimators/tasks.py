@@ -46,8 +46,8 @@ class Learned(NamedTuple):
 
     def of(self, which: Any) -> Learned:
         """The same of some of the rows: (n,) bool, numbers of rows, or a slice."""
-        own: list[Any] = [one[which] if isinstance(one, np.ndarray) else one for one in self]
-        return Learned(*own)
+        parts: list[Any] = [part[which] if isinstance(part, np.ndarray) else part for part in self]
+        return Learned(*parts)
 
 
 def scored(estimator: Any) -> Callable[..., Learned]:
@@ -64,8 +64,8 @@ def scored(estimator: Any) -> Callable[..., Learned]:
 def read(model: Any, X: Any) -> Learned:
     """All that a model says now of rows, (n, d), of which no label is known; nothing is learned."""
     if _same_class(model, ("predict", "decision_function", "predict_proba"), "_read"):
-        said: Learned = model._read(X)
-        return said
+        outputs: Learned = model._read(X)
+        return outputs
     predictions = model.predict(X)
     decide, chances, interval = (
         getattr(model, name, None)

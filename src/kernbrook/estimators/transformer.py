@@ -103,8 +103,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _widen(self, width: int) -> bool:
         """Take rows of so many features from now on, those so far as 0 there; whether it can."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        held = [widen(one, width, seed, i) for i, one in enumerate(self._pool.maps)]
-        maps = [one for one in held if one is not None]
+        held = [widen(feature_map, width, seed, i) for i, feature_map in enumerate(self._pool.maps)]
+        maps = [feature_map for feature_map in held if feature_map is not None]
         if grows := len(maps) == len(held):
             self._pool, self.n_features_in_ = PoolMap(maps), width
         return grows

@@ -73,16 +73,16 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         """`learn`, with how sure it was before the labels."""
         check(self)
         y = as_labels(y)
-        there = present(y)
-        known, labels = self.__dict__, int(there.sum())
-        said, sums = self._told(y[there], there.cumsum() - there, classes)
+        labelled = present(y)
+        known, labels = self.__dict__, int(labelled.sum())
+        outputs, sums = self._told(y[labelled], labelled.cumsum() - labelled, classes)
         if sums:
             asked = counted("y", known.get("labels_asked_", 0), labels)
-            passed = counted("y", known.get("n_unlabelled_", 0), len(there) - labels)
+            passed = counted("y", known.get("n_unlabelled_", 0), len(labelled) - labels)
             known.update(  # in one call, so that no interruption comes between
                 sums, labels_asked_=asked, **({"n_unlabelled_": passed} if passed else {})
             )
-        return said._replace(asked=there)
+        return outputs._replace(asked=labelled)
 
     def _told(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
@@ -103,9 +103,9 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         check_is_fitted(self)
         if hasattr(self, "n_features_in_") and not is_empty(X):
             X = checked(X, self)
-        said = self._told(np.empty(0), np.zeros(1, dtype=np.int64), None)[0]
+        outputs = self._told(np.empty(0), np.zeros(1, dtype=np.int64), None)[0]
         every = np.zeros(number_of_rows(X), dtype=np.intp)
-        return said._replace(asked=np.zeros(1, dtype=bool)).of(every)
+        return outputs._replace(asked=np.zeros(1, dtype=bool)).of(every)
 
     def _learn_all(self, X: Any, y: Any, classes: Any) -> Self:
         """Learn, with all of scikit-learn's checks; a first call that fails leaves no trace."""
@@ -202,16 +202,16 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             ones[np.arange(1, len(codes) + 1), codes] = 1
             predicted, chances = _majority(ones.cumsum(axis=0)[so_far])
         counts = counts + np.bincount(codes, minlength=len(known))
-        said = Learned(known[predicted], so_far, None, chances)
-        return said, {"classes_": known, "counts_": counts, "last_": int(before[-1])}
+        outputs = Learned(known[predicted], so_far, None, chances)
+        return outputs, {"classes_": known, "counts_": counts, "last_": int(before[-1])}
 
     @available_if(lambda self: self.strategy == "majority")
     @in_turn
     def predict_proba(self, X: Any) -> Floats:
         """(n, c) the shares of the labels so far, for each row of X."""
-        said = self._read(X).probabilities
-        assert said is not None
-        return said
+        chances = self._read(X).probabilities
+        assert chances is not None
+        return chances
 
     def _check_sums(self, learned: Mapping[str, Any]) -> None:
         classes, counts = learned["classes_"], learned["counts_"]
@@ -281,8 +281,8 @@ class TrivialRegressor(RegressorMixin, _Trivial):
             if (coverage := covering.get()) is not None:
                 half = _half_widths(counts, predicted - first, sums[so_far], coverage)
         known = float(totals[-1]), first, float(sums[-1]), float(before[-1])
-        said = Learned(predicted, so_far, None, half_widths=half)
-        return said, dict(zip(self._learned, known, strict=False))
+        outputs = Learned(predicted, so_far, None, half_widths=half)
+        return outputs, dict(zip(self._learned, known, strict=False))
 
     @available_if(lambda self: self.strategy == "mean")
     @in_turn
