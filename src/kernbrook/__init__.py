@@ -44,6 +44,6 @@ _public_name, __dir__, __all__ = attach(__name__, *_public())
 
 
 def __getattr__(name: str) -> object:
-    if said := gone(name):
-        raise AttributeError(said)
+    if reason := gone(name):
+        raise AttributeError(reason)
     return _public_name(name)

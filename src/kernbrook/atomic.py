@@ -99,9 +99,9 @@ def _keep_rights(target: Path, draft: Path) -> None:
 
 def _give(path: Path, owner: int, group: int) -> None:
     """Change owner and group, or the group alone."""
-    for own in (owner, -1):
+    for user in (owner, -1):
         try:
-            os.chown(path, own, group)
+            os.chown(path, user, group)
         except OSError:
             continue
         return

@@ -67,7 +67,7 @@ def each_name(given: str | Iterable[str]) -> list[str]:
     """
     if not isinstance(given, str):
         return list(given)
-    return [name for one in given.split(",") if (name := one.strip())]
+    return [name for part in given.split(",") if (name := part.strip())]
 
 
 def shown(value: Any) -> str:
@@ -137,7 +137,7 @@ def row_of_chunk(i: Any) -> str:
     return f"row {row} of the chunk"
 
 
-def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
+def ask_for(numbers: int, owner: str) -> NDArray[np.float64]:
     """(numbers,) with anything in it; InputError, which says how much, where there is no room.
 
     Examples
@@ -151,7 +151,7 @@ def ask_for(numbers: int, what: str) -> NDArray[np.float64]:
         return np.empty(numbers)
     except (MemoryError, ValueError):  # of more than there are addresses
         size = f"{8e-9 * numbers:,.1f} GB"
-        raise InputError(f"{what} takes {size}, and there is not so much") from None
+        raise InputError(f"{owner} takes {size}, and there is not so much") from None
 
 
 def real(values: Any, name: str = "X") -> Any:
@@ -181,7 +181,7 @@ def real(values: Any, name: str = "X") -> Any:
         return values
     odd = f"{array.dtype}" if array.dtype.kind in "mM" else None
     if array.dtype.kind == "O":
-        odd = next((type(one).__name__ for one in array.flat if isinstance(one, _MOMENTS)), None)
+        odd = next((type(item).__name__ for item in array.flat if isinstance(item, _MOMENTS)), None)
     if odd is not None:
         raise _moments(name, odd)
     return values
@@ -197,9 +197,10 @@ def _check_columns(frame: Any, name: str) -> None:
             raise _moments(f"{name}: column {column!r}", f"{kind}")
 
 
-def _moments(what: str, kind: str) -> InputError:
+def _moments(subject: str, kind: str) -> InputError:
     way = "; kb.TableEncoder(dates=[...]) makes numbers of a table's moments"
-    return InputError(f"{what}: expected numbers, found {kind}{way if what[0] in 'Xx' else ''}")
+    way = way if subject[0] in "Xx" else ""
+    return InputError(f"{subject}: expected numbers, found {kind}{way}")
 
 
 # -- what a parameter may be: `words` says it, `wanted(value)` what a value is not, or "" ----------
@@ -359,7 +360,7 @@ class Several(NamedTuple):
 
     def wanted(self, value: Any) -> str:
         found = each_of(value)
-        fits = len(found) > 0 and not any(self.kind.wanted(one) for one in found)
+        fits = len(found) > 0 and not any(self.kind.wanted(item) for item in found)
         return "" if fits else self.words
 
 
@@ -387,29 +388,29 @@ def parameters(kind: type[T]) -> type[T]:
     `step: Annotated[float, POSITIVE] = 0.1`, as `parameter_ranges` says it elsewhere. The signature
     has the type alone.
     """
-    scope, own, ranges = vars(sys.modules[kind.__module__]), kind.__annotations__, {}
-    for name, hint in own.items():
+    scope, hints, ranges = vars(sys.modules[kind.__module__]), kind.__annotations__, {}
+    for name, hint in hints.items():
         if isinstance(hint, str) and "Annotated[" in hint:
             hint = eval(hint, scope)
         if hasattr(hint, "__metadata__"):
-            own[name], ranges[name] = hint.__origin__, hint.__metadata__[0]
+            hints[name], ranges[name] = hint.__origin__, hint.__metadata__[0]
     kind.parameter_ranges = ranges  # type: ignore[attr-defined]
     return dataclass(eq=False, repr=False)(kind)
 
 
 @cache
-def _said_by(kind: type) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+def _ranges_by_name(kind: type) -> dict[str, Any]:
+    ranges: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
-        said |= vars(base).get("parameter_ranges", {})
-    return said
+        ranges |= vars(base).get("parameter_ranges", {})
+    return ranges
 
 
 @cache
 def ranges_of(kind: type) -> dict[str, Any]:
     """What the parameters of a class may be, by name and in order, as far as it says so."""
-    said = _said_by(kind)
-    return {name: said[name] for name in signature(kind).parameters if name in said} if said else {}
+    known = _ranges_by_name(kind)
+    return {k: known[k] for k in signature(kind).parameters if k in known} if known else {}
 
 
 # By the objects' ids, beside the objects: what scikit-learn copies and compares stays as it was.
@@ -439,7 +440,7 @@ def check(owner: Any) -> None:
 
 def check_values(kind: type, values: Mapping[str, Any]) -> None:
     """The same for some values of a class, before there is an object."""
-    said = _said_by(kind)
+    ranges = _ranges_by_name(kind)
     for name, value in values.items():
-        if wanted := said[name].wanted(value):
+        if wanted := ranges[name].wanted(value):
             raise _refused(kind, name, f"be {wanted}", value)

@@ -73,13 +73,13 @@ def begun(
     raise InputError("data: there is no row")
 
 
-def pieces(part: Part, met: list[Sequence[LevelCounts]] | None = None) -> Iterator[Piece]:
+def pieces(part: Part, counts: list[Sequence[LevelCounts]] | None = None) -> Iterator[Piece]:
     """The rows of a part, (n, d) and (n,).
 
-    met : out, one more: of a table, how often each declared level came
+    counts : out, one more: of a table, how often each declared level came
     """
     function, *arguments = part
-    yield from function(*arguments, met)
+    yield from function(*arguments, counts)
 
 
 def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None) -> Parts:
@@ -109,11 +109,11 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
     if len(X.shape) != 2 or X.shape[0] != len(y):
         raise InputError(f"data: X of shape {X.shape} does not go with {len(y)} labels")
     X, bounds = canonical(X), np.linspace(0, len(y), min(most, max(len(y), 1)) + 1).astype(int)
-    own = [slice(*ends) for ends in pairwise(bounds)]
-    return begun([(from_arrays, X[where], y[where]) for where in own], None, "arrays")
+    slices = [slice(*ends) for ends in pairwise(bounds)]
+    return begun([(from_arrays, X[where], y[where]) for where in slices], None, "arrays")
 
 
-def from_arrays(X: Any, y: NDArray[Any], met: Any = None) -> Iterator[Piece]:
+def from_arrays(X: Any, y: NDArray[Any], counts: Any = None) -> Iterator[Piece]:
     """Pieces of two arrays."""
     for start in range(0, len(y), CHUNK):
         yield X[start : start + CHUNK], np.asarray(y)[start : start + CHUNK]
@@ -125,14 +125,14 @@ def read(table: Any) -> Any:
 
 
 def from_table(
-    like: TableModel, table: Any, met: list[Sequence[LevelCounts]] | None = None
+    like: TableModel, table: Any, counts: list[Sequence[LevelCounts]] | None = None
 ) -> Iterator[Piece]:
     """Pieces of what `read` takes, encoded as the first part was."""
     try:
         if len(found := read(table)):
             stream = open_like(like, found)
-            if met is not None:
-                met.append(stream.level_counts)
+            if counts is not None:
+                counts.append(stream.level_counts)
             yield from stream.chunks(CHUNK)
     except KernbrookError as error:
         if type(table) is not tuple:
@@ -158,10 +158,10 @@ def _of_tables(tables: Sequence[Any], label: str | None, encoder: Any, name: str
             stream = open_stream(table, label=label, encoder=encoder)
             like = TableModel._of_stream(None, stream)
             levels = [
-                replace(one, counts=np.zeros_like(one.counts), others=[])
-                for one in stream.level_counts
+                replace(column, counts=np.zeros_like(column.counts), others=[])
+                for column in stream.level_counts
             ]
-            return begun([(from_table, like, one) for one in tables], like, name, levels)
+            return begun([(from_table, like, part) for part in tables], like, name, levels)
     raise InputError("data: there is no row")
 
 
@@ -174,7 +174,7 @@ def _of_dask(X: Any, y: Any) -> Parts:
             "same"
         )
     blocks = zip(X.to_delayed().ravel(), y.to_delayed().ravel(), strict=True)
-    return begun([(from_arrays, *own) for own in blocks], None, "arrays")
+    return begun([(from_arrays, *block) for block in blocks], None, "arrays")
 
 
 def computed(parts: Any) -> Any:
@@ -313,20 +313,20 @@ def fit_parts(
         )
     with crew:
         X, y = parts.first
-        told = _classes(model, parts.parts, crew, classes)
+        labels = _classes(model, parts.parts, crew, classes)
         fitted = Fitted(deepcopy(model), level_counts=deepcopy(parts.levels))
         if not hasattr(model, "_model"):  # all shards begin with the same draws
-            begin(fitted.model, X[:1], told)
+            begin(fitted.model, X[:1], labels)
         if shards > 1:  # refused, if at all, before any work
             deepcopy(fitted.model).merge(deepcopy(fitted.model), since=fitted.model)
         which = few_rows(y[:1024])[:ROWS]
-        warm = partial(warm_up, clone(model), X[which], y[which], told)
+        warm = partial(warm_up, clone(model), X[which], y[which], labels)
         for call in [] if crew.here else crew.everywhere(warm):
             call.result()
         bounds, start = np.linspace(0, len(parts.parts), rounds + 1).astype(int), time.monotonic()
         for first, last in pairwise(bounds):
-            own = [parts.parts[i:last:shards] for i in range(first, min(first + shards, last))]
-            _round(fitted, own, crew, told)
+            dealt = [parts.parts[i:last:shards] for i in range(first, min(first + shards, last))]
+            _round(fitted, dealt, crew, labels)
             fitted.seconds = time.monotonic() - start
             if progress is not None:
                 progress(fitted)
@@ -361,28 +361,28 @@ def _round(fitted: Fitted, dealt: Sequence[Sequence[Part]], crew: Crew, classes:
     """All shards go on from the model, and become one."""
     since = fitted.model
     held = crew.share(since)
-    results = _all(crew, _go_on, [(held, classes, own) for own in dealt])
-    models = [one.model for one in results]
+    results = _all(crew, _go_on, [(held, classes, share) for share in dealt])
+    models = [result.model for result in results]
     if len(models) > 1:
         models[0].merge(*models[1:], since=since)
     fitted.model, fitted.rounds = models[0], fitted.rounds + 1
-    for one in results:
-        fitted.rows, fitted.judged = fitted.rows + one.rows, fitted.judged + one.judged
-        fitted.loss = added(fitted.loss, np.array([one.loss]))
-        fitted.level_counts = together(fitted.level_counts, one.level_counts)
+    for result in results:
+        fitted.rows, fitted.judged = fitted.rows + result.rows, fitted.judged + result.judged
+        fitted.loss = added(fitted.loss, np.array([result.loss]))
+        fitted.level_counts = together(fitted.level_counts, result.level_counts)
 
 
 def _go_on(model: Any, classes: Any, parts: Sequence[Part]) -> Fitted:
     """A copy of the model once it has learned some parts."""
-    one, met = Fitted(deepcopy(model)), list[Sequence[LevelCounts]]()
+    fitted, counts = Fitted(deepcopy(model)), list[Sequence[LevelCounts]]()
     named = {} if classes is None else {"classes": classes}
-    for X, y in chain.from_iterable(pieces(part, met) for part in parts):
-        y = spelled_as(y, getattr(one.model, "classes_", ()) if classes is None else classes)
-        predicted, _ = one.model.learn(X, y, **named)
+    for X, y in chain.from_iterable(pieces(part, counts) for part in parts):
+        y = spelled_as(y, getattr(fitted.model, "classes_", ()) if classes is None else classes)
+        predicted, _ = fitted.model.learn(X, y, **named)
         known = present(y)
-        one.rows, one.judged = one.rows + len(y), one.judged + int(known.sum())
-        one.loss = added(one.loss, losses(predicted[known], y[known], task_of(one.model)))
-    return replace(one, level_counts=reduce(together, met, ()))
+        fitted.rows, fitted.judged = fitted.rows + len(y), fitted.judged + int(known.sum())
+        fitted.loss = added(fitted.loss, losses(predicted[known], y[known], task_of(fitted.model)))
+    return replace(fitted, level_counts=reduce(together, counts, ()))
 
 
 def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -396,7 +396,7 @@ def _all(crew: Crew, function: Callable[..., Any], calls: Sequence[tuple[Any, ..
 def _at_workers(crew: Any, parts: Sequence[Part]) -> list[Any]:
     """Parts, where what Dask has yet to make is made by the workers."""
     return [
-        [crew.client.compute(one) if has_delayed(one) else one for one in part] for part in parts
+        [crew.client.compute(arg) if has_delayed(arg) else arg for arg in part] for part in parts
     ]
 
 
@@ -436,5 +436,5 @@ def train_parts(
 def _task_of(parts: Parts) -> Task:
     """Numbers where a label of the first rows has a fraction, else classes."""
     X, y = parts.first
-    there = has_label(y)
-    return task_of_labels(open_stream((X[there], y[there]))) if there.any() else "classification"
+    known = has_label(y)
+    return task_of_labels(open_stream((X[known], y[known]))) if known.any() else "classification"

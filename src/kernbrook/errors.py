@@ -98,8 +98,8 @@ class UnknownNameError(KernbrookError, ValueError):
         self.kind = kind
         self.name = name
         self.known = tuple(dict.fromkeys(known))
-        bare = {one.strip("'\" "): one for one in reversed(self.known)}
-        near = [_whole(bare[one]) for one in get_close_matches(name, bare, n=3)]
+        bare = {other.strip("'\" "): other for other in reversed(self.known)}
+        near = [_whole(bare[match]) for match in get_close_matches(name, bare, n=3)]
         more = ", ..." if len(self.known) > _MOST_NAMES else ""
         known_names = ", ".join(map(_whole, self.known[:_MOST_NAMES])) + more
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {known_names}"
@@ -128,7 +128,7 @@ class DataFileWarning(_Located, KernbrookWarning):
         """Several as one, a line each; none and one as they are."""
         if len(parts) < 2:
             return parts
-        lines = [f"line {one.line}: {one.problem}" if one.line else one.problem for one in parts]
+        lines = [f"line {w.line}: {w.problem}" if w.line else w.problem for w in parts]
         both = cls(parts[0].path, "\n".join(["", *lines]).replace("\n", "\n  "))
         both.parts = parts
         return [both]

@@ -52,14 +52,14 @@ def read_as(kind: Any, given: Any, name: str) -> Any:
     if kind is Any:
         return given
     if NoneType in parts:
-        one = next(part for part in parts if part is not NoneType)
-        return None if given is None else read_as(one, given, name)
+        present = next(part for part in parts if part is not NoneType)
+        return None if given is None else read_as(present, given, name)
     if origin is list:
         expect(name, given, list)
-        return [read_as(parts[0], one, name) for one in given]
+        return [read_as(parts[0], item, name) for item in given]
     if origin is dict:
         expect(name, given, dict)
-        return {key: read_as(parts[1], one, f"{name}: {key}") for key, one in given.items()}
+        return {key: read_as(parts[1], item, f"{name}: {key}") for key, item in given.items()}
     if isinstance(kind, type) and is_dataclass(kind):
         expect(name, given, dict)
         for part in fields(kind):

@@ -25,9 +25,9 @@ def as_csr(X: Any) -> Any:
         height, width = X.blocksize
         _check_compressed(X, n // height, d // width, "block column")
     elif X.format == "coo":
-        for what, indices, size in (("row", X.row, n), ("column", X.col, d)):
-            _check_lengths(X.data, indices, what)
-            _check_range(indices, size, what)
+        for axis, indices, size in (("row", X.row, n), ("column", X.col, d)):
+            _check_lengths(X.data, indices, axis)
+            _check_range(indices, size, axis)
     X = X.tocsr()
     _check_compressed(X, n, d, "column")
     entries = int(X.indptr[-1])
@@ -39,14 +39,14 @@ def as_csr(X: Any) -> Any:
     return X
 
 
-def _check_compressed(X: Any, slices: int, size: int, what: str) -> None:
+def _check_compressed(X: Any, slices: int, size: int, axis: str) -> None:
     """Of CSR, CSC or BSR: `slices` rows or columns, with indices below `size`."""
     indptr = X.indptr
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu" or len(indptr) != slices + 1:
         raise InputError(
             f"X: indptr is {indptr.dtype} of shape {indptr.shape}, expected {slices + 1} integers"
         )
-    _check_lengths(X.data, X.indices, what)
+    _check_lengths(X.data, X.indices, axis)
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
         i = int(falls.argmax())
@@ -59,19 +59,19 @@ def _check_compressed(X: Any, slices: int, size: int, what: str) -> None:
             f"X: indptr goes from {indptr[0]} to {indptr[-1]}, expected from 0 to the "
             f"{len(X.indices)} entries"
         )
-    _check_range(X.indices[: int(indptr[-1])], size, what)
+    _check_range(X.indices[: int(indptr[-1])], size, axis)
 
 
-def _check_lengths(data: NDArray[Any], indices: NDArray[Any], what: str) -> None:
+def _check_lengths(data: NDArray[Any], indices: NDArray[Any], axis: str) -> None:
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
         raise InputError(
-            f"X: {what} indices are {indices.dtype} of shape {indices.shape}, expected integers"
+            f"X: {axis} indices are {indices.dtype} of shape {indices.shape}, expected integers"
         )
     if len(data) != len(indices):
-        raise InputError(f"X: {len(data)} values with {len(indices)} {what} indices")
+        raise InputError(f"X: {len(data)} values with {len(indices)} {axis} indices")
 
 
-def _check_range(indices: NDArray[Any], size: int, what: str) -> None:
+def _check_range(indices: NDArray[Any], size: int, axis: str) -> None:
     if len(indices) == 0:
         return
     least, greatest = int(indices.min()), int(indices.max())
@@ -79,7 +79,7 @@ def _check_range(indices: NDArray[Any], size: int, what: str) -> None:
         return
     found = least if least < 0 else greatest
     hint = "; are the indices counted from 1?" if least > 0 and greatest == size else ""
-    raise InputError(f"X: {what} index {found} in a matrix of {size} {what}s{hint}")
+    raise InputError(f"X: {axis} index {found} in a matrix of {size} {axis}s{hint}")
 
 
 def _rise(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:

@@ -14,14 +14,14 @@ _met: ContextVar[list[DataFileWarning] | None] = ContextVar("met", default=None)
 _INSIDE = ("kernbrook", "contextlib")
 
 
-def tell(*told: DataFileWarning) -> None:
+def tell(*found: DataFileWarning) -> None:
     """Warn, at the line outside of the package that has called it, or where `at_once` ends."""
-    met = _met.get()
-    if met is not None:
-        met += told
+    pending = _met.get()
+    if pending is not None:
+        pending += found
         return
-    for one in told:
-        warnings.warn(one, stacklevel=calls_inside())
+    for warning in found:
+        warnings.warn(warning, stacklevel=calls_inside())
 
 
 @contextmanager
@@ -30,13 +30,13 @@ def at_once() -> Iterator[None]:
     if _met.get() is not None:
         yield
         return
-    met: list[DataFileWarning] = []
-    token = _met.set(met)
+    pending: list[DataFileWarning] = []
+    token = _met.set(pending)
     try:
         yield
     finally:
         _met.reset(token)
-        tell(*DataFileWarning.together(met))
+        tell(*DataFileWarning.together(pending))
 
 
 def in_words(message: Warning | str, category: type[Warning]) -> list[str]:

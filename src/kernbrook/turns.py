@@ -114,9 +114,9 @@ def held(*owners: Any) -> Iterator[None]:
     All threads take them in one order: two of them never wait for each other.
     """
     with ExitStack() as stack:
-        for one in sorted(owners, key=id):
-            if isinstance(getattr(one, "__dict__", None), dict):
-                stack.enter_context(turn_of(one).lock)
+        for owner in sorted(owners, key=id):
+            if isinstance(getattr(owner, "__dict__", None), dict):
+                stack.enter_context(turn_of(owner).lock)
         yield
 
 

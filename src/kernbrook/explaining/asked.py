@@ -64,14 +64,14 @@ class Asked(NamedTuple):
     like: TableModel | None = None
     past: Sequence[Past] = ()
 
-    def rows(self, X: Any, what: str = "X") -> Any:
+    def rows(self, X: Any, name: str = "X") -> Any:
         """Frames, records or arrays as rows of numbers: (n, d) float64, or CSR; what : X's name."""
         try:
             return self.encode(X)
         except InputError as error:
-            told = str(error)
-            own = what + told[1:] if told.startswith(("X ", "X:")) else f"{what}: {told}"
-            raise InputError(own) from None
+            problem = str(error)
+            begins = problem.startswith(("X ", "X:"))
+            raise InputError(name + problem[1:] if begins else f"{name}: {problem}") from None
 
     def ask(self, answer: Callable[[Any], NDArray[Any]], rows: Any) -> NDArray[Any]:
         """What an answer of the model gives for rows, (n, d), in batches.
@@ -119,8 +119,8 @@ def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None)
         model, known = load_learned(model)
         past = () if known is None else known.past
     like = model if isinstance(model, TableModel) else None
-    model, own = unwrapped(model)
-    encoder = encoder if own is None else own
+    model, own_encoder = unwrapped(model)
+    encoder = encoder if own_encoder is None else own_encoder
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise InputError(f"model: expected a fitted model with predict, got {shown(model)}")
     if isinstance(model, NamedColumns):

@@ -207,7 +207,7 @@ def explanation_of(
 
     values : (c,) of the row, as they were given
     """
-    what, of_class, answer = _question(asked, x, score, of_class)
+    quantity, of_class, answer = _question(asked, x, score, of_class)
     count = len(asked.columns)
     if orders is None:
         orders = int(np.clip(MOST_ASKED // max(count, 1), FEWEST, ORDERS))
@@ -234,7 +234,7 @@ def explanation_of(
         exact=errors <= ROUNDING * greatest,
         base=base,
         score=total,
-        what=what,
+        what=quantity,
         of_class=of_class,
         background=f"{m:,} of {others.told}" if m < n else others.told,
     )
@@ -280,8 +280,8 @@ def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> tuple[s
         return score, of_class, lambda rows: model.predict_proba(rows)[:, number]
 
     def decide(rows: Any) -> Floats:
-        said = model.decision_function(rows)
-        return said[:, number] if said.ndim == 2 else said if number == 1 else -said
+        scores = model.decision_function(rows)
+        return scores[:, number] if scores.ndim == 2 else scores if number == 1 else -scores
 
     return score, of_class, decide
 
@@ -397,15 +397,15 @@ def shapley(
         places = np.flatnonzero((background != x).any(axis=0))
     places = places[group_of[places] >= 0]
     groups = group_of[places]
-    own, theirs = (dense(rows[:, places]) for rows in (x, background))
-    differ = [np.unique(groups[one != own[0]]) for one in theirs]
+    values_of_x, theirs = (dense(rows[:, places]) for rows in (x, background))
+    differ = [np.unique(groups[row != values_of_x[0]]) for row in theirs]
 
     def between(other: int, order: Places) -> Any:
         """(k - 1, d) the rows from one of the background to x, by k steps from column to column."""
         step_of = np.full(n_columns, n_columns)
         step_of[order] = np.arange(len(order))
         taken = step_of[groups] <= np.arange(len(order) - 1)[:, None]
-        values = np.where(taken, own, theirs[other])
+        values = np.where(taken, values_of_x, theirs[other])
         if not sp.issparse(x):
             rows = np.repeat(x, len(values), axis=0)
             rows[:, places] = values
@@ -417,10 +417,10 @@ def shapley(
     parts = np.zeros((m, pairs, n_columns))
     for walks in _together(_walks(differ, pairs, generator), batch(x.shape[1])):
         rows = stacked([between(other, order) for other, _, order in walks])
-        said, at = ask(rows) if rows.shape[0] else (), 0
+        answers, at = ask(rows) if rows.shape[0] else (), 0
         for other, pair, order in walks:
             steps = len(order) - 1
-            scores = [others[other], *said[at : at + steps], score]
+            scores = [others[other], *answers[at : at + steps], score]
             parts[other, pair, order] += 0.5 * np.diff(scores)
             at += steps
     spread = parts.var(axis=1, ddof=1).sum(axis=0) / pairs

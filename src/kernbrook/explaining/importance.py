@@ -182,16 +182,16 @@ def importance_of(
     size = n if rows is None else min(rows, n)
     if size < 2:
         raise InputError(f"X: expected two rows with labels, found {n}")
-    own = np.sort(generator.permutation(n)[:size])
-    X, labels = X[own], labels[own]
-    said, count = 0, 1 + len(asked.columns) * repeats
+    sample = np.sort(generator.permutation(n)[:size])
+    X, labels = X[sample], labels[sample]
+    n_scored, count = 0, 1 + len(asked.columns) * repeats
 
     def score(_: Any, numbers: NDArray[Any], labels: NDArray[Any]) -> float:
-        nonlocal said
+        nonlocal n_scored
         answers = asked.ask(answer, _exchanged(X, asked.group_of, numbers))
         mean = lost(answers, labels).mean()
-        said += 1
-        progress(said / count)
+        n_scored += 1
+        progress(n_scored / count)
         return -float(np.sqrt(mean) if measure == "rmse" else mean)
 
     numbers = np.tile(np.arange(size)[:, None], len(asked.columns))
@@ -229,7 +229,7 @@ def _exchanged(X: Any, group_of: NDArray[np.intp], numbers: NDArray[Any]) -> Any
     for column in np.flatnonzero((numbers != np.arange(len(numbers))[:, None]).any(axis=0)):
         own, others = group_of == column, X[numbers[:, column]]
         if sp.issparse(X):
-            keep, take = (sp.diags_array(np.where(own, *ends)) for ends in ((0.0, 1.0), (1.0, 0.0)))
+            keep, take = (sp.diags_array(mask.astype(float)) for mask in (~own, own))
             rows = sp.csr_array(rows @ keep + others @ take)
         else:
             rows[:, own] = others[:, own]
@@ -246,42 +246,42 @@ def _measured(model: Any, measure: str | None) -> tuple[str, Callable[[Any], Ans
             f"{' or '.join(map(repr, known))}, got {measure!r}"
         )
     if measure == "mae":
-        return measure, model.predict, lambda said, y: np.abs(said - y)
+        return measure, model.predict, lambda predicted, y: np.abs(predicted - y)
     if numbers:
-        return "rmse", model.predict, lambda said, y: (said - y) ** 2
+        return "rmse", model.predict, lambda predicted, y: (predicted - y) ** 2
     probable = hasattr(model, "predict_proba")
     if measure == "error" or (measure is None and not probable):
-        return "error", model.predict, lambda said, y: (said != model.classes_[y]) * 1.0
+        return "error", model.predict, lambda predicted, y: (predicted != model.classes_[y]) * 1.0
     if not probable:
         raise InputError(f"measure: {type(model).__name__} has no probabilities; take 'error'")
 
-    def log_loss(said: Answers, y: NDArray[Any]) -> Floats:
-        return -np.log(np.maximum(said[np.arange(len(y)), y], SMALLEST_CHANCE))
+    def log_loss(chances: Answers, y: NDArray[Any]) -> Floats:
+        return -np.log(np.maximum(chances[np.arange(len(y)), y], SMALLEST_CHANCE))
 
     return "log_loss", model.predict_proba, log_loss
 
 
 def _known(model: Any, labels: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """(n,) where there is a label that the model knows; these as numbers, or of their classes."""
-    there = present(labels)
-    if not there.any():
+    known = present(labels)
+    if not known.any():
         raise InputError(f"y: {NO_LABELS}")
     if task_of(model) == "regression":
-        numbers = as_numbers(labels[there])
+        numbers = as_numbers(labels[known])
         if not np.isfinite(numbers).all():
             raise InputError("y: expected finite numbers, found infinity")
-        return there, numbers
-    found = labels[there]
-    if found.dtype.kind == "O" and all(isinstance(one, str) for one in found):
+        return known, numbers
+    found = labels[known]
+    if found.dtype.kind == "O" and all(isinstance(label, str) for label in found):
         found = found.astype(str)
     found = spelled_as(found, model.classes_)
     numbers = class_numbers(model.classes_, found)
     if not (numbers >= 0).any():
         classes = named(model.classes_)
         raise InputError(f"y: expected labels of the model, {classes}, found {named(found[:1])}")
-    there[there] = numbers >= 0
+    known[known] = numbers >= 0
     numbers = numbers[numbers >= 0]
     if len(np.unique(numbers)) < 2:
-        one = named(model.classes_[numbers[:1]])
-        raise InputError(f"y: expected two classes or more to tell apart, found {one} alone")
-    return there, numbers
+        only = named(model.classes_[numbers[:1]])
+        raise InputError(f"y: expected two classes or more to tell apart, found {only} alone")
+    return known, numbers

@@ -65,10 +65,10 @@ def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
     X, y = job.present[name].read()
     X, y = X[: job.plan.rows], y[: job.plan.rows]
     job.note_rows(name, len(y))
-    estimators = [_estimators(job, one) for one in wanted]
-    every = [one for several in estimators for one in several]
+    estimators = [_estimators(job, variant) for variant in wanted]
+    every = [estimator for several in estimators for estimator in several]
     done = in_order(
-        _run, [(X, y, one) for one in every], lambda run: len(run.predictions), job.plan.jobs,
+        _run, [(X, y, model) for model in every], lambda run: len(run.predictions), job.plan.jobs,
         job.bar(name, len(every) * len(y)), trials_of(every, X, y, None), job.plan.compiling,
     )  # fmt: skip
     rounds = on_the_way(len(y))
@@ -84,9 +84,9 @@ def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
         yield ours, {"error": Curve.of(rounds, errors)}, {}
 
 
-def _estimators(job: Job, one: Wanted) -> list[Any]:
+def _estimators(job: Job, variant: Wanted) -> list[Any]:
     several = [
-        book.make(one.recipe, random_state=state_of(job.plan.seed, run), **one.settings)
+        book.make(variant.recipe, random_state=state_of(job.plan.seed, run), **variant.settings)
         for run in range(job.plan.permutations)
     ]
     return several if _draws(several[0]) else several[:1]
@@ -165,7 +165,7 @@ ASKED = Figure(
     "threshold (log scale)",
     {LABELS: "labels asked for", ERROR: ERROR.header},
     "threshold",
-    [*_ASKING, *map(_by_chance, _ASKING), *(Wanted(one, book.title(one)) for one in OF_NOBODY)],
+    [*_ASKING, *map(_by_chance, _ASKING), *(Wanted(k, book.title(k)) for k in OF_NOBODY)],
     (1e-5, 3e-5, 1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1),
     (1e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1),
     log=True,

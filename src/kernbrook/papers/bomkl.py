@@ -45,8 +45,8 @@ CAP = Figure(
     STUDIED,
     "cap",
     [
-        Wanted("spa", f"divisor {one:g}", {"divisor": one}, varied=lambda at, _: {"cap": at})
-        for one in (3.0, 6.0)
+        Wanted("spa", f"divisor {by:g}", {"divisor": by}, varied=lambda at, _: {"cap": at})
+        for by in (3.0, 6.0)
     ],
     (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
     (0.25, 0.5, 1.0, 2.0, 3.0),

@@ -117,8 +117,8 @@ def standardised(train: Stream, test: Stream) -> Split:
         moments.add(dense(X))
     mean, deviation = moments.means(), moments.deviations()
     deviation[deviation <= 1e-12 * np.abs(mean)] = 1.0
-    own, other = (Standardised(part, mean, deviation) for part in (train, test))
-    return Split(own, other, np.array(sorted(classes)))
+    first, other = (Standardised(part, mean, deviation) for part in (train, test))
+    return Split(first, other, np.array(sorted(classes)))
 
 
 def held_out(
@@ -264,11 +264,11 @@ def measure(
     jobs: Jobs = None,
 ) -> Iterator[Found]:
     """Accuracy, support vectors and seconds; `tests` of the number of examples says when."""
-    plan, rows = job.plan, [one.printed for one in wanted if one.printed is not None]
+    plan, rows = job.plan, [variant.printed for variant in wanted if variant.printed is not None]
     splits = [_split(job.present[name], run, plan) for run in range(plan.permutations)]
-    there = splits[0].train.n_rows
-    assert there is not None
-    lengths = [min(_length(row), there) for row in rows]
+    n_train = splits[0].train.n_rows
+    assert n_train is not None
+    lengths = [min(_length(row), n_train) for row in rows]
     calls = [
         (_estimator(row, split, state_of(plan.seed, run)), split, tests(length))
         for row, length in zip(rows, lengths, strict=True)
@@ -285,11 +285,11 @@ def measure(
         if length < _length(row):
             job.note_rows(name, length, _length(row))
         curves = {
-            one.name: Curve.of(runs[0].rows, [getattr(run, one.name) for run in runs])
-            for one in MEASURES
+            measure.name: Curve.of(runs[0].rows, [getattr(run, measure.name) for run in runs])
+            for measure in MEASURES
         }
-        ends = {one: [getattr(run, one)[-1] for run in runs] for one in curves}
-        yield {one: Estimate.of(values) for one, values in ends.items()}, curves, {}
+        ends = {measure: [getattr(run, measure)[-1] for run in runs] for measure in curves}
+        yield {measure: Estimate.of(values) for measure, values in ends.items()}, curves, {}
 
 
 def _split(of_run: Parts, run: int, plan: Plan) -> Split:

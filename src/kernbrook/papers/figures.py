@@ -63,28 +63,28 @@ def of_figures(figures: Sequence[Figure], measured: Measured) -> dict[str, Any]:
 
 def _studied(job: Job, figures: Sequence[Figure], measured: Measured) -> Iterator[Cell]:
     """The lines of figures, each run at every place, or once where nothing of it is varied."""
-    runs = sum(len(one.places) if line.varied else 1 for one in figures for line in one.lines)
+    runs = sum(len(f.places) if line.varied else 1 for f in figures for line in f.lines)
     job = replace(job, times=runs / len(figures[0].places))
     for name in job.present:
         for figure in figures:
             done: dict[str, list[dict[str, Estimate]]] = {}
             for line in figure.lines:
                 points = [
-                    line.at(place, {title: own[i] for title, own in done.items()})
+                    line.at(place, {title: estimates[i] for title, estimates in done.items()})
                     for i, place in enumerate(figure.places[: None if line.varied else 1])
                 ]
                 at = [ours for ours, *_ in measured(job, name, points)]
                 done[line.title] = at = at * (len(figure.places) // len(at))
-                curves = {one.name: _through(figure.places, at, one.name) for one in figure.drawn}
+                curves = {m.name: _through(figure.places, at, m.name) for m in figure.drawn}
                 key = {"data": name, "recipe": line.recipe, "title": line.title}
                 yield Cell(key | {"along": figure.along}, curves=curves)
 
 
 def _through(places: Sequence[float], at: Sequence[Mapping[str, Estimate]], name: str) -> Curve:
-    found = [one[name] for one in at]
-    std = [one.std for one in found if one.std is not None]
+    found = [point[name] for point in at]
+    std = [estimate.std for estimate in found if estimate.std is not None]
     whole = tuple(std) if len(std) == len(found) else None
-    return Curve(tuple(places), tuple(one.mean for one in found), whole)
+    return Curve(tuple(places), tuple(estimate.mean for estimate in found), whole)
 
 
 def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
@@ -108,8 +108,8 @@ def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
             Column(number(place), tuple(_at(row, place) for row in rows), kind="number")
             for place in places
         ]
-        what = f"{results.measures[0].header}; " * (not several)
-        note = f"{what}columns: the {' or the '.join(figure.along for figure in figures)}"
+        quantity = f"{results.measures[0].header}; " * (not several)
+        note = f"{quantity}columns: the {' or the '.join(figure.along for figure in figures)}"
         return Table((names_of(cells), *columns), groups, notes=(note,))
     (shown,) = figures[0].drawn
     columns = at_decades(curves, written_by(shown), shown.header)
@@ -141,9 +141,7 @@ def plots(results: Results, figures: Sequence[Figure]) -> list[Section]:
         trivial = {cell["title"] for cell in cells if cell["recipe"] in TRIVIAL}
         pens = pens_of((cell["title"] for cell in cells), trivial)
         for names in [[*by_data]] if alone else [[name] for name in by_data]:
-            every = [
-                _panel(figure, n, by_data[n], one, pens) for n in names for one in figure.drawn
-            ]
+            every = [_panel(figure, n, by_data[n], m, pens) for n in names for m in figure.drawn]
             if panels := [panel for panel in every if panel is not None]:
                 on = f" on {names[0]}" if len(names) == 1 else ""
                 label = next(iter(figure.drawn.values())) if alone else ""

@@ -48,15 +48,15 @@ def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> li
     X, y = job.present[name].read()
     plan, orders, machines = job.plan, orders_for(job, name), {}
     job.note_rows(name, len(y))
-    for place, one in enumerate(wanted):
-        settings = dict(one.settings)
+    for place, variant in enumerate(wanted):
+        settings = dict(variant.settings)
         if settings.get("kernels") == "best":
             order = orders_of(orders, plan.permutations, plan.seed, len(y))[0]
             perceptrons = book.make("perceptron-best", tie=settings.get("tie", "label"))
             best = perceptrons.choose_kernel(X[order], y[order], classes=np.unique(y))
             settings["kernels"] = [kernel := perceptrons.kernels_[best]]
             job.remark(f"Perceptron(*) takes {kernel} on {name}")
-        machines[f"{place} {one.recipe}"] = book.make(one.recipe, **settings)
+        machines[f"{place} {variant.recipe}"] = book.make(variant.recipe, **settings)
     bar = job.bar(name, len(machines) * plan.permutations * len(y))
     found = compare(
         open_stream((X, y)), machines, permutations=plan.permutations, seed=plan.seed,
@@ -70,15 +70,19 @@ def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
     """Mistakes in per cent, the size as the tables count it, seconds; and who is best."""
     rows = runs(job, name, wanted)
     best = best_rows(rows, paired=False)
-    for one, row in zip(wanted, rows, strict=True):
-        size = "n_support_active" if one.recipe in DRAWN_VOTES else "n_support_stored"
-        own = {"error": row.errors, "n_support": row.values(size), "seconds": row.values("seconds")}
-        marked = None if one.printed is None else one.printed.values.get("best")
+    for variant, row in zip(wanted, rows, strict=True):
+        size = "n_support_active" if variant.recipe in DRAWN_VOTES else "n_support_stored"
+        ours = {
+            "error": row.errors,
+            "n_support": row.values(size),
+            "seconds": row.values("seconds"),
+        }
+        marked = None if variant.printed is None else variant.printed.values.get("best")
         facts = {
             "best": row.recipe in best,
             "best_printed": None if marked is None else bool(marked),
         }
-        yield {name: Estimate.of(values) for name, values in own.items()}, {}, facts
+        yield {name: Estimate.of(values) for name, values in ours.items()}, {}, facts
 
 
 run = partial(cells_of, wanted_of=as_printed, measured=measured)

@@ -35,26 +35,26 @@ def _ratios(job: Job) -> Iterator[Cell]:
     """Ratios of the mean times; every run alone on the machine, one after the other."""
     for name in job.present:
         printed = job.of(name)
-        wanted = [Wanted(one, one) for one in ("omkc-dd", *(row.recipe for row in printed))]
+        wanted = [Wanted(name, name) for name in ("omkc-dd", *(row.recipe for row in printed))]
         rows = mistakes.runs(job, name, wanted, jobs=1)
         whole, *others = (row.values("seconds").mean() for row in rows)
-        for row, own in zip(printed, others, strict=True):
+        for row, seconds in zip(printed, others, strict=True):
             of_paper = Estimate(row.number("time_ratio"), runs=row.runs)
-            ours = Estimate(float(100.0 * own / whole), runs=job.plan.permutations)
+            ours = Estimate(float(100.0 * seconds / whole), runs=job.plan.permutations)
             facts = {"n_rows": len(rows[0].runs[0].predictions)}
             yield Cell(row.key, {"ratio": ours}, {"ratio": of_paper}, facts=facts)
 
 
 def _ratio_table(results: Results) -> Table:
     by_data = grouped(results.cells, lambda cell: cell["data"])
-    first = [own[0] for own in by_data.values()]
+    first = [cells[0] for cells in by_data.values()]
     columns = [
         names_of(first, "data", "data"),
         Column("rows", tuple(cell.facts["n_rows"] for cell in first), "{:,}".format),
     ]
     for name in dict.fromkeys(cell["title"] for cell in results.cells):
-        own = [results.one(data=data, title=name) for data in by_data]
-        columns += of_cells(own, Measure("ratio", name, 1), "printed ours")
+        cells = [results.one(data=data, title=name) for data in by_data]
+        columns += of_cells(cells, Measure("ratio", name, 1), "printed ours")
     return Table(tuple(columns), notes=("time in per cent of the reference algorithm's",))
 
 

@@ -207,10 +207,11 @@ def cells_of(
     """
     for name in job.present:
         wanted = wanted_of(job.of(name))
-        for one, (ours, on_the_way, facts) in zip(wanted, measured(job, name, wanted), strict=True):
-            key: dict[str, Any] = {"data": name, "recipe": one.recipe, "title": one.title}
+        found = measured(job, name, wanted)
+        for variant, (ours, on_the_way, facts) in zip(wanted, found, strict=True):
+            key: dict[str, Any] = {"data": name, "recipe": variant.recipe, "title": variant.title}
             printed: dict[str, Estimate] = {}
-            if (row := one.printed) is not None:
+            if (row := variant.printed) is not None:
                 printed = row.estimates(*ours)
                 known = {**row.values, **row.settings}
                 key |= {part: known.get(part) for part in job.published.keys}
@@ -365,10 +366,10 @@ def against_print(results: Results) -> list[Section]:
         by_title = grouped(both, lambda cell: cell["title"])
         pairs = {
             title: (
-                [c.printed[measure.name].mean for c in own],
-                [c.mean(measure.name) for c in own],
+                [c.printed[measure.name].mean for c in cells],
+                [c.mean(measure.name) for c in cells],
             )
-            for title, own in by_title.items()
+            for title, cells in by_title.items()
         }
         every = [v for pair in pairs.values() for part in pair for v in part if math.isfinite(v)]
         log = max(every) > WIDE * min(every) > 0

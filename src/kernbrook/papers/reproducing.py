@@ -15,7 +15,7 @@ from kernbrook.papers.published import Announce, Job, Plan, Published, origin
 from kernbrook.results import Results
 
 PUBLISHED: dict[str, Published] = {
-    one.name: one for paper in (omkc, bomkl, bpegasos, amkl, vkr) for one in paper.PUBLISHED
+    table.name: table for paper in (omkc, bomkl, bpegasos, amkl, vkr) for table in paper.PUBLISHED
 }
 _REFUSALS = {  # argument -> order -> why it does not go with that
     "orders": {

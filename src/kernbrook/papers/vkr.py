@@ -282,7 +282,7 @@ def _runs(
 
 
 def _run(
-    what: str, model: Any, X: Floats, y: NDArray[Any], parts: Parts, kernels: Sequence[Kernel],
+    family: str, model: Any, X: Floats, y: NDArray[Any], parts: Parts, kernels: Sequence[Kernel],
     progress: Progress | None = None,
 ) -> FoldErrors:  # fmt: skip
     """The whole grid on one training part; on one thread, so that sums are those of any machine."""
@@ -291,7 +291,7 @@ def _run(
         with threadpool_limits(1):
             found = paper_run(model, X, y, parts, kernels)
     except InputError as error:
-        raise InputError(f"{what}: {error}") from error
+        raise InputError(f"{family}: {error}") from error
     if progress is not None:
         progress(1)
     return replace(found, seconds=time.perf_counter() - begin)
@@ -310,8 +310,8 @@ def _cells(job: Job) -> Iterator[Cell]:
         for (row, family), runs in results:
             others = [
                 _errors(those)
-                for (other, its), those in results
-                if its == family and other.recipe not in VOTED
+                for (other, times), those in results
+                if times == family and other.recipe not in VOTED
             ]
             every.append(_cell(row, family, runs, min(others, key=np.mean)))
             yield every[-1]
@@ -406,11 +406,11 @@ def _unfinished(cells: Sequence[Cell]) -> list[str]:
                 f"{cell['data']}, {cell['family']}, {cell['title']} "
                 f"{cell.facts['unfinished']:,} of {cell.facts['fits']:,}"
             )
-    said = {
+    reasons = {
         True: f"fits that libsvm ended after {PATIENCE:,} steps",
         False: "fits beyond the precision of the linear programs' solver, their settings left out",
     }
-    return [f"{said[of_libsvm]}: {'; '.join(own)}" for of_libsvm, own in counts.items() if own]
+    return [f"{reasons[which]}: {'; '.join(lines)}" for which, lines in counts.items() if lines]
 
 
 # -- how it is shown --------------------------------------------------------------------------
@@ -450,7 +450,7 @@ def chosen_text(chosen: Sequence[Setting]) -> str:
     >>> chosen_text([{"degree": 3.0, "C": 100.0}, {"degree": 2.0, "C": 1.0}] * 2)
     'degree 3, C 100 (2 of 4)'
     """
-    texts = [", ".join(f"{name} {_short(value)}" for name, value in one.items()) for one in chosen]
+    texts = [", ".join(f"{name} {_short(v)}" for name, v in setting.items()) for setting in chosen]
     text, times = Counter(texts).most_common(1)[0]
     return text if times == len(texts) else f"{text} ({times} of {len(texts)})"
 

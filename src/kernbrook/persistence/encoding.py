@@ -57,9 +57,9 @@ def _known() -> dict[str, type[Any]]:
 
 def _outside(name: str) -> type[Any]:
     """The class of somebody else's module, which is imported; InputError where there is none."""
-    module, _, own = name.rpartition(".")
+    module, _, attribute = name.rpartition(".")
     try:
-        kind = getattr(import_module(module), own)
+        kind = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(f"the class {name!r} cannot be imported: {error}") from error
     if not (isinstance(kind, type) and (issubclass(kind, Kernel) or hasattr(kind, "choice"))):
@@ -218,8 +218,8 @@ class Reader:
             found = self._known[kind]
         elif kind == _ENCODER:
             found = import_module("kernbrook.streams").TableEncoder
-        elif said := gone(kind.rpartition(".")[2]):
-            raise InputError(f"the file holds a {kind}: {said}")
+        elif reason := gone(kind.rpartition(".")[2]):
+            raise InputError(f"the file holds a {kind}: {reason}")
         else:
             raise UnknownNameError("class in the file", kind, self._known)
         if not issubclass(found, Kernel):
@@ -278,10 +278,10 @@ def built(kind: type[Any], parameters: Mapping[str, Any]) -> Any:
     """An object of a known class, whose parameters are all there and known."""
     known, parameters = signature(kind).parameters, dict(parameters)
     for name in set(parameters) & set(PARAMETERS) - set(known):
-        as_now, told = PARAMETERS[name]
+        as_now, message = PARAMETERS[name]
         if (before := parameters.pop(name)) != as_now:
-            told = f"{kind.__name__} has no {name}={before!r} any more: {told}"
-            warn(told, KernbrookWarning, stacklevel=calls_inside())
+            message = f"{kind.__name__} has no {name}={before!r} any more: {message}"
+            warn(message, KernbrookWarning, stacklevel=calls_inside())
     for name in parameters:
         if name not in known:
             raise UnknownNameError(f"parameter of {kind.__name__}", name, known)

@@ -107,10 +107,10 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
     """
     writer = _ModelWriter()
     with ExitStack() as stack:
-        one = estimator
-        while one is not None:  # from outside in, as calls take their turns
-            stack.enter_context(held(one))
-            one = one.model if getattr(one, "_kept_around", False) else None
+        wrapper = estimator
+        while wrapper is not None:  # from outside in, as calls take their turns
+            stack.enter_context(held(wrapper))
+            wrapper = wrapper.model if getattr(wrapper, "_kept_around", False) else None
         model = writer.model(estimator)
         sparse = _without_zeros(writer.tensors)
         header = {
@@ -306,12 +306,12 @@ def _without_zeros(tensors: dict[str, NDArray[Any]]) -> dict[str, list[int]]:
             continue
         whole = len(flat) // BLOCK * BLOCK
         bits = flat[:whole].view(f"u{flat.itemsize}").reshape(-1, BLOCK)
-        there = np.flatnonzero(bits.any(axis=1))  # by bits: -0.0 stays
-        if 2 * len(there) < len(bits):
+        filled = np.flatnonzero(bits.any(axis=1))  # by bits: -0.0 stays
+        if 2 * len(filled) < len(bits):
             shapes[name] = list(tensor.shape)
-            blocks = flat[:whole].reshape(-1, BLOCK)[there]
+            blocks = flat[:whole].reshape(-1, BLOCK)[filled]
             tensors[name] = np.concatenate([blocks.reshape(-1), flat[whole:]])
-            tensors[f"{name}/blocks"] = there
+            tensors[f"{name}/blocks"] = filled
     return shapes
 
 
@@ -320,17 +320,18 @@ def _with_zeros(shapes: Any, tensors: dict[str, NDArray[Any]]) -> dict[str, NDAr
     expect("sparse", shapes, dict)
     most = MOST_TIMES * (LARGE + sum(tensor.nbytes for tensor in tensors.values()))
     for name, shape in shapes.items():
-        there, kept = tensors.pop(f"{name}/blocks", None), tensors.get(name)
+        filled, kept = tensors.pop(f"{name}/blocks", None), tensors.get(name)
         known = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
-        if not (known and there is not None and kept is not None and there.dtype == np.int64):
+        if not (known and filled is not None and kept is not None and filled.dtype == np.int64):
             raise InputError(f"sparse: {name}: expected a shape, blocks and their numbers")
         size, rest = math.prod(shape), math.prod(shape) % BLOCK
         most -= size * kept.itemsize
-        fits = there.ndim == 1 and kept.shape == (len(there) * BLOCK + rest,)
-        if not fits or most < 0 or ((there < 0) | (there >= size // BLOCK)).any():
+        fits = filled.ndim == 1 and kept.shape == (len(filled) * BLOCK + rest,)
+        if not fits or most < 0 or ((filled < 0) | (filled >= size // BLOCK)).any():
             raise InputError(f"sparse: {name}: these are no blocks of an array of shape {shape}")
         array = np.zeros(size, kept.dtype)
-        array[: size - rest].reshape(-1, BLOCK)[there] = kept[: len(kept) - rest].reshape(-1, BLOCK)
+        blocks = kept[: len(kept) - rest].reshape(-1, BLOCK)
+        array[: size - rest].reshape(-1, BLOCK)[filled] = blocks
         array[size - rest :] = kept[len(kept) - rest :]
         tensors[name] = array.reshape(shape)
     return tensors

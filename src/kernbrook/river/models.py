@@ -71,9 +71,9 @@ class Machine(Snapshots, base.Estimator):
 
     def _begin(self, given: dict[str, Any]) -> None:
         """Make the estimator, of the parameters that `__init__` was given, by their names."""
-        own = {name: value for name, value in given.items() if name != "self"}
-        self.__dict__.update(own)
-        self.estimator = self.kind(random_state=own.pop("seed"), **own)
+        parameters = {name: value for name, value in given.items() if name != "self"}
+        self.__dict__.update(parameters)
+        self.estimator = self.kind(random_state=parameters.pop("seed"), **parameters)
         self._columns = Columns()
 
     @property
@@ -94,10 +94,10 @@ class Machine(Snapshots, base.Estimator):
 
     def _fitting(self, rows: Floats) -> Floats:
         """Rows, for which the machine is widened."""
-        width, own = rows.shape[-1], self._width
-        if width <= own:
+        width, known_width = rows.shape[-1], self._width
+        if width <= known_width:
             return rows
-        self.estimator._widen(max(width, own * 3 // 2))
+        self.estimator._widen(max(width, known_width * 3 // 2))
         more = self._width - width
         return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, more)])
 
@@ -114,9 +114,9 @@ class Machine(Snapshots, base.Estimator):
 
         if self._begun:
             return pd.Series(self.estimator.predict(self._all_seen(X)), index=X.index)
-        said = self.predict_one({})
-        kind = None if type(said) is float else object
-        return pd.Series([said] * len(X), index=X.index, dtype=kind)
+        prediction = self.predict_one({})
+        kind = None if type(prediction) is float else object
+        return pd.Series([prediction] * len(X), index=X.index, dtype=kind)
 
 
 class MKClassifier(Machine, base.MiniBatchClassifier):
@@ -194,8 +194,8 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
             self._waiting.append((row, y, w))
             return
         X = np.zeros((len(rows), self._width))
-        for i, own in enumerate(rows):
-            X[i, : len(own)] = own
+        for i, values in enumerate(rows):
+            X[i, : len(values)] = values
         self.estimator.partial_fit(X, [*given], classes=classes, sample_weight=[*weights])
         self._waiting.clear()
 
@@ -204,8 +204,8 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
         """The label of a row; None before the first label."""
         if not self._begun:
             return self._waiting[-1][1] if self._waiting else None
-        said = self.estimator.predict_one(self._seen(x))
-        return said.item() if isinstance(said, np.generic) else said
+        prediction = self.estimator.predict_one(self._seen(x))
+        return prediction.item() if isinstance(prediction, np.generic) else prediction
 
     @in_turn
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Hashable, float]:
@@ -365,8 +365,8 @@ class PolicySampler(ActiveLearningClassifier):
 
     def predict_one(self, x: Features, **kwargs: Any) -> tuple[Any, bool]:
         """The label of a row, and whether its own is wanted."""
-        said = self.classifier.predict_one(x, **kwargs)
-        return said, self._ask_for_label(x, said)
+        prediction = self.classifier.predict_one(x, **kwargs)
+        return prediction, self._ask_for_label(x, prediction)
 
     def _ask_for_label(self, x: Any, y_pred: Any) -> bool:
         *before, machine = getattr(self.classifier, "steps", {0: self.classifier}).values()
@@ -435,7 +435,7 @@ class KernelFeatures(Snapshots, base.MiniBatchTransformer):
         needed = len(self._columns) + len(new)
         if not self._names:
             given = self.features if isinstance(self.features, (list, tuple)) else [self.features]
-            if any(isinstance(one, Nystroem) and one.landmarks is None for one in given):
+            if any(isinstance(recipe, Nystroem) and recipe.landmarks is None for recipe in given):
                 raise InputError("features: on a stream Nystroem needs landmarks")
             self.estimator.fit(np.zeros((1, needed)))
             self._names = self.estimator.get_feature_names_out().tolist()

@@ -107,20 +107,20 @@ def _check_engine(kernel: Kernel, X: Floats) -> None:
     )
     for pool, (storage, rows, stored) in product(pools, forms):
         sums, slots = _by_engine(Layout(pool), len(pool), rows, stored)
-        for i, one in enumerate(pool):
-            K = np.asarray(one(X, points)).T
-            what = f"of {storage} rows are not those of calling {one!r}"
+        for i, pooled in enumerate(pool):
+            K = np.asarray(pooled(X, points)).T
+            difference = f"of {storage} rows are not those of calling {pooled!r}"
             total = K.T @ _coefficients(len(points), len(pool))[:, i]
             scale = np.abs(K).sum(axis=0).max()
             near = np.abs(sums[i] - total).max() <= CLOSE * scale
-            expect(near, kernel, f"the engine's sums {what}")
-            expect(_close(slots[i], K), kernel, f"the engine's values {what}")
+            expect(near, kernel, f"the engine's sums {difference}")
+            expect(_close(slots[i], K), kernel, f"the engine's values {difference}")
     layout, (_, _, stored) = Layout((kernel,)), forms[0]
     _, (among,) = _by_engine(layout, 1, DenseRows.of(X), stored)
     for i in range(len(X)):
         _, (alone,) = _by_engine(layout, 1, DenseRows.of(X[i : i + 1]), stored)
-        told = "a row by itself has other last bits than among others: is it a product by BLAS?"
-        expect(np.array_equal(alone[:, 0], among[:, i]), kernel, told)
+        message = "a row by itself has other last bits than among others: is it a product by BLAS?"
+        expect(np.array_equal(alone[:, 0], among[:, i]), kernel, message)
 
 
 def _coefficients(points: int, kernels: int) -> Floats:
@@ -145,9 +145,9 @@ def _by_engine(layout: Layout, m: int, rows: Rows, points: Rows) -> tuple[Floats
 
 def _check_value(kernel: Kernel) -> None:
     twin = type(kernel)(**kernel.parameters())
-    for what, other in (("what its parameters make", twin), ("its copy", copy.deepcopy(kernel))):
-        expect(other == kernel, kernel, f"not equal to {what}")
-        expect(hash(other) == hash(kernel), kernel, f"of another hash than {what}")
+    for source, other in (("what its parameters make", twin), ("its copy", copy.deepcopy(kernel))):
+        expect(other == kernel, kernel, f"not equal to {source}")
+        expect(hash(other) == hash(kernel), kernel, f"of another hash than {source}")
     expect(" at 0x" not in str(kernel), kernel, "prints as an address; define __repr__ or __str__")
     for name, value in kernel.parameters().items():
         try:
@@ -182,7 +182,7 @@ def _check_models(kernel: Kernel) -> None:
             save(model, path)
         except InputError:  # a kernel that no file can hold
             return
-        inside = [one for one in kernel.parameters().values() if isinstance(one, Kernel)]
+        inside = [value for value in kernel.parameters().values() if isinstance(value, Kernel)]
         loaded = load(path, allow=[*map(name_of, (kernel, *inside))])
         expect(loaded.kernels == [kernel], kernel, "not equal to itself from a saved model")
 

@@ -79,13 +79,13 @@ def check_learner(learner: Any) -> None:
     numbers = getattr(learner, "of_numbers", False) and not getattr(learner, "only_classes", False)
     classes = getattr(learner, "of_classes", True)
     expect(numbers or classes, learner, "it is neither for classes nor for numbers")
-    own = [task for task in tasks() if (numbers if task.classes is None else classes)]
-    check_object(learner, own[0], _with_learner)
-    for task in own:
+    fitting = [task for task in tasks() if (numbers if task.classes is None else classes)]
+    check_object(learner, fitting[0], _with_learner)
+    for task in fitting:
         refused = _refusal(task, learner)
         if refused:
-            told = f"it says that it is for {task.name}, but is not: {refused}"
-            expect(task.classes == 3, learner, told)
+            message = f"it says that it is for {task.name}, but is not: {refused}"
+            expect(task.classes == 3, learner, message)
             continue
         for labels in ("all", RandomLabels(0.5)):
             subject = Subject(learner, task, partial(_with_learner, task, learner, labels))
@@ -151,10 +151,10 @@ def check_combiner(combiner: Any) -> None:
     choice = getattr(combiner, "choice", None)
     known = choice in ("combiner", "selection")
     expect(known, combiner, 'choice = "combiner", or "selection", is missing')
-    own = [task for task in tasks() if _is_for(combiner, task)]
-    expect(own, combiner, "it is neither for classes nor for numbers")
-    check_object(combiner, own[0], _with_combiner)
-    for task in own:
+    fitting = [task for task in tasks() if _is_for(combiner, task)]
+    expect(fitting, combiner, "it is neither for classes nor for numbers")
+    check_object(combiner, fitting[0], _with_combiner)
+    for task in fitting:
         for labels in ("all", RandomLabels(0.5)):
             subject = Subject(combiner, task, partial(_with_combiner, task, combiner, labels))
             check_model(subject)
@@ -208,9 +208,9 @@ def check_policy(policy: Any) -> None:
     >>> kb.testing.check_policy(kb.RandomLabels(0.3))
     """
     expect(getattr(policy, "choice", None) == "labels", policy, 'choice = "labels" is missing')
-    own = [task for task in tasks() if task.classes or "classes" not in needs(policy)]
-    check_object(policy, own[0], _with_policy)
-    for task in own:
+    fitting = [task for task in tasks() if task.classes or "classes" not in needs(policy)]
+    check_object(policy, fitting[0], _with_policy)
+    for task in fitting:
         subject = Subject(policy, task, partial(_with_policy, task, policy))
         check_model(subject)
         _check_asking(subject)
@@ -265,16 +265,16 @@ def check_features(recipe: Any, kernel: Kernel | None = None) -> None:
     """
     kernel = Gaussian(sigma=1.0) if kernel is None else kernel
     expect(getattr(recipe, "choice", None) == "features", recipe, 'choice = "features" is missing')
-    own = list(tasks())
-    check_object(recipe, own[0], partial(_with_features, kernel=kernel))
-    _check_maps(recipe, kernel, own[0].X)
+    fitting = list(tasks())
+    check_object(recipe, fitting[0], partial(_with_features, kernel=kernel))
+    _check_maps(recipe, kernel, fitting[0].X)
     with suppress(InputError):  # where a map is for rows of one width
         _check_maps(recipe, kernel, np.random.default_rng(1).normal(size=(TILE, WIDE)))
-    _check_products(recipe, kernel, own[0].X[:6])
+    _check_products(recipe, kernel, fitting[0].X[:6])
     size = LARGE
-    while np.abs(kernel(size * own[0].X, size * own[0].X)).max() > MOST_VALUE:
+    while np.abs(kernel(size * fitting[0].X, size * fitting[0].X)).max() > MOST_VALUE:
         size /= 10
-    for task in own:
+    for task in fitting:
         check_model(Subject(recipe, task, partial(_with_features, task, recipe, kernel)), size)
 
 
@@ -283,8 +283,8 @@ def _with_features(task: Task, recipe: Any, kernel: Kernel) -> Any:
 
 
 def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
-    one, again = (draw(kernel, recipe, X.shape[1], 0) for _ in "ab")
-    arrays, shapes = one.arrays(), recipe.shapes(kernel, X.shape[1])
+    first, again = (draw(kernel, recipe, X.shape[1], 0) for _ in "ab")
+    arrays, shapes = first.arrays(), recipe.shapes(kernel, X.shape[1])
     expect(arrays.keys() == shapes.keys(), recipe, "`shapes` names other arrays than `draw` gives")
     for name, (shape, kind) in shapes.items():
         found = arrays[name].shape, arrays[name].dtype
@@ -292,18 +292,18 @@ def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
         same = np.array_equal(arrays[name], again.arrays()[name])
         expect(same, recipe, f"{name}: equal generators give other numbers")
     recipe.check(arrays)
-    dense = one.transform(DenseRows.of(X))
-    sparse = one.transform(SparseRows.of(sp.csr_matrix(X)))
-    expect(dense.shape == (len(X), one.dim), recipe, "`dim` is not the number of features")
+    dense = first.transform(DenseRows.of(X))
+    sparse = first.transform(SparseRows.of(sp.csr_matrix(X)))
+    expect(dense.shape == (len(X), first.dim), recipe, "`dim` is not the number of features")
     expect(np.array_equal(dense, sparse), recipe, "rows in CSR have other features")
     for size in (1, 7):
-        parts = [one.transform(DenseRows.of(X[a : a + size])) for a in range(0, len(X), size)]
-        told = f"rows {size} at a time have other features"
-        expect(np.array_equal(np.concatenate(parts), dense), recipe, told)
-    large = one.transform(DenseRows.of(1e3 * X))
+        parts = [first.transform(DenseRows.of(X[a : a + size])) for a in range(0, len(X), size)]
+        message = f"rows {size} at a time have other features"
+        expect(np.array_equal(np.concatenate(parts), dense), recipe, message)
+    large = first.transform(DenseRows.of(1e3 * X))
     expect(np.isfinite(large).all(), recipe, "features of rows of size 1e3 are not finite")
-    pool, few = PoolMap([one]), X[:TILE]
-    rules, out = pool.rules(len(few)), np.full(len(few) * one.dim, np.nan)
+    pool, few = PoolMap([first]), X[:TILE]
+    rules, out = pool.rules(len(few)), np.full(len(few) * first.dim, np.nan)
     if None not in rules:
         write_all(new_links(write_rows, rules), few, out)
         same = np.array_equal(out, dense[: len(few)].ravel())
@@ -313,7 +313,7 @@ def _check_maps(recipe: Any, kernel: Kernel, X: Floats) -> None:
 def _check_products(recipe: Any, kernel: Kernel, X: Floats) -> None:
     values, rows = kernel(X, X), DenseRows.of(X)
     maps = (draw(kernel, recipe, X.shape[1], seed) for seed in range(DRAWS))
-    found = np.array([features @ features.T for features in (one.transform(rows) for one in maps)])
+    found = np.array([Z @ Z.T for Z in (drawn.transform(rows) for drawn in maps)])
     chance = 5 * found.std(axis=0) / np.sqrt(DRAWS)
     far = np.abs(found.mean(axis=0) - values) > chance + 0.05 * np.abs(values).max()
     expect(not far.any(), recipe, f"inner products are not those of {kernel}, on average")
@@ -409,9 +409,9 @@ class Subject(NamedTuple):
     def learned(self, X: Any, size: int = ROWS, model: Any = None) -> tuple[Any, Floats, Floats]:
         """A model that has learned from all rows in chunks: (model, predictions, asked)."""
         model = self.make() if model is None else model
-        told = [self.learn(model, X, slice(a, a + size)) for a in range(0, ROWS, size)]
-        said, asked = (np.concatenate(column) for column in zip(*told, strict=True))
-        return model, said, asked
+        chunks = [self.learn(model, X, slice(a, a + size)) for a in range(0, ROWS, size)]
+        predictions, asked = (np.concatenate(column) for column in zip(*chunks, strict=True))
+        return model, predictions, asked
 
     def learn(self, model: Any, X: Any, rows: slice, y: Any = None, **more: Any) -> Any:
         """`learn` some rows."""
@@ -428,10 +428,10 @@ def check_model(subject: Subject, size: float = LARGE) -> None:
     _check_interruptions(subject)
     _check_file(subject)
     X = size * subject.task.X
-    model, said, _ = subject.learned(X)
-    found = said, model.expert_weights_, _decisions(model, X)
-    told = f"features of size {size:g} give NaN or infinity"
-    subject.expect(all(np.isfinite(array).all() for array in found), told)
+    model, predictions, _ = subject.learned(X)
+    found = predictions, model.expert_weights_, _decisions(model, X)
+    message = f"features of size {size:g} give NaN or infinity"
+    subject.expect(all(np.isfinite(array).all() for array in found), message)
 
 
 def _decisions(model: Any, X: Any) -> Floats:
@@ -482,14 +482,14 @@ def _check_bounds(subject: Subject) -> None:
 
 def _check_chunks(subject: Subject) -> None:
     X = subject.task.X
-    whole, said, asked = subject.learned(X)
+    whole, predictions, asked = subject.learned(X)
     wanted = what_is_learned(whole, X)
     ways = [(X, 7, "chunks of 7 rows"), (X, 1, "chunks of one row")]
     if getattr(subject.owner, "store", None) != "outside":  # trees of scikit-learn differ there
         ways.append((sp.csr_matrix(X), 60, "CSR rows"))
     for rows, size, how in ways:
         model, others, wanted_labels = subject.learned(rows, size)
-        subject.expect(np.array_equal(others, said), f"{how} give other predictions")
+        subject.expect(np.array_equal(others, predictions), f"{how} give other predictions")
         subject.expect(np.array_equal(wanted_labels, asked), f"{how} ask for other labels")
         subject.expect_same(what_is_learned(model, rows), wanted, f"{how} lead to other")
 
@@ -505,17 +505,17 @@ def _check_labels(subject: Subject) -> None:
     subject.expect_same(_held(model), held, "predicting has changed the held")
     _, asked = model.learn(X[:9], None)
     subject.expect(not asked.any(), "labels that are not there have been looked at")
-    told = "rows without labels have changed the"
-    subject.expect_same(what_is_learned(model, X), before, told)
+    message = "rows without labels have changed the"
+    subject.expect_same(what_is_learned(model, X), before, message)
     subject.expect(model.n_rounds_ == rounds + 9, "rows without labels have not been counted")
     rows, other = slice(0, 30), y[:30] + 1
     if subject.task.classes is not None:
         other = other % subject.task.classes
     weightless = []
     for labels in (y[:30], other):
-        one, _, _ = subject.learned(X)
-        subject.learn(one, X, rows, labels, sample_weight=np.zeros(30))
-        weightless.append(what_is_learned(one, X))
+        fresh, _, _ = subject.learned(X)
+        subject.learn(fresh, X, rows, labels, sample_weight=np.zeros(30))
+        weightless.append(what_is_learned(fresh, X))
     subject.expect_same(weightless[0], weightless[1], "labels of weight 0 have changed the")
 
 
@@ -526,8 +526,8 @@ class _Interruption(Exception):
 def _check_interruptions(subject: Subject) -> None:
     X = subject.task.X
     usual, model = subject.make(), subject.make()
-    for one in (usual, model):
-        subject.learn(one, X, slice(0, 60))
+    for machine in (usual, model):
+        subject.learn(machine, X, slice(0, 60))
 
     def fail(*_: Any, **__: Any) -> None:
         raise _Interruption
@@ -558,7 +558,8 @@ def _check_both(subject: Subject, usual: Any, other: Any, message: str) -> None:
     """Two models know the same, and go on alike."""
     X = subject.task.X
     subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), message)
-    said = [subject.learn(one, X, slice(60, ROWS))[0] for one in (usual, other)]
-    subject.expect(np.array_equal(*said), f"then it predicts otherwise: {message} predictions")
-    told = f"then it learns otherwise: {message}"
-    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), told)
+    predictions = [subject.learn(machine, X, slice(60, ROWS))[0] for machine in (usual, other)]
+    same = np.array_equal(*predictions)
+    subject.expect(same, f"then it predicts otherwise: {message} predictions")
+    message = f"then it learns otherwise: {message}"
+    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), message)
