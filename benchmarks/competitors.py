@@ -373,6 +373,10 @@ OTHERS: dict[str, Made] = {  # of classes and numbers, in long runs
     "capymoa-arf10": capymoa(*FOREST, ensemble_size=10),
     "capymoa-arf100": capymoa(*FOREST, ensemble_size=100),
 }
+PAPERS = (  # recipes of papers: of classes, and two of numbers
+    *("omkc-dd", "spa", "bpas", "bogd", "forgetron", "rbp", "bpegasos-merge"),
+    *("raker", "ada-raker"),
+)
 TRIVIAL = ("majority", "last-label", "mean", "last-value")
 CLASSES: dict[str, Made] = {
     "kernbrook": recipe("kernbrook-classification"),
@@ -388,8 +392,7 @@ CLASSES: dict[str, Made] = {
     "last-label": recipe("last-label"),
     "lgb500": RefittedOften,
     "line500": RefittedLine,
-    "spa": recipe("spa", scaling="moments"),
-    "omkc-dd": recipe("omkc-dd", scaling="moments"),
+    **{name: recipe(name, scaling="moments") for name in PAPERS[:-2]},
     "kernbrook-small": recipe("kernbrook-small"),
     **OTHERS,
     "capymoa-srp": capymoa("StreamingRandomPatches"),
@@ -407,12 +410,13 @@ NUMBERS: dict[str, Made] = {
     "last-value": recipe("last-value"),
     "lgb500": RefittedOften,
     "line500": RefittedLine,
-    "raker": recipe("raker", scaling="moments"),
+    **{name: recipe(name, scaling="moments") for name in PAPERS[-2:]},
+    "kernbrook-small": recipe("kernbrook-small-regression"),
     **OTHERS,
 }
 LATE = ("lgb500", "line500")  # beside them, where labels come late
 LONG = ("kernbrook-small", *OTHERS, "capymoa-srp")  # likewise, where streams are long
-ON_REQUEST = ("spa", "omkc-dd", "raker", *LATE, *LONG)  # the papers' few, and others
+ON_REQUEST = (*PAPERS, *LATE, *LONG)
 NEEDS = {  # by how the names of methods begin
     "lgb": "lightgbm",
     "xgb": "xgboost",
@@ -420,7 +424,7 @@ NEEDS = {  # by how the names of methods begin
     "capymoa": "capymoa",
     **dict.fromkeys(("arf", "srp", "hat", "logreg", "linear", "alma"), "river"),
 }
-DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", "spa", "raker")  # others: one seed is enough
+DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", *PAPERS)  # others: one seed is enough
 SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
     "on the last 10,000; before, the most frequent label or the mean so far",

@@ -543,12 +543,15 @@ class Table:
 def write_page(
     path: Path, tables: list[Table], settings: list[tuple[str, str]], about: str
 ) -> None:
-    write = markdown if path.suffix == ".md" else page
     words = [["method", "settings"], *([method, in_words(text)] for method, text in settings)]
     parts = [part for table in tables for part in table.parts()]
     late = all(table.labels != "1" for table in tables)
     title = "Shoot-out, labels that come late" if late else "Shoot-out"
-    path.write_text(write(title, [*parts, ("Settings", words)], about))
+    parts.append(("Settings", words))
+    if path.suffix == ".md":
+        path.write_text(markdown(title, parts, about, late))
+    else:
+        path.write_text(page(title, parts, about))
 
 
 def in_words(settings: str) -> str:
@@ -559,9 +562,15 @@ def in_words(settings: str) -> str:
         return settings
 
 
-def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str:
-    longer = "Whole files and a million rows: [the shoot-out on long streams](shootout_long.md)."
-    lines = [f"# {head}", "", *notes(), longer, ""]
+def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str, late: bool) -> str:
+    """The page; where labels are late, another page has said what is the same."""
+    head_line, *common = notes()
+    own = [text for text in common if text.startswith("Where labels come every") == late]
+    if late:
+        own += ["Streams, cells, ties and ranks are those of [the shoot-out](shootout.md)."]
+    else:
+        own += ["Whole files and a million rows: [long streams](shootout_long.md)."]
+    lines = [line for text in (f"# {head}", head_line, *own) for line in (text, "")]
     for title, rows in parts:
         lines += [f"## {title}", ""]
         lines += [f"| {' | '.join(row)} |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]]]
@@ -574,7 +583,7 @@ def page(head: str, parts: list[tuple[str, list[list[str]]]], about: str) -> str
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{head}</title>',
         "<style>body{font:15px sans-serif;margin:2em}td,th{padding:.2em .6em;text-align:right}",
         f"td:first-child{{text-align:left}}</style><h1>{head}</h1>",
-        *(f"<p>{html.escape(text)}</p>" for text in notes() if text),
+        *(f"<p>{html.escape(text)}</p>" for text in notes()),
     ]
     for title, rows in parts:
         lines.append(f"<h2>{html.escape(title)}</h2><table>")
@@ -589,8 +598,7 @@ def notes() -> list[str]:
     """What the page says of the protocol: paragraphs of the docstring."""
     paragraphs = (__doc__ or "").strip().split("\n\n")
     said = [" ".join(text.split()) for text in paragraphs]
-    lines = [said[0], *(text for text in said[2:] if "--" not in text)]
-    return [line for text in lines for line in (text, "")]
+    return [said[0], *(text for text in said[2:] if "--" not in text)]
 
 
 if __name__ == "__main__":

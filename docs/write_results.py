@@ -5,6 +5,9 @@ Between `<!-- NAME -->` and `<!-- end -->` stands a table of `BLOCKS`, or a publ
 `benchmarks/shootout.py --json results/shootout.json` the comparison with other libraries, and with
 `--labels 48,500,frozen` and `results/shootout_late.json` the same where labels come late;
 `benchmarks/shootout.py --long` stores results/shootout_long.json, and with `--draw` draws it.
+results/recipes.json is of `benchmarks/shootout.py --methods kernbrook,kernbrook-small,omkc-dd,spa,
+bpas,bogd,forgetron,rbp,bpegasos-merge,majority,raker,ada-raker,mean --streams elec2,weather,letter,
+magic04,a9a,energy,twitter,kin8nm,friedman`.
 """
 
 from __future__ import annotations
@@ -23,13 +26,20 @@ RESULTS = ROOT / "results"
 DOCS = ROOT / "docs"
 PAGES = [
     ROOT / "README.md",
-    DOCS / "results.md",
+    DOCS / "guide.md",
     DOCS / "cluster.md",
     DOCS / "late.md",
     DOCS / "shootout_long.md",
     *sorted((DOCS / "papers").glob("*.md")),
 ]
 OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
+RECIPES = {
+    "classification": {"kernbrook": "kernbrook-classification"},
+    "regression": {
+        "kernbrook": "kernbrook-regression",
+        "kernbrook-small": "kernbrook-small-regression",
+    },
+}
 TITLES = {
     "lgb": "LightGBM, fitted afresh every 2,000 rows",
     "lgb500": "LightGBM, fitted afresh every 500 rows",
@@ -65,6 +75,32 @@ def shootout(place: int, methods: str, streams: str = "") -> str:
             texts.append(f"**{text}**" if least else text)
         lines.append(f"| {title} | {' | '.join(texts)} |")
     return "\n".join(lines)
+
+
+def recipes() -> str:
+    """What each recipe costs, and how often it errs, stream by stream; the least error is bold."""
+    values = json.loads((RESULTS / "recipes.json").read_text("utf-8"))
+    lines = ["| recipe | error | microseconds a row | MB |", "|---|---|---|---|"]
+    for table in values["tables"]:
+        cells = {(cell["method"], cell["stream"]): cell for cell in table["cells"]}
+        least = {name: min(cells[pair]["error"] for pair in cells if pair[1] == name)
+                 for name in table["rows"]}  # fmt: skip
+        digits = 1 if table["task"] == "classification" else 2
+        for method in dict.fromkeys(method for method, _ in cells):
+            own = [cells[method, name] for name in table["rows"]]
+            texts = [
+                ("**{}**" if cell["error"] == least[cell["stream"]] else "{}").format(
+                    f"{cell['error']:.{digits}f}"
+                )
+                for cell in own
+            ]
+            spent = [1000 * cell["seconds"] for cell in own]
+            held = [cell["bytes"] / 1e6 for cell in own]
+            title = RECIPES[table["task"]].get(method, method)
+            cost = f"{min(spent):.0f} to {max(spent):.0f} | {min(held):.1f} to {max(held):.1f}"
+            lines.append(f"| `{title}` | {' / '.join(texts)} | {cost} |")
+    machine = values["machine"][0].removeprefix("machine: ")
+    return "\n".join([*lines, "", f"Seed 0, {values['date']}; {machine}."])
 
 
 def late(methods: str, streams: str = "") -> str:
@@ -227,18 +263,22 @@ def long_settings() -> str:
     return "\n".join(lines)
 
 
-def shards(stream: str) -> str:
+def shards() -> str:
     """Errors of models of some shards, by how often they are merged, and of a shard alone."""
-    models = json.loads((RESULTS / "shards.json").read_text("utf-8"))["errors"][stream]
+    streams = json.loads((RESULTS / "shards.json").read_text("utf-8"))["errors"]
+    models = streams["covtype"]
     counts = list(next(iter(models.values()))["errors"])
     ways = {"1": "merged once", "10": "merged ten times", "alone": "one shard alone"}
     lines = [
         f"| | {' | '.join('1 shard' if n == '1' else f'{n} shards' for n in counts)} |",
         f"|---|{'---|' * len(counts)}",
     ]
-    for name, own in models.items():
+    for name in models:
         for way, words in ways.items():
-            texts = [f"{own['errors'][n].get(way, own['errors']['1']['1']):.2f}" for n in counts]
+            found = [streams[stream][name]["errors"] for stream in ("covtype", "waveform")]
+            texts = [
+                " / ".join(f"{own[n].get(way, own['1']['1']):.2f}" for own in found) for n in counts
+            ]
             lines.append(f"| {name}, {words} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
@@ -260,20 +300,11 @@ def costs() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "shootout, short": lambda: shootout(0, "lgb arf sgd-rbf", "elec2 weather covtype letter a9a"),
-    "shootout, classes": lambda: shootout(0, "lgb arf srp knn1000 sgd-rbf logreg"),
-    "shards, covtype": lambda: shards("covtype"),
-    "shards, waveform": lambda: shards("waveform"),
+    "recipes": recipes,
+    "shards": shards,
     "shards, costs": costs,
     "shootout, late": lambda: late(
         "lgb500 line500 arf", "elec2 weather covtype a9a energy twitter"
-    ),
-    "shootout, late classes": lambda: late(
-        "lgb500 line500 arf hat knn1000 logreg majority",
-        "elec2 weather phishing_stream covtype letter magic04 a9a cod-rna skin_nonskin",
-    ),
-    "shootout, late numbers": lambda: late(
-        "lgb500 line500 arf hat knn1000 linear mean last-value",
-        "energy twitter tomshardware kin8nm friedman",
     ),
     "shootout, long conditions": long_conditions,
     "shootout, long files": lambda: long_table(
@@ -292,7 +323,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     ),
     "shootout, long bytes": long_bytes,
     "shootout, long settings": long_settings,
-    "shootout, numbers": lambda: shootout(1, "lgb arf knn1000 last-value"),
 }
 
 
