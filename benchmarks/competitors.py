@@ -428,7 +428,7 @@ DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", *PAPERS)  # others: one se
 SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
     "on the last 10,000; before, the most frequent label or the mean so far",
-    "lgb500": "the same, fitted at rows 100, 200 and then every 500",
+    "lgb500": "lgb, but fitted at rows 100, 200 and then every 500",
     "line500": "scikit-learn's LogisticRegression or Ridge after StandardScaler, fitted at rows "
     "100, 200 and then every 500 on the last 10,000",
     "lgb100k": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000, 2,000, 5,000 and "

@@ -543,9 +543,10 @@ class Table:
 def write_page(
     path: Path, tables: list[Table], settings: list[tuple[str, str]], about: str
 ) -> None:
-    words = [["method", "settings"], *([method, in_words(text)] for method, text in settings)]
     parts = [part for table in tables for part in table.parts()]
     late = all(table.labels != "1" for table in tables)
+    own = [pair for pair in settings if not late or pair[0] in competitors.LATE]
+    words = [["method", "settings"], *([method, in_words(text)] for method, text in own)]
     title = "Shoot-out, labels that come late" if late else "Shoot-out"
     parts.append(("Settings", words))
     if path.suffix == ".md":
@@ -567,7 +568,7 @@ def markdown(head: str, parts: list[tuple[str, list[list[str]]]], about: str, la
     head_line, *common = notes()
     own = [text for text in common if text.startswith("Where labels come every") == late]
     if late:
-        own += ["Streams, cells, ties and ranks are those of [the shoot-out](shootout.md)."]
+        own += ["Streams, cells, ties, ranks, settings: see [the shoot-out](shootout.md)."]
     else:
         own += ["Whole files and a million rows: [long streams](shootout_long.md)."]
     lines = [line for text in (f"# {head}", head_line, *own) for line in (text, "")]
