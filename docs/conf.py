@@ -54,7 +54,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
 }
 
-WIDE = {"results", "budgets", "shootout", "shootout_long", "json_schema"}  # pages of wide tables
+# Pages of wide tables.
+WIDE = {"guide", "results", "budgets", "shootout", "shootout_late", "shootout_long", "json_schema"}
 WIDE |= {f"papers/{path.stem}" for path in HERE.glob("papers/*.md")}
 html_theme = "pydata_sphinx_theme"
 html_title = "kernbrook"

@@ -32,7 +32,6 @@ PAGES = [
     DOCS / "shootout_long.md",
     *sorted((DOCS / "papers").glob("*.md")),
 ]
-OURS = {"classification": "`OnlineMKClassifier()`", "regression": "`OnlineMKRegressor()`"}
 RECIPES = {
     "classification": {"kernbrook": "kernbrook-classification"},
     "regression": {
@@ -44,34 +43,23 @@ TITLES = {
     "lgb": "LightGBM, fitted afresh every 2,000 rows",
     "lgb500": "LightGBM, fitted afresh every 500 rows",
     "line500": "logistic or ridge regression (scikit-learn), fitted afresh every 500 rows",
-    "majority": "most frequent label so far",
-    "mean": "mean so far",
-    "linear": "linear regression (River)",
-    "hat": "Hoeffding adaptive tree (River)",
     "arf": "adaptive random forest (River)",
-    "srp": "streaming random patches (River)",
-    "knn1000": "5 nearest of the last 1,000",
     "sgd-rbf": "SGD on random features (scikit-learn)",
-    "logreg": "logistic regression (River)",
-    "last-value": "the last value",
 }
-SHORT = {"phishing_stream": "phishing", "skin_nonskin": "skin"}
 
 
-def shootout(place: int, methods: str, streams: str = "") -> str:
-    """Errors of some methods on some streams, all where none is named; the least is bold."""
-    values = json.loads((RESULTS / "shootout.json").read_text("utf-8"))["tables"][place]
-    chosen = streams.split() or list(values["rows"])
+def shootout(methods: str, streams: str) -> str:
+    """Mistakes of some methods on some streams; the least is bold."""
+    values = json.loads((RESULTS / "shootout.json").read_text("utf-8"))["tables"][0]
     errors = {(cell["stream"], cell["method"]): cell["error"] for cell in values["cells"]}
-    task = ("classification", "regression")[place]
-    titles = {values["ours"]: OURS[task]} | {name: TITLES[name] for name in methods.split()}
-    lines = [f"| | {' | '.join(SHORT.get(name, name) for name in chosen)} |"]
-    lines.append(f"|---|{'---|' * len(chosen)}")
+    titles = {values["ours"]: "`OnlineMKClassifier()`"}
+    titles |= {name: TITLES[name] for name in methods.split()}
+    lines = [f"| | {' | '.join(streams.split())} |", f"|---|{'---|' * len(streams.split())}"]
     for method, title in titles.items():
         texts = []
-        for stream in chosen:
-            text = f"{errors[stream, method]:.{1 if place == 0 else 3}f}"
+        for stream in streams.split():
             least = all(errors[stream, method] <= errors[stream, other] for other in titles)
+            text = f"{errors[stream, method]:.1f}"
             texts.append(f"**{text}**" if least else text)
         lines.append(f"| {title} | {' | '.join(texts)} |")
     return "\n".join(lines)
@@ -103,34 +91,28 @@ def recipes() -> str:
     return "\n".join([*lines, "", f"Seed 0, {values['date']}; {machine}."])
 
 
-def late(methods: str, streams: str = "") -> str:
+def late(methods: str, streams: str) -> str:
     """Errors where labels come late, one condition after the other."""
     values = json.loads((RESULTS / "shootout_late.json").read_text("utf-8"))["tables"]
     conditions = list(dict.fromkeys(table["labels"] for table in values))
-    errors = {
-        (cell["stream"], cell["method"], table["labels"]): (cell["error"], table["task"])
+    digits = {table["task"]: 1 if table["task"] == "classification" else 2 for table in values}
+    cells = {
+        (cell["stream"], cell["method"], table["labels"]): (cell["error"], digits[table["task"]])
         for table in values
         for cell in table["cells"]
     }
-    chosen = streams.split() or [name for table in values[:2] for name in table["rows"]]
-    titles = {"kernbrook": "kernbrook, without settings"} | {
-        name: TITLES[name] for name in methods.split()
-    }
-    lines = [f"| | {' | '.join(SHORT.get(name, name) for name in chosen)} |"]
-    lines.append(f"|---|{'---|' * len(chosen)}")
+    titles = {"kernbrook": "kernbrook, without settings"}
+    titles |= {name: TITLES[name] for name in methods.split()}
+    lines = [f"| | {' | '.join(streams.split())} |", f"|---|{'---|' * len(streams.split())}"]
     for method, title in titles.items():
         texts = []
-        for stream in chosen:
+        for stream in streams.split():
             each = []
             for labels in conditions:
-                error, task = errors.get((stream, method, labels), (None, ""))
-                among = [errors.get((stream, other, labels), (None, ""))[0] for other in titles]
-                text = "" if error is None else f"{error:.{1 if task == 'classification' else 2}f}"
-                if error is not None and error > 100:
-                    text = "diverged"
-                least = error is not None and error <= min(e for e in among if e is not None)
-                each.append(f"**{text}**" if least else text)
-            texts.append(" / ".join(each) if any(each) else "")
+                error, places = cells[stream, method, labels]
+                least = all(error <= cells[stream, other, labels][0] for other in titles)
+                each.append(f"**{error:.{places}f}**" if least else f"{error:.{places}f}")
+            texts.append(" / ".join(each))
         lines.append(f"| {title} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
@@ -299,7 +281,7 @@ def costs() -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "shootout, short": lambda: shootout(0, "lgb arf sgd-rbf", "elec2 weather covtype letter a9a"),
+    "shootout, short": lambda: shootout("lgb arf sgd-rbf", "elec2 weather covtype letter a9a"),
     "recipes": recipes,
     "shards": shards,
     "shards, costs": costs,

@@ -247,7 +247,8 @@ def test_pages_from_a_csv_file(page, first, works, tmp_path, monkeypatch, capfd)
             run()
         said += ["\n".join(capfd.readouterr())]
         assert (not end.value.code) == (works or len(said) > 1), f"{command}: {said[-1]}"
-    assert re.search(r"```text\n(.*?)```", text, re.S)[1] in said[0]
+    shown = re.search(r"```text\n(.*?)```", text, re.S)[1]
+    assert " ".join(shown.split()) in " ".join(said[0].split())
     trivial = re.findall(r"^((?:majority|mean so far|always) .*\S)", text, re.M)
     assert len(trivial) > 2
     for line in trivial:
@@ -570,6 +571,17 @@ def test_the_page_of_the_api_has_every_public_name():
         found = kb
         for part in name.split("."):
             found = getattr(found, part)
+
+
+def test_names_of_the_package_on_pages_are_there():
+    for page in pages():
+        for name in re.findall(
+            r"(?<!\.)\bkb((?:\.\w+)+)", beside_the_tests(page).read_text("utf-8")
+        ):
+            found = kb
+            for part in name.split(".")[1:]:
+                assert hasattr(found, part), f"{page}: kb{name}"
+                found = getattr(found, part)
 
 
 def test_words_of_the_glossary_are_sorted():
