@@ -55,22 +55,18 @@ def csv(path, values, quote=True):
 
 
 BAD = {
-    "1,200": 2, "1,5": 1, "1.234,50": 1, "1.234.567": 1, "1'234.50": 1, "1\u2019234": 1,
-    "1 234,5": 1, "1\u202f234,5": 1, "1\u00a0234": 1, "1,234,567.5": 1,
-    "1,00,000": 2, "12 %": 2, "$1,200.00": 2, "12 kg": 2, "(1,200)": 2, "x": 2,
-    "24. Dez. 2025": 2, "2024-W52-3": 2,
-    "24.12.2025": 2, "12/24/2025": 2, "2012/01/01": 2, "2012/01/01 10:30": 2, "2024-1-5": 2,
-    "2024-01-31 12:00:00 UTC": 2, "2024-01-31T12:00:00.123456789": 2, "24.12.25": 2,
-    "2024-01-31T12:00:00.1234567Z": 2, "2024-01-31 12:00:00+00": 2, "24 Dec 2025": 2,
-    "December 24, 2025": 2, "12/24/2025, 1:30:00 PM": 2, "14:30": 3, "24-12-2025 14:30": 2,
-    "24-Dec-25": 2, "Wed, 24 Dec 2025 10:00:00 +0100": 2,
+    "": 2, "1,200": 2, "1,5": 1, "1.234,50": 1, "1.234.567": 1, "1\u2019234": 1, "1 234,5": 1,
+    "1\u202f234,5": 1, "1,00,000": 2, "$1,200.00": 2, "(1,200)": 2, "24. Dez. 2025": 2,
+    "2024-W52-3": 2, "12/24/2025": 2, "2012/01/01 10:30": 2, "2024-01-31 12:00:00 UTC": 2,
+    "2024-01-31T12:00:00.123456789": 2, "24.12.25": 2, "December 24, 2025": 2,
+    "12/24/2025, 1:30:00 PM": 2, "14:30": 3, "Wed, 24 Dec 2025 10:00:00 +0100": 2,
 }  # fmt: skip
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("value", BAD)
 def test_the_advice_of_train(kernbrook, tmp_path, value):
-    csv(tmp_path / "t.csv", [value] * 4)
+    csv(tmp_path / "t.csv", [value or "1", *[value] * 3])
     given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY]
     code, _, err = kernbrook(*given)
     assert code == 1, err
@@ -81,21 +77,9 @@ def test_the_advice_of_train(kernbrook, tmp_path, value):
         assert code == 0, (way, err)
 
 
-@pytest.mark.parametrize("value", ["", "NA"])
-def test_the_advice_for_gaps(kernbrook, tmp_path, value):
-    csv(tmp_path / "t.csv", ["1", value])
-    given = ["train", "t.csv", "--model", "m", "--overwrite", *MAJORITY]
-    code, _, err = kernbrook(*given)
-    ways = ways_of(err.strip())
-    assert (code, len(ways)) == (1, 2), err
-    for way in ways:
-        assert kernbrook(*followed(given, way))[0] == 0
-
-
 def test_the_advice_once_dates_are_declared(kernbrook, tmp_path):
     kinds = {
-        "24.12.25": 2, "24 Dec 2025": 2, "14:30": 2, "20240131": 2, "1703894400": 2, "x": 1,
-        "03/04/2025": 2, "1703894400000": 2, "December 24, 2025": 2,
+        "24 Dec 2025": 2, "14:30": 2, "20240131": 2, "x": 1, "03/04/2025": 2, "1703894400000": 2,
     }  # fmt: skip
     for value, n in kinds.items():
         csv(tmp_path / "t.csv", [value] * 3)
@@ -190,11 +174,10 @@ def test_points_and_commas(kernbrook, tmp_path):
     assert (code, "(--decimal .) and no thousands" in err) == (1, True), err
 
 
-@pytest.mark.parametrize("options", [[], ["--table", "decimal=."]])
 @pytest.mark.parametrize("labels", [("", "", ""), ("yes", "", "no")])
-def test_labels_with_gaps_do_not_stop_predict(kernbrook, tmp_path, options, labels):
+def test_labels_with_gaps_do_not_stop_predict(kernbrook, tmp_path, labels):
     csv(tmp_path / "t.csv", range(30))
-    assert kernbrook("train", "t.csv", "--model", "m", *MAJORITY, *options)[0] == 0
+    assert kernbrook("train", "t.csv", "--model", "m", *MAJORITY)[0] == 0
     rows = "".join(f"{i},1,{label}\n" for i, label in enumerate(labels))
     (tmp_path / "new.csv").write_text(f"a,b,y\n{rows}")
     frame = pandas.read_csv("new.csv")
@@ -257,17 +240,6 @@ def test_a_filter_that_a_message_names(kernbrook, tmp_path, name):
     assert code == 0, err
 
 
-def test_an_option_for_headers_that_come_again(kernbrook, tmp_path):
-    (tmp_path / "all.csv").write_text("x,late\n1,no\n2,yes\n" * 20)
-    given = ["train", "all.csv", "--model", "m", "--recipe", "majority"]
-    code, _, err = kernbrook(*given)
-    assert (code, "(--on-bad-rows skip of train and predict)" in err) == (1, True)
-    code, _, err = kernbrook(*given, "--table", "on_bad_rows=skip")
-    assert (code, "19 rows left out:\n  all.csv, line 4: the names of" in err) == (0, True), err
-    code, out, err = kernbrook("predict", "m", "all.csv", "--on-bad-rows", "skip")
-    assert (code, out.count("\n"), out.count("\n\n")) == (0, 59, 19), err
-
-
 def test_levels_of_several_lines(kernbrook, tmp_path):
     """No line of a terminal can name them: they are hashed."""
     rows = [f'{i},"late\nbut fine",x,p\n{i},"quick, ok",z,q' for i in range(10)]
@@ -277,25 +249,3 @@ def test_levels_of_several_lines(kernbrook, tmp_path):
     way = shlex.split(err.partition("so they are read: kernbrook ")[2])
     code, _, err = kernbrook(*way)
     assert (code, "wrote m" in err, "other values" in err) == (0, True, False)
-
-
-def test_names_with_quotes(kernbrook, tmp_path):
-    (tmp_path / "t.csv").write_text("'a b'\t'vote'\t'z'\n1\t0\t2\n3\t1\t4\n")
-    given = ["train", "t.csv", "--model", "m", "--recipe", "majority", "--label"]
-    _, _, err = kernbrook(*given, "vote")
-    near = re.search(r"did you mean (.*)\?", err)[1]
-    assert near == "\"'vote'\""
-    assert kernbrook(*given, *shlex.split(near))[0] == 0
-
-
-def test_which_column_is_the_label(kernbrook, tmp_path):
-    """Files without names may have the label first, as those of the UCR archive."""
-    (tmp_path / "t.tsv").write_text("".join(f"{i % 2}\t{i / 7}\t-{i / 3}\n" for i in range(9)))
-    given = ["train", "t.tsv", "--model", "m", "--recipe"]
-    code, _, err = kernbrook(*given, "mean")
-    assert (code, "the label is 'x3', the last column; label (--label NAME) says" in err) == (
-        0,
-        True,
-    )
-    code, _, err = kernbrook(*given, "majority", "--label", "x1", "--overwrite")
-    assert (code, "the label is" in err) == (0, False)

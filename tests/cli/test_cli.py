@@ -1,4 +1,4 @@
-"""The command line as a user meets it: exit codes, streams; in whole processes where it matters."""
+"""The command line as a user meets it: exit codes, streams, signals; in whole processes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from terminals import on_a_terminal
 
 import kernbrook as kb
+from kernbrook.cli.output import Stopping
+from kernbrook.evaluation.training import Quit
 
 pytestmark = pytest.mark.usefixtures("few_samples")
 FAST = ["--permutations", "2", "--jobs", "1"]
@@ -127,20 +130,6 @@ def test_rows_appear_on_a_terminal_as_they_are_ready(small, monkeypatch):
     assert "\x1b" not in table
 
 
-def test_json_follows_the_contract(small):
-    found = json.loads(small("compare", "small.csv", "--json", "-", *FAST)[1])
-    assert (found["data"], found["permutations"]) == ("small", 2)
-    row = found["rows"][0]
-    assert {
-        "recipe", "mean", "std", "n_support_stored_mean", "n_support_stored_std",
-        "n_support_active_mean", "n_support_active_std", "labels_asked_mean", "seconds_mean",
-        "runs",
-    } <= row.keys()  # fmt: skip
-    errors = [run["error"] for run in row["runs"]]
-    assert row["mean"] == pytest.approx(np.mean(errors))
-    assert row["std"] == pytest.approx(np.std(errors, ddof=1))
-
-
 def test_numbers(kernbrook):
     command = "compare", "friedman:120", "--recipes", "kernbrook-active,mean"
     code, out, err = kernbrook(*command, *FAST)
@@ -174,46 +163,22 @@ def test_stopped_by_hand():
     assert err.count("kernbrook: stopped\n") == 1
 
 
-def test_orders_report_and_json_files(small):
-    np.savez("orders.npz", small=[np.random.default_rng(i).permutation(60) for i in range(3)])
-    files = "--orders", "orders.npz", "--report", "out.html", "--json", "out.json"
-    command = "compare", "small.csv", "--recipes", "omkc-dd", "--jobs", "1"
-    code, out, err = small(*command, *files)
-    assert (code, "3 permutations" in out, "out.html" in err) == (0, True, True), err
-    assert json.loads(Path("out.json").read_text())["permutations"] == 3
-    assert Path("out.html").read_text().count("<svg") == 3
-
-
-def test_one_class_against_the_rest(kernbrook):
-    command = "compare", "digits:300", "--table", "positive=3", "--recipes", "majority"
-    assert json.loads(kernbrook(*command, *FAST, "--json", "-")[1])["rows"][0]["mean"] < 15
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["compare", "nosuchdata"], 1, "unknown data 'nosuchdata'"),
-        (["compare", "nosuch.csv"], 1, "nosuch.csv"),
-        (["compare", "wdbc", "--recipes", "omkc-xx"], 1, "unknown recipe 'omkc-xx'"),
-        (["compare", "wdbc", "--recipes", "spa,vkr-pdim"], 1, "vkr-pdim learns from all data at"),
         (["compare", "nosuch.csv", "--recipes", "spa(divisr=3)"], 1, "recipe spa: no parameter"),
         (["compare", "nosuch.csv", "--baselines", "sk"], 1, "unknown library of baselines 'sk'"),
-        (["compare", "wdbc:5"], 1, "labels of two classes or more, found 1"),
         (["compare", "wdbc", "--orders", "nosuch.npz"], 1, "nosuch.npz: no such file"),
         (["compare", "wdbc", "--report", "nosuchfolder/x.html"], 1, "there is no folder"),
-        (["compare", "wdbc", "--in-order", "--permutations", "3"], 1, "in_order"),
         (["compare", "wdbc", "--permutations", "0"], 2, "permutations"),
         (["compare", "wdbc", "--seed", "-1"], 2, "seed"),
         (["compare", "wdbc", "--delay", "-1"], 2, "delay"),
-        (["compare", "nosuch.csv", "--set", "budgte=3"], 1, "unknown parameter 'budgte': did you"),
         (["compare", "nosuch.csv", "--set", "budget"], 1, "--set: expected NAME=VALUE"),
         (["compare", "nosuch.csv", "--set", "random_state=3"], 1, "use --seed"),
-        (["compare", "nosuch.csv", "--recipes", "rbp", "--set", "budget=x"], 1, "budget must"),
         (["compare"], 2, "data"),
         (["nonsense"], 2, "nonsense"),
         (["warm", "--recipes", "om3"], 1, "unknown recipe 'om3'"),
-        (["reproduce", "omkc-table-9"], 1, "unknown table 'omkc-table-9'"),
-        (["reproduce", "omkc-table-3", "--data", "iris"], 1, "unknown data set of omkc-table-3"),
         (["reproduce", "omkc-table-3", "--report", "x.txt"], 1, "a name that ends in .html"),
     ],
 )
@@ -266,3 +231,69 @@ def test_several_data_sets_have_ranks(small):
     told = "ranks: expected two data sets or more, and two recipes"
     assert (code, told in err) == (0, True)
     assert list(json.loads(Path("ranks.json").read_text())) == ["comparisons"]
+
+
+# -- when a signal stops a command at once, and when after a step ----------------------------------
+
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+
+def ended(stopping, *numbers):
+    """What ends the program at the last of some signals."""
+    try:
+        with stopping.on_signals("stopped at once"):
+            for number in numbers:
+                os.kill(os.getpid(), number)
+            pytest.fail("went on")
+    except typer.Exit as end:
+        assert stopping.number == numbers[-1]
+        return end
+
+
+@POSIX
+@BOTH
+def test_before_the_first_step_at_once(number, capsys):
+    stopping, before = Stopping(), signal.getsignal(number)
+    end = ended(stopping, number)
+    assert end.exit_code == stopping.code == 128 + number
+    assert capsys.readouterr().err == "stopped at once\n"
+    assert signal.getsignal(number) is before
+
+
+@POSIX
+@BOTH
+def test_after_it_when_asked(number, capsys):
+    stopping = Stopping()
+    with stopping.on_signals("stopped at once"):
+        assert not stopping.wanted()
+        os.kill(os.getpid(), number)
+        assert stopping.wanted()
+    assert (stopping.code, capsys.readouterr().err) == (128 + number, "")
+
+
+@POSIX
+def test_the_second_time_at_once():
+    stopping = Stopping()
+    assert not stopping.wanted()
+    assert ended(stopping, signal.SIGTERM, signal.SIGINT).exit_code == 130
+
+
+@POSIX
+def test_a_call_that_waits():
+    """A signal in it, or before it, ends the call and nothing else."""
+    stopping, done = Stopping(), []
+
+    def struck():
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append("went on")
+
+    with stopping.on_signals("stopped"):
+        assert not stopping.wanted()
+        assert stopping.waiting(lambda said: said)("waited") == "waited"
+        for _ in range(2):
+            with pytest.raises(Quit):
+                stopping.waiting(struck)()
+        assert stopping.wanted()
+    assert (done, stopping.code) == ([], 130)

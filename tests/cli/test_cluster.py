@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import threading
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +15,6 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.evaluation import compare, parallel, train
 from kernbrook.evaluation.parallel import client_of
-from kernbrook.evaluation.warming import in_order
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.usefixtures("few_samples")
@@ -41,17 +39,6 @@ def test_a_comparison_is_the_same():
     )
     assert numbers(alone) == numbers(together)
     assert sum(told) == 2 * 3 * 3 * 150
-
-
-def _slow(number, progress=None):
-    time.sleep(0.05)
-    return number, os.getpid()
-
-
-def test_calls_come_in_order_from_workers():
-    found = list(in_order(_slow, [(i,) for i in range(12)], lambda _: 1, LOCAL, None))
-    assert [number for number, _ in found] == list(range(12))
-    assert os.getpid() not in {process for _, process in found}
 
 
 @pytest.mark.long
@@ -120,27 +107,6 @@ def test_a_folder_is_learned_by_workers(kernbrook, folder, tmp_path):
     assert "is there already" in err
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--scheduler", LOCAL, "--resume"], "--resume: goes without --scheduler"),
-        (["--scheduler", LOCAL, "--table", "positive=yes"], "positive: goes without --scheduler"),
-        (
-            ["--scheduler", LOCAL, "--table", "n_features=3"],
-            "n_features: goes without --scheduler",
-        ),
-        (["--scheduler", LOCAL, "--recipe", "om2"], "belong to one stream"),
-    ],
-)
-def test_what_workers_do_not_learn(kernbrook, folder, tmp_path, more, message):
-    options = ["--categorical", "level=a,b,c", "--missing", "mean"]
-    model = tmp_path / "apart"
-    code, _, err = kernbrook("train", str(folder), *options, "--model", str(model), *more)
-    assert code != 0
-    assert message in err
-    assert not model.exists()
-
-
 def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
     path = folder / "part-3.parquet"
     data = bytearray(path.read_bytes())
@@ -156,17 +122,10 @@ def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("local:x", "local:N with N from 1"),
-        ("local:0", "local:N with N from 1"),
-        ("here", "tcp://HOST:PORT"),
-    ],
-)
-def test_what_is_no_address(address, message):
-    with pytest.raises(InputError, match=f"scheduler: expected .*{message}"):
-        compare("checkerboard:50", ["majority"], jobs=address)
+def test_what_is_no_address():
+    for address, message in (("local:x", "local:N"), ("local:0", "from 1"), ("here", "tcp://HOST")):
+        with pytest.raises(InputError, match=f"scheduler: expected .*{message}"):
+            compare("checkerboard:50", ["majority"], jobs=address)
 
 
 def test_without_dask_it_says_what_to_install(kernbrook, monkeypatch):

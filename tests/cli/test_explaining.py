@@ -57,10 +57,8 @@ def test_which_columns_matter(kernbrook, trained):
     assert columns[2] == "seats"
     assert "Mean ± standard deviation, of all 120 rows." in " ".join(out.split())
     assert "log loss more without it" in out
-    assert (
-        "error in % more without it"
-        in kernbrook("explain", "m.kb", "new.csv", "--measure", "error")[1]
-    )
+    out = kernbrook("explain", "m.kb", "new.csv", "--measure", "error")[1]
+    assert "error in % more without it" in out
 
 
 def test_rows_that_the_model_has_learned(kernbrook, trained):
@@ -131,22 +129,9 @@ REFUSED = [
     (["bare.csv"], "bare: there are no labels, with which importance compares what the model"),
     (["new.csv", "--class", "True"], "--class: goes with --row"),
     (["new.csv", "--row", "1", "--measure", "error"], "--measure: goes without --row, or with"),
-    (
-        ["new.csv", "--row", "1", "--class", "Yes"],
-        "of_class: expected one of False, True, got 'Yes'",
-    ),
-    (
-        ["new.csv", "--measure", "auc"],
-        "measure: the model predicts classes, expected 'log_loss'",
-    ),
-    (
-        ["new.csv", "--measure", "mae"],
-        "measure: the model predicts classes, expected 'log_loss'",
-    ),
-    (["one.csv"], "y: expected two classes or more to tell apart, found True alone"),
-    (["other.csv"], "y: expected labels of the model, False, True, found 'maybe'"),
+    (["new.csv", "--row", "1", "--class", "Yes"], "of_class: expected one of False, True, got"),
+    (["new.csv", "--measure", "mae"], "measure: the model predicts classes, expected 'log_loss'"),
     (["odd.csv"], "odd.csv, line 3: column 'wind': expected a number, found 'strong'"),
-    (["none.csv"], "none.csv"),
     (["new.csv", "--report", "why.txt"], "--report: expected a name that ends in .html"),
     (["new.csv", "--json", "new.csv"], "--json: new.csv is read by this command"),
 ]
@@ -154,14 +139,7 @@ REFUSED = [
 
 def test_one_sentence(kernbrook, trained, tmp_path):
     new = rows(120, seed=1)
-    files = {
-        "one": [new[0], *(line for line in new if line.endswith("True"))],
-        "other": [line.rpartition(",")[0] + ",maybe" for line in new],
-        "odd": [*new[:2], "UA,120,strong,True", *new[2:]],
-    }
-    files["other"][0] = new[0]
-    for name, lines in files.items():
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    (tmp_path / "odd.csv").write_text("\n".join([*new[:2], "UA,120,strong,True", *new[2:]]))
     for arguments, told in REFUSED:
         code, out, err = kernbrook("explain", "m.kb", *arguments)
         assert (code, out, err.count("\n")) == (1, "", 1), err

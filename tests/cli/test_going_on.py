@@ -92,35 +92,12 @@ def test_day_after_day(trained):
 
 def test_standard_input_and_the_same_command_each_day(trained):
     """What is said again is compared with what the file knows."""
-    command = [
-        "train",
-        "-",
-        "--model",
-        "m",
-        "--go-on",
-        *BPAS,
-        *COLUMNS,
-        "--table",
-        "classes=no,yes",
-    ]
+    command = ["train", "-", "--model", "m", "--go-on", *BPAS, *COLUMNS]
+    command += ["--table", "classes=no,yes"]
     code, _, err = trained(*command, typed=Path("day1.csv").read_bytes())
     assert (code, err.splitlines()[-1]) == (0, "wrote m")
     trained("train", "day1.csv", "--model", "m", "--go-on")
     assert [one.name for one in load_checkpoint("m")[1].past] == ["day0", "standard input"]
-
-
-def test_the_refusal_of_other_data_names_the_way(trained):
-    for command, said in (
-        ([], "m is there already: resume (--resume) to go on with the same data, go_on (--go-on)"),
-        (["--resume"], "the first 800 rows here are not those that it has seen; go_on (--go-on) "),
-    ):
-        code, out, err = trained("train", "day1.csv", "--model", "m", *command)
-        assert (code, out) == (1, "")
-        assert said in err
-    day(3, rows=500)
-    assert "it has seen 800 rows, here are 500; go_on (--go-on) learns other data" in trained(
-        "train", "day3.csv", "--model", "m", "--resume"
-    )[2]  # fmt: skip
 
 
 def test_resume_needs_no_options_again(trained):
@@ -142,11 +119,13 @@ def test_columns_and_labels_that_are_new(trained):
     frame = pandas.read_csv("day1.csv").drop(columns="wind").assign(new=1)
     frame.loc[:700, "late"] = "maybe"
     frame.to_csv("day1.csv", index=False)
-    code, _, err = trained("train", "day1.csv", "--model", "m", "--go-on")
-    assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
-    code, _, err = trained(
-        "train", "day1.csv", "--model", "m", "--go-on", "--table", "ignore_extra=true"
+    learn, ignore = (
+        ("train", "day1.csv", "--model", "m", "--go-on"),
+        ("--table", "ignore_extra=true"),
     )
+    code, _, err = trained(*learn)
+    assert (code, "unknown 'new'; ignore_extra (--ignore-extra) leaves out" in err) == (1, True)
+    code, _, err = trained(*learn, *ignore)
     assert code == 0
     assert err.splitlines() == [
         "no column 'wind': filled as gaps, in 800 rows",
@@ -154,20 +133,15 @@ def test_columns_and_labels_that_are_new(trained):
         "new labels, and the first row of each, from 1: maybe (row 1)",
         "wrote m",
     ]
-    code, _, err = trained("predict", "m", "day1.csv", "--output", "said")
-    assert (code, "unknown 'new'; ignore_extra (--ignore-extra)" in err) == (1, True)
-    code, _, err = trained(
-        "predict", "m", "day1.csv", "--output", "said", "--table", "ignore_extra=true"
-    )
+    code, _, err = trained("predict", "m", "day1.csv", "--output", "said", *ignore)
     assert code == 0
     assert "day1: no column 'wind': filled as gaps, in 800 rows" in err
     assert "day1: left out 1 column: 'new'" in err
 
 
-@pytest.mark.parametrize("rows", [800, 3])
-def test_a_day_is_first_predicted_whole(trained, rows):
+def test_a_day_is_first_predicted_whole(trained):
     """As `predict` does before it is learned, in both forms of the answer."""
-    frame = pandas.read_csv("day1.csv").head(rows)
+    frame = pandas.read_csv("day1.csv").head(3)
     frame.loc[1:1, "late"] = None
     frame.to_csv("day1.csv", index=False)
     trained("predict", "m", "day1.csv", "--output", "said", "--json", "p.json")
@@ -181,28 +155,6 @@ def test_a_day_is_first_predicted_whole(trained, rows):
     assert out.index("error before") < out.index("online error")
     assert "rows with a label" in out
     assert "each label known before the next row" in out
-
-
-@pytest.mark.parametrize(
-    ("labels", "said", "named"),
-    [
-        ({"yes": "Yes"}, "the label 'Yes' is new; is it 'yes'? Write it so", "no,yes,Yes"),
-        ({"yes": "true", "no": "false"}, "is new; is it '", "yes,no,True,False"),
-        ({"yes": "late", "no": "ontime"}, "expected labels such as no, yes, found late, ontime",
-         "no,yes,late,ontime"),
-    ],
-)  # fmt: skip
-def test_labels_in_other_writing_are_asked_about(trained, labels, said, named):
-    frame, before = pandas.read_csv("day1.csv"), Path("m").read_bytes()
-    frame.assign(late=frame["late"].replace(labels)).to_csv("day1.csv", index=False)
-    code, out, err = trained("train", "day1.csv", "--model", "m", "--go-on")
-    assert (code, out, said in err, "(--classes" in err) == (1, "", True, True), err
-    assert Path("m").read_bytes() == before
-    code, _, err = trained(
-        "train", "day1.csv", "--model", "m", "--go-on", "--table", "classes=" + named.strip("'")
-    )
-    assert (code, "new labels, and the first row of each" in err) == (0, True), err
-    assert load_checkpoint("m")[0].named_classes_.tolist() == sorted(named.strip("'").split(","))
 
 
 # A process that has loaded everything forks the trainings; each kills itself at its moment: before

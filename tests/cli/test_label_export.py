@@ -1,17 +1,22 @@
-"""`kernbrook label --export`: the labels with their rows, at the end of a sitting and later."""
+"""Labels with their rows, at the end of a sitting and later; and tables as files."""
 
 from __future__ import annotations
 
 import csv
+import datetime
 import json
 import signal
 from pathlib import Path
 
 import numpy as np
+import pandas
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
+from kernbrook.cli.output import check_ending, write_table
+from kernbrook.errors import InputError
 
 NEW = ["--recipe", "omkc-dd", "--classes", "no,yes"]
 X = np.random.default_rng(0).normal(size=(60, 2)).round(3)
@@ -122,20 +127,13 @@ def test_a_signal_writes_it_too(kernbrook, rows, monkeypatch):
         (["m", "rows.csv", "--export", "l.xlsx"], "expected a name that ends in one of .csv, "),
         (["m", "rows.csv", "--export", "rows.csv"], "rows.csv is read by this command"),
         (["m", "rows.csv", "--export", "absent/l.csv"], "there is no folder"),
-        (["m", "other.csv"], "m.labels.jsonl has the answers to other data: the rows up to row 1"),
         (["m", "short.csv"], "m.labels.jsonl has the answers to other data: row "),
-        (["m", "wdbc"], "wdbc: expected 2 features, found 30"),
-        (["m", "rows.csv", "--port", "80"], "--port: expected --web too"),
-        (["broken", "rows.csv"], "broken: empty, damaged or not a saved model"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(kernbrook, rows, arguments, said):
     kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
     kb.save(kb.recipes.make("omkc-dd", random_state=0), "fresh")
-    Path("broken").touch()
-    lines = rows.read_text().splitlines()
-    Path("other.csv").write_text("\n".join([lines[0], lines[2], *lines[2:]]) + "\n")
-    Path("short.csv").write_text("\n".join(lines[:3]) + "\n")
+    Path("short.csv").write_text("\n".join(rows.read_text().splitlines()[:3]) + "\n")
     before = files()
     export = [] if "--export" in arguments else ["--export", "l.csv"]
     code, out, err = kernbrook("label", *arguments, *export)
@@ -143,3 +141,76 @@ def test_what_is_wrong_is_said(kernbrook, rows, arguments, said):
     assert said in err
     assert err.count("\n") == 1
     assert files() == before
+
+
+# -- tables as files of other programs -------------------------------------------------------------
+
+
+TEXT = ["plain", 'a "quoted", one', "two\nlines", "", " é ☃ ", "=1+1", None]
+TABLE = pa.table(
+    {
+        "id": list(range(7)),
+        "text": TEXT,
+        "number": ["1", " 2", "", "NA", "-3", "40", None],
+        "share": ["0.50", "1e3", "2", "3", "4", "5", "6"],
+        "written": ["1.200,5", "1", "2", "3", "4", "5", "6"],
+        "value": [0.1, float("nan"), float("inf"), None, 1e300, -0.0, 2.0],
+        "day": [datetime.date(2024, 1, 31)] * 7,
+        "pair": [[1, 2]] * 7,
+    }
+)
+NUMBERS = ["number", "share", "written", "value", "absent"]
+
+
+def test_csv(tmp_path):
+    """As the table has it, for any reader of CSV."""
+    path = tmp_path / "t.csv"
+    write_table(TABLE, path, NUMBERS)
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == TABLE.column_names
+    assert [row[1] for row in rows] == [text or "" for text in TEXT]
+    assert [row[2] for row in rows] == ["1", " 2", "", "NA", "-3", "40", ""]
+    assert rows[0][3:] == ["0.50", "1.200,5", "0.1", "2024-01-31", "[1, 2]"]
+    assert len(pandas.read_csv(path)) == 7
+
+
+def test_parquet(tmp_path):
+    """Columns of numbers are numbers, where all of their values are."""
+    write_table(TABLE, tmp_path / "t.parquet", NUMBERS)
+    found = pq.read_table(tmp_path / "t.parquet")
+    assert found["number"].to_pylist() == [1, 2, None, None, -3, 40, None]
+    assert found.schema.field("number").type == pa.int64()
+    assert found["share"].to_pylist() == [0.5, 1000.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert found["written"].to_pylist() == TABLE["written"].to_pylist()
+    assert found["text"].to_pylist() == TEXT
+    assert found["pair"].to_pylist() == [[1, 2]] * 7
+
+
+def test_json_lines(tmp_path):
+    for ending in (".jsonl", ".NDJSON"):
+        write_table(TABLE, tmp_path / f"t{ending}", NUMBERS)
+        lines = (tmp_path / f"t{ending}").read_text("utf-8").split("\n")
+        rows = [json.loads(line, parse_constant=pytest.fail) for line in lines[:-1]]
+        assert [row["text"] for row in rows] == TEXT
+        assert [row["number"] for row in rows] == [1, 2, None, None, -3, 40, None]
+        assert [row["value"] for row in rows] == [0.1, None, None, None, 1e300, -0.0, 2.0]
+        assert rows[0]["day"] == "2024-01-31"
+
+
+def test_no_rows(tmp_path):
+    for name in ("t.csv", "t.parquet", "t.jsonl"):
+        write_table(TABLE.slice(0, 0), tmp_path / name, NUMBERS)
+    assert (tmp_path / "t.csv").read_text() == ",".join(TABLE.column_names) + "\n"
+    assert pq.read_table(tmp_path / "t.parquet").num_rows == 0
+    assert (tmp_path / "t.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t", ".csv.gz", "csv", "-"])
+def test_other_endings_are_refused(tmp_path, name):
+    said = r"--export: expected a name that ends in one of \.csv, \.parquet, .*, got "
+    with pytest.raises(InputError, match=said):
+        check_ending(tmp_path / name, "--export")
+    with pytest.raises(InputError, match=r"^path: expected a name"):
+        write_table(TABLE, tmp_path / name)
+    assert not list(tmp_path.iterdir())

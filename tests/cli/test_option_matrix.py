@@ -13,7 +13,6 @@ from inspect import signature
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
@@ -23,23 +22,13 @@ from scipy.sparse import csr_array
 import kernbrook as kb
 from kernbrook import evaluation
 from kernbrook.cli.main import app
-from kernbrook.errors import ModelFileError
 from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.comparing import digest_of
-from kernbrook.evaluation.predicting import predict_table
 
 BEGUN = [
     *("--recipe", "majority", "--label", "late", "--categorical", "auto", "--dates", "auto"),
-    *(
-        "--table",
-        'words={"note": 16}',
-        "--table",
-        "lags=[1, 2]",
-        "--missing",
-        "mean",
-        "--seed",
-        "3",
-    ),
+    *("--table", 'words={"note": 16}', "--table", "lags=[1, 2]", "--missing", "mean"),
+    *("--seed", "3"),
 ]
 FILES = "questions", "answers"
 SAME = ""
@@ -362,22 +351,15 @@ def test_of_a_model(kernbrook, command, table):
         if said in (SAME, OTHER):
             assert (out != usual) == (said == OTHER), name
     if command == "predict":
-        assert (
-            "keep (--keep): 'when' is named 2 times" in kernbrook(*call, *["--keep", "when"] * 2)[2]
-        )
+        said = kernbrook(*call, *["--keep", "when"] * 2)[2]
+        assert "keep (--keep): 'when' is named 2 times" in said
 
 
 def test_a_first_sitting(kernbrook):
     Path("day0.csv").write_text(rows(0))
     words = ("label=late", "dates=auto", "drop=note", 'categorical={"carrier": 16}')
-    base = (
-        "--recipe",
-        "bpas",
-        "--classes",
-        "no,yes",
-        *(word for one in words for word in ("--table", one)),
-    )
-    command = "label", "m", "day0.csv", *base
+    base = [word for one in words for word in ("--table", one)]
+    command = "label", "m", "day0.csv", "--recipe", "bpas", "--classes", "no,yes", *base
     typed, answers = ["yes", "no", "q"], Path("m.labels.jsonl")
     assert kernbrook(*command, typed=typed)[0] == 0
     usual = Path("m").read_bytes()
@@ -517,11 +499,6 @@ def test_workers(kernbrook):
     ):  # fmt: skip
         told = name.replace("_", "-") if value is None else name
         outcome(kernbrook, call, name, value, told, "workers")
-
-
-def test_no_model_file(tmp_path):
-    with pytest.raises(ModelFileError, match="there is no such file"):
-        predict_table(tmp_path / "m", pa.table({"a": [1.0]}))
 
 
 def test_equal_rows_have_one_digest():

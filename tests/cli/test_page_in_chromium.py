@@ -121,34 +121,6 @@ def test_with_keys_alone(sit, flowers, tmp_path, tab):
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_with_the_mouse_and_for_a_screen_reader(sit, flowers, tmp_path, tab):
-    """Buttons have names; a row without its image says so; a page that is closed loses nothing."""
-    sitting = sit(flowers, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    tab.get_by_role("button", name="no").click()
-    tab.get_by_role("button", name="Undo").click()
-    told(tab, "Taken back: row 1")
-    for name in ("yes", "Skip", "Undo", "Stop"):
-        assert tab.get_by_role("button", name=name).is_visible()
-    assert tab.get_by_role("status").text_content() == "Taken back: row 1, no. row 1 of 60"
-    assert tab.get_by_role("img", name="img/1.png").is_visible()
-    tab.get_by_role("button", name="no").click()
-    told(tab, "Saved: no")
-    row = tab.locator("#where").inner_text()
-    shown = sitting.view()
-    if shown["problem"]:
-        assert shown["problem"] in tab.locator("#picture").inner_text()
-        assert not tab.get_by_role("img").is_visible()
-    tab.goto("about:blank")
-    tab.goto(sitting.page.address)
-    tab.wait_for_selector("#where:not(:empty)")
-    assert tab.locator("#where").inner_text() == row
-    tab.get_by_role("button", name="Stop").click()
-    tab.wait_for_selector("#over:not([hidden])")
-    assert tab.locator("#ended").inner_text() == "Stopped: the same command goes on"
-    assert not sitting.end().finished
-
-
 def test_numbers_are_typed(sit, flowers, tmp_path, tab):
     sitting = sit(flowers, fresh=regressor, classes=None, image="photo", text="note")
     tab.goto(sitting.page.address)
@@ -260,7 +232,6 @@ def test_the_unusual_comes_first_and_the_rest_is_folded(tmp_path, tab):
 @pytest.mark.parametrize(
     ("columns", "text", "classes"),
     [
-        (66, "one line", ("no", "yes")),
         (66, "many words " * 500, ("no", "yes")),
         (40, "", ("no", "yes")),
         (7, "lines " * 60, [f"class {i:02}" for i in range(30)]),

@@ -1,17 +1,19 @@
-"""Tables as people have them, through `train` and `predict`: what a new user types, and reads."""
+"""Tables as people have them, from files and pipes: what a new user types, and reads."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
+from kernbrook.evaluation.checkpoint import load_checkpoint
 
 pandas = pytest.importorskip("pandas")
 BPAS = ["--recipe", "bpas", "--set", "budget=10"]
@@ -102,7 +104,7 @@ def test_predict_encodes_as_train_did(kernbrook):
     assert "are not the columns here: unknown 'more'" in kernbrook("predict", "m", "long.csv")[2]
 
 
-ODD_NAMES = ["", "c=d", "a,b", 'say "x"', "a b", "-k", "--drop", "=", "ends ", "x" * 150, "'", "$é"]
+ODD_NAMES = ["", "c=d", "a,b", 'say "x"', "--drop", "ends ", "x" * 150, "$é'"]
 # Each name for text or for dates, which are quoted alike; gaps are another sentence.
 WAYS = [(name, [["Sex"], ["Boarded"]][i % 2]) for i, name in enumerate(ODD_NAMES)]
 WAYS += [('a,b="c d"', ["Sex", "Boarded", "Age"])]
@@ -122,11 +124,9 @@ def test_the_way_out_that_a_message_names_works(kernbrook, name, columns):
         ways = re.findall(r"\((--.*?)\)(?= or |\n|, )", err)
         assert (code, len(ways)) == (1, 2)
         for way in ways:
-            way = way.replace("mean, last or indicator", "mean")
-            assert kernbrook(*given, "--label", "Survived", *shlex.split(way))[::2] == (
-                0,
-                "wrote m\n",
-            )
+            way = shlex.split(way.replace("mean, last or indicator", "mean"))
+            found = kernbrook(*given, "--label", "Survived", *way)
+            assert found[::2] == (0, "wrote m\n")
     table = pandas.DataFrame({name: ["u", "v"] * 9, "n": 1.5})
     table.to_parquet("t.parquet")
     way = kernbrook(*given)[2].partition("is it the label? ")[2]
@@ -147,69 +147,187 @@ def test_labels_by_a_person_for_a_table_with_holes(tmp_path):
     assert not stream.labelled
 
 
-# -- levels, and columns that are proposed --------------------------------------------------------
-
-NETS = {
-    "net": ["DSL", "Fiber optic", "DSL", None, "No", "DSL"],
-    "c": [1, 2, 1, 2, 1, 2],
-    "y": ["n", "y", "n", "y", "n", "y"],
-}
-TOLD = (
-    "'net': other values than the declared levels in 2 of 5 rows (40.0 %), such as 'Fiber optic', "
-    "'No'; 'Fiber' (is it 'Fiber optic'?) never came\n"
-)
-
-
 def test_levels_that_are_others_are_said(kernbrook):
-    """Those that never came where one trains, alone."""
-    levels = "--categorical", "net=DSL,Fiber", "--categorical", "c=1,2", "--missing", "last"
-    train = "train", "t.parquet", "--model", "m", "--recipe", "majority", *levels
-    pq.write_table(pa.table(NETS), "t.parquet")
-    code, out, err = kernbrook(*train, "--json", "-")
-    assert (code, err.count(TOLD)) == (0, 1)
-    told = {one.pop("column"): one for one in json.loads(out)["level_counts"]}
-    assert told["net"] == {
-        "levels": ["DSL", "Fiber"], "counts": [3, 0], "others": 2,
-        "first_others": ["Fiber optic", "No"],
-    }  # fmt: skip
-    assert told["c"]["counts"] == [3, 3]
-    assert kernbrook("predict", "m", "t.parquet")[2].count(TOLD) == 1
-    pq.write_table(pa.table({**NETS, "net": ["DSL"] * 6}), "u.parquet")
-    assert "net" not in kernbrook("predict", "m", "u.parquet")[2]
+    table = pandas.DataFrame({"net": ["DSL", "No"] * 9, "y": ["n", "y"] * 9})
+    table.to_parquet("t.parquet")
+    train = "train", "t.parquet", "--model", "m", "--recipe", "majority"
+    told = "'net': other values than the declared levels in 9 of 18 rows (50.0 %), such as 'No'"
+    for command in ((*train, "--categorical", "net=DSL,Fiber"), ("predict", "m", "t.parquet")):
+        code, _, err = kernbrook(*command)
+        assert (code, err.count(told)) == (0, 1), err
 
 
-FILES = {
-    "German": "seit;anteil;umsatz;art;label\n"
-    + "09.11.2022;63,7 %;4.211,54;x;ja\n02.03.2022;5 %;17,5;y;nein\n" * 30,
-    "American": "paid,sales,art,label\n"
-    + '"$4,211.54","(4,212)",x,yes\n"$1.50","1,300",y,no\n' * 30,
-    "months": "when,art,label\n" + "1991 Jul,x,yes\n1991 Aug,y,no\n" * 30,
-    "notes": "art,note,label\n"
-    + "".join(
-        f"{'uv'[i % 2]},{' '.join('abcdefgh'[i // 8**k % 8] * 3 for k in range(3))},{i % 2}\n"
-        for i in range(512)
-    ),
-    "codes": "zip,art,label\n" + "01234,x,yes\n00501,y,no\n" * 30,
-}
+# -- columns at once, text, rows without a label, rows that are bad --------------------------------
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_command_that_is_proposed_runs(kernbrook, name):
-    with open("t.csv", "w", encoding="utf-8") as file:
-        file.write(FILES[name])
-    code, _, err = kernbrook("train", "t.csv", "--model", "m", "--recipe", "majority")
+NAMES = "when,day,km,paid,note,late"
+TRAIN = ["train", "t.csv", "--model", "m", "--recipe", "perceptron"]
+
+
+def lines(path, header, rows):
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+@pytest.fixture
+def trips(tmp_path):
+    """Columns of each kind, rows without a label, and some that cannot be read."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(300):
+        day, km = rng.choice(["sat", "sun", "it's"]), rng.gamma(2.0, 3.0)
+        note = " ".join(rng.choice(["slow", "fast", "rain", "train", "again"], 6))
+        late = "" if i % 100 == 3 else ["no", "yes"][int(km > 6)]
+        rows.append(
+            f"2024-01-{1 + i % 28:02d} {i % 24:02d}:30,{day},{km:.2f},{km + 1:.2f},{note},{late}"
+        )
+    lines(tmp_path / "t.csv", NAMES, rows)
+    return rows
+
+
+def test_auto_says_what_it_took(kernbrook, trips, tmp_path):
+    options = ["--categorical", "auto", "--dates", "auto", "--table", 'words={"note": 64}']
+    code, _, said = kernbrook(*TRAIN, *options, "--json", "found.json")
+    assert code == 0
+    assert "'day' is taken as levels: \"it's\", 'sat', 'sun'" in said
+    assert "'when' is taken as dates: hour, weekday, yearday" in said
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["taken"]["categorical"] == {"day": ["it's", "sat", "sun"]}
+    assert (found["rows_without_label"], found["rows_left_out"]) == (3, 0)
+    code, out, _ = kernbrook("predict", "m", "t.csv")
+    assert (code, len(out.splitlines())) == (0, 300)
+    model = kb.load("m").model
+    assert model.n_features_in_ == 6 + 4 + 2 + 64
+    code, _, said = kernbrook("train", "t.csv", "--model", "m", "--go-on", "--anyway")
+    assert code == 0
+    assert "taken as" not in said  # it is known
+
+
+BAD = ["2024-01-01,sat,many,1,rain,no", "2024-01-01,sat", "soon,sat,1,1,rain,no"]
+
+
+def test_bad_rows_are_left_out_and_counted(kernbrook, trips, tmp_path):
+    options = ["--categorical", "day=sat,sun,it's", "--dates", "when", "--overwrite"]
+    options += ["--table", 'drop=["note", "paid"]']
+    kernbrook(*TRAIN, *options)
+    whole = (tmp_path / "m").read_bytes()
+    lines(tmp_path / "t.csv", NAMES, [*BAD, *trips[:150], *BAD, *trips[150:]])
+    code, _, said = kernbrook(*TRAIN, *options)
     assert code == 1
-    command = shlex.split(err.partition("so they are read: kernbrook ")[2])
-    code, _, err = kernbrook(*command)
-    assert (code, "wrote m" in err) == (0, True), err
+    assert (tmp_path / "m").read_bytes() == whole
+    code, _, said = kernbrook(*TRAIN, *options, "--table", "on_bad_rows=skip", "--json", "j")
+    assert code == 0
+    assert "6 rows left out:" in said
+    assert said.count("t.csv, line ") == 5
+    found = json.loads((tmp_path / "j").read_text())
+    assert (found["n_rows"], found["rows_left_out"], len(found["first_left_out"])) == (300, 6, 5)
+    X = np.random.default_rng(0).normal(size=(9, kb.load("m").n_features_in_))
+    (tmp_path / "whole").write_bytes(whole)
+    np.testing.assert_array_equal(
+        kb.load("m").model.decision_function(X), kb.load("whole").model.decision_function(X)
+    )
 
 
-def test_counts_and_lags_that_are_said(kernbrook):
-    counts = np.random.default_rng(0).poisson(150, 400)
-    with open("t.csv", "w", encoding="utf-8") as file:
-        file.write("x,label\n" + "".join(f"{i},{count}\n" for i, count in enumerate(counts)))
-    code, _, err = kernbrook("train", "t.csv", "--model", "m", "--recipe", "majority")
-    assert (code, "--recipe kernbrook-regression" in err) == (0, True)
-    lags = ["--table", "lags=24", "--table", "delay=24"]
-    code, _, err = kernbrook("train", "t.csv", "--model", "o", "--recipe", "mean", *lags)
-    assert (code, "lags begin at 25" in err, "delay=23" in err) == (1, True, True)
+@pytest.mark.parametrize("more", [[], ["--proba"]])
+def test_predictions_stand_beside_their_rows(kernbrook, tmp_path, more):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    rows = [f"{a},{b},{'yes' if a > b else 'no'}" for a, b in X]
+    lines(tmp_path / "t.csv", "a,b,label", rows)
+    kernbrook("train", "t.csv", "--model", "m", "--recipe", "bpas")
+    bad = ["x,1", "1", *(f"{a},{b}" for a, b in X[:3]), "1,2,3", f"{X[3][0]},{X[3][1]}", "y,z"]
+    lines(tmp_path / "new.csv", "a,b", bad)
+    lines(tmp_path / "good.csv", "a,b", [f"{a},{b}" for a, b in X[:4]])
+    assert kernbrook("predict", "m", "new.csv", *more)[0] == 1
+    code, out, said = kernbrook("predict", "m", "new.csv", "--on-bad-rows", "skip", *more)
+    assert code == 0
+    assert "4 rows left out:" in said
+    _, good, _ = kernbrook("predict", "m", "good.csv", *more)
+    header, good = good.splitlines()[: bool(more)], good.splitlines()[bool(more) :]
+    empty = "," * (good[0].count(","))
+    expected = [empty, empty, *good[:3], empty, good[3], empty]
+    assert out.splitlines() == [*header, *expected]
+    kernbrook("predict", "m", "new.csv", "--on-bad-rows", "skip", *more, "--output", "p.parquet")
+    table = pq.read_table(tmp_path / "p.parquet")
+    said = ["" if one is None else one for one in table["prediction"].to_pylist()]
+    assert said == [line.split(",")[0] for line in expected]
+    assert table.num_rows == 8
+
+
+@pytest.mark.parametrize("recipe", ["majority", "last-value"])
+def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
+    """The first row, too, and where no row of a day has one of the two labels."""
+    lines(tmp_path / "t.csv", "a,label", ["1,", "2,3", "3,", "4,5", "5,5"])
+    lines(tmp_path / "next.csv", "a,label", ["6,5", "7,"])
+    code, _, said = kernbrook(*TRAIN[:-1], recipe)
+    assert (code, "2 rows without a label" in said) == (0, True)
+    assert kernbrook("train", "next.csv", "--model", "m", "--go-on")[0] == 0
+    model = kb.load("m").model
+    assert (model.n_rounds_, model.labels_asked_) == (7, 4)
+    assert kernbrook("compare", "t.csv", "--recipes", recipe, "--jobs", "1")[0] == 0
+
+
+# -- pipes and standard input: the same output as from a file --------------------------------------
+
+
+@pytest.fixture
+def rows(kernbrook):
+    """Rows in two formats: their text by the names of the files."""
+    X = np.random.default_rng(0).normal(size=(3000, 2)).round(4).tolist()
+    csv = "".join(f"{a},{b},{'yes' if a > 0 else 'no'}\n" for a, b in X)
+    texts = {
+        "rows.csv": f"a,b,label\n{csv}",
+        "rows.svm": "".join(f"{(a > 0) * 1} 1:{a} 2:{b}\n" for a, b in X),
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    return {name: text.encode() for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.svm"])
+def test_train_predict_and_compare(kernbrook, rows, name):
+    train = "train", "--recipe", "perceptron", "--model"
+    assert kernbrook(*train, "a.kb", name)[0] == 0
+    code, out, err = kernbrook(*train, "b.kb", "-", typed=rows[name])
+    assert (code, err.splitlines()[-1]) == (0, "wrote b.kb")
+    assert "standard input" in out
+    (first, known), (second, other) = map(load_checkpoint, ("a.kb", "b.kb"))
+    assert (known.last.name, other.last.name) == ("rows", "standard input")
+    assert other.judge.described() == known.judge.described()
+    assert replace(other, past=[replace(other.last, name="rows")], judge=known.judge) == known
+    for path, model in (("a.kb", first), ("b.kb", second)):
+        kb.save(model.model, path)
+    assert Path("a.kb").read_bytes() == Path("b.kb").read_bytes()
+    told = kernbrook("predict", "a.kb", name)
+    assert told[1].count("\n") == 3000
+    assert kernbrook("predict", "a.kb", "-", typed=rows[name]) == told
+    compare = "compare", "--recipes", "majority", "--permutations", "1", "--jobs", "1", "--json"
+    of_file, of_pipe = (
+        json.loads(kernbrook(*compare, "-", data, typed=rows[name])[1])["manifest"]
+        for data in (name, "-")
+    )
+    assert of_pipe["data"] == "standard input"
+    assert of_file["data_sha256"] == of_pipe["data_sha256"]
+
+
+def test_going_on_with_the_same_data(kernbrook, rows):
+    """Rows that come after those learned before are learned too."""
+    text = rows["rows.csv"]
+    first = b"".join(text.splitlines(keepends=True)[:2001])
+    train = ["train", "-", "--recipe", "perceptron", "--model"]
+    assert kernbrook(*train, "whole", typed=text)[0] == 0
+    assert kernbrook(*train, "parts", typed=first)[0] == 0
+    code, _, err = kernbrook(*train, "parts", "--resume", typed=text[:20] + text[21:])
+    assert (code, "comes from other data" in err) == (1, True)
+    assert kernbrook(*train, "parts", "--resume", typed=text)[0] == 0
+    assert Path("parts").read_bytes() == Path("whole").read_bytes()
+
+
+def test_rows_to_label(kernbrook):
+    """Where questions go through files, standard input is read for rows, within its limit."""
+    text = b"a,b\n1,2\n3,4\n"
+    code, _, err = kernbrook("label", "m", "-", "--classes", "yes,no", typed=text)
+    said = "standard input has the answers: give a file, or --web, or --questions, --answers"
+    assert (code, err) == (1, f"kernbrook: {said}\n")
+    options = ["--questions", "questions", "--answers", "answers", "--classes", "yes,no"]
+    code, _, err = kernbrook("label", "m", "-", *options, "--table", "max_bytes=5", typed=text)
+    assert (code, "standard input: over 5 bytes came through it" in err) == (1, True)

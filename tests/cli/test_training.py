@@ -16,9 +16,6 @@ import pytest
 from terminals import on_a_terminal
 
 import kernbrook as kb
-from kernbrook.cli.train import _so_far
-from kernbrook.evaluation.measures import Sums
-from kernbrook.evaluation.training import Training
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
@@ -98,17 +95,12 @@ def test_weights_that_are_printed_sum_to_one(kernbrook):
         (["wdbc"], 2, "--model"),
         (["wdbc", "--model", "absent/m"], 1, "there is no folder"),
         (["wdbc", "--model", "."], 1, "not an ordinary file"),
-        (["absent.svm", "--model", "m"], 1, "absent.svm: no such file"),
         (["wdbc", "--model", "m", "--recipe", "spam"], 1, "did you mean spa?"),
         (["wdbc", "--model", "m", "--recipe", "l2-svm"], 1, "kb.recipes.make('l2-svm').fit(X, y)"),
-        (["wdbc", "--model", "m", "--set", "stepp=1"], 1, "no parameter 'stepp'; it has"),
-        (["wdbc", "--model", "m", "--set", "discount=7"], 1, "discount"),
         (["wdbc", "--model", "m", "--table", "classes=1,2"], 1, "row 20: the label -1 is none"),
-        (["wdbc", "--model", "m", "--table", "classes=a,b"], 1, "the labels are numbers, got a"),
         (["wdbc", "--model", "m", "--table", "positive=5"], 1, "positive='5' is not a label"),
         (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
         (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "for regression: kernbrook-reg"),
-        (["friedman", "--model", "m", "--recipe", "mean", "--table", "classes=1"], 1, "give none"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(kernbrook, tmp_path, arguments, code, said):
@@ -156,10 +148,7 @@ def test_data_are_not_overwritten_under_another_name(kernbrook, tmp_path, monkey
         (["show", "m", "--json", "./m"], "--json: m is read by this command"),
         (["predict", "m", "wdbc", "--output", "m"], "--output: m is read by this command"),
         (["train", "wdbc", "--model", "x", "--json", "./x"], "--model, --json: expected two files"),
-        (
-            ["compare", "wdbc", "--json", "x.html", "--report", "./x.html"],
-            "--json, --report: expected two files, got x.html twice",
-        ),
+        (["compare", "wdbc", "--json", "x.html", "--report", "./x.html"], "got x.html twice"),
         (["compare", "wdbc", "--json", "/dev/null"], "is not an ordinary file"),
         (["label", "m", "wdbc", "--questions", "m.labels.jsonl", "--answers", "a"], "two files"),
         (["label", "m", "wdbc", "--questions", "q", "--answers", "./q"], "two files, got q twice"),
@@ -177,42 +166,16 @@ def test_files_are_written_once_and_not_read(kernbrook, command, said):
 def test_labels_with_commas_can_be_named(kernbrook, tmp_path):
     X, y = drawn(60)
     write_csv(tmp_path / "data.csv", X, y, words=('"x,y"', "z"))
-    code, _, err = kernbrook(
-        "train", "data.csv", "--model", "m", "--recipe", "bpas", "--table", 'classes="x,y",z'
-    )
+    train = ["train", "data.csv", "--recipe", "bpas", "--model"]
+    code, _, err = kernbrook(*train, "m", "--table", 'classes="x,y",z')
     assert (code, err) == (0, "wrote m\n")
     assert kb.load("m").classes_.tolist() == ["x,y", "z"]
     for classes, said in (
         ('"x,y,z', "in double quotes where one has a comma"),
         ("", "classes: expected all labels, got none"),
     ):
-        code, _, err = kernbrook(
-            "train",
-            "data.csv",
-            "--model",
-            "m2",
-            "--recipe",
-            "bpas",
-            "--table",
-            f"classes={classes}",
-        )
-        assert code == 1
-        assert said in err
-
-
-def test_progress_in_a_line():
-    X, y = kb.open_stream("friedman:400").read()
-    model = kb.OnlineMKRegressor("amkl17", labels=kb.labels.RandomLabels(0.5), random_state=0)
-    model.learn(X, y)
-    state = Training(model, name="x", rows=400, data=Sums(400, 400, {"loss": 5.0}), rows_read=400)
-    asked = model.labels_asked_
-    assert _so_far(state) == f"x: 400 rows, mean squared error 0.0125, {asked} labels"
-    model = kb.recipes.make("omkl").fit(X, y)
-    state = Training(model, name="x", rows=400, data=Sums(400, 400, {"loss": 800.0}), rows_read=400)
-    told = "400 rows, mean squared error 2, 6,800 support vectors"
-    assert _so_far(state) == f"x: {told}"
-    state.resumed_at, state.rows_read = 400, 100
-    assert _so_far(state) == "x: 100 rows read again"
+        code, _, err = kernbrook(*train, "m2", "--table", f"classes={classes}")
+        assert (code, said in err) == (1, True)
 
 
 @POSIX
@@ -252,47 +215,27 @@ def test_numbers(kernbrook, tmp_path):
 # -- stopped, and going on --------------------------------------------------------------------
 
 
-def test_resumed_without_a_file_or_with_a_complete_one(kernbrook):
-    command = ["train", "wdbc", "--model", "m", "--resume", *BPAS]
-    assert kernbrook(*command)[::2] == (0, "wrote m\n")
-    before = Path("m").read_bytes()
-    code, out, err = kernbrook(*command)
-    assert (code, err) == (0, "m was complete, nothing new\n")
-    assert "569" in out
-    assert Path("m").read_bytes() == before
-
-
 def test_other_data_are_noticed(kernbrook, tmp_path):
     X, y = drawn(1500)
 
-    def write(X, y, **how):
-        write_csv(tmp_path / "data.csv", X, y, words=("0", "1"), **how)
-
-    write(X, y)
-    command = ["train", "data.csv", "--model", "m", "--resume"]
-    assert kernbrook(*command, *BPAS)[0] == 0
+    write_csv(tmp_path / "data.csv", X, y)
+    command = ["train", "data.csv", "--model", "m", "--resume", *BPAS]
+    assert kernbrook(*command)[::2] == (0, "wrote m\n")
     before = Path("m").read_bytes()
-
-    def refused():
-        code, out, err = kernbrook(*command, *BPAS)
-        assert (code, out) == (1, "")
+    other = X + 0.001 * (np.arange(4500) == 2101).reshape(1500, 3)
+    for rows, labels, columns, said in (
+        (other, y, "a,b,c", "the first 1500 rows here are not those that it has seen"),
+        (X, np.where(np.arange(1500) == 3, -y, y), "a,b,c", "the first 1500 rows here are not"),
+        (X[:1499], y[:1499], "a,b,c", "it has seen 1500 rows, here are 1499"),
+        (X, y, "a,b,d", "missing 'c', unknown 'd'; a model that is trained with missing"),
+        (X[:, :2], y, "a,b", "missing 'c'; a model that is"),
+    ):
+        write_csv(tmp_path / "data.csv", rows, labels, columns)
+        code, out, err = kernbrook(*command)
+        assert (code, out, said in err) == (1, "", True), err
         assert Path("m").read_bytes() == before
-        return err
-
-    other = X.copy()
-    other[700, 1] += 0.001
-    write(other, y)
-    assert "the first 1500 rows here are not those that it has seen" in refused()
-    write(X, np.where(np.arange(1500) == 3, -y, y))
-    assert "the first 1500 rows here are not" in refused()
-    write(X[:1499], y[:1499])
-    assert "it has seen 1500 rows, here are 1499" in refused()
-    write(X, y, columns="a,b,d")
-    assert "missing 'c', unknown 'd'; a model that is trained with missing" in refused()
-    write(X[:, :2], y, columns="a,b")
-    assert "missing 'c'; a model that is" in refused()
-    write(X, y)
-    assert "nothing new" in kernbrook(*command, *BPAS)[2]
+    write_csv(tmp_path / "data.csv", X, y)
+    assert kernbrook(*command)[::2] == (0, "m was complete, nothing new\n")
 
 
 def limited(size):
@@ -376,10 +319,8 @@ def test_rows_without_labels(kernbrook, trained, tmp_path):
     write_svmlight(tmp_path / "narrow.svm", X[:, :2], np.zeros(300, dtype=int))
     assert kernbrook("predict", "m", "narrow.svm")[0] == 0
     (tmp_path / "one.csv").write_text("a,b,c\n1,2,oops\n")
-    assert (
-        "one.csv, line 2: column 'c': expected a number, found 'oops'"
-        in (kernbrook("predict", "m", "one.csv")[2])
-    )
+    said = "one.csv, line 2: column 'c': expected a number, found 'oops'"
+    assert said in kernbrook("predict", "m", "one.csv")[2]
 
 
 def test_models_of_other_origin(kernbrook, tmp_path):
@@ -394,17 +335,13 @@ def test_models_of_other_origin(kernbrook, tmp_path):
     assert "on 300 labelled rows" in err
     kernbrook("train", "new.csv", "--model", "trivial", "--recipe", "majority")
     assert set(kernbrook("predict", "trivial", "bare.csv")[1].split()) <= {"-1", "1"}
-    pool = [kb.Linear(), kb.Gaussian(sigma=1)]
-    for batch in (
-        kb.VotedKernelClassifier(pool),
-        kb.VotedKernelClassifierCV(pool, lams=[0.01], betas=[0.01]),
-    ):
-        kb.save(batch.fit(X, y), "batch")
-        expected = [str(label) for label in batch.predict(X)]
-        assert kernbrook("predict", "batch", "bare.csv")[1].splitlines() == expected
-        assert "does not ask for labels" in kernbrook("label", "batch", "bare.csv")[2]
-        said = kernbrook("train", "new.csv", "--model", "batch", "--resume")[2]
-        assert "learns from all data at once, not from a stream" in said
+    batch = kb.VotedKernelClassifierCV([kb.Linear()], lams=[0.01], betas=[0.01]).fit(X, y)
+    kb.save(batch, "batch")
+    expected = [str(label) for label in batch.predict(X)]
+    assert kernbrook("predict", "batch", "bare.csv")[1].splitlines() == expected
+    assert "does not ask for labels" in kernbrook("label", "batch", "bare.csv")[2]
+    said = kernbrook("train", "new.csv", "--model", "batch", "--resume")[2]
+    assert "learns from all data at once, not from a stream" in said
     pandas = pytest.importorskip("pandas")
     kb.save(kb.OnlineMKClassifier().fit(pandas.DataFrame(X, columns=list("abc")), y), "named")
     assert kernbrook("predict", "named", "bare.csv")[::2] == (0, "")
@@ -428,23 +365,16 @@ def test_what_predict_refuses(kernbrook, trained, tmp_path):
     write_csv(tmp_path / "new.csv", X, y)
     write_svmlight(tmp_path / "wide.svm", np.hstack([X, X]), y)
     kb.save(kb.recipes.make("spa"), "fresh")
-    kb.save(kb.recipes.make("majority").fit(X, y), "trivial")
-    kb.save(kb.recipes.make("kernbrook-active"), "number")
     (tmp_path / "foreign").write_bytes(b"something else")
     for arguments, said in (
         (["m", "wide.svm"], "wide.svm, line 1: found '4:"),
         (["m", "wdbc"], "wdbc: expected 3 features, found 30"),
-        (["m", "absent.csv"], "absent.csv: no such file"),
         (["absent", "new.csv"], "absent: there is no such file"),
         (["foreign", "new.csv"], "foreign: empty, damaged or not a saved model"),
         (["fresh", "new.csv"], "fresh: a model that has not learned anything"),
-        (["trivial", "new.csv", "--scores"], "scores: TrivialClassifier has none"),
-        (["number", "new.csv"], "number: a model that has not learned anything"),
         (["m", "new.csv", "--label", "sort"], "unknown column 'sort': known: a, b, c, kind"),
         (["m", "new.csv", "--output", "absent/out"], "there is no folder"),
-        (["m", "new.csv", "--output", "/dev/full"], "not an ordinary file"),
         (["m", "new.csv", "--output", "new.csv"], "new.csv is read by this command"),
-        (["m", "new.csv", "--output", "m"], "m is read by this command"),
     ):
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         code, _, err = kernbrook("predict", *arguments)
@@ -461,10 +391,8 @@ def test_outputs_that_take_no_more(kernbrook, trained):
     kernbrook("train", "checkerboard:2000", "--model", "m", "--overwrite", *BPAS)
     with open("/dev/full", "w") as full, process(*command, stdout=full) as done:
         _, err = done.communicate(timeout=100)
-    assert (done.returncode, err) == (
-        1,
-        "kernbrook: cannot write standard output: No space left on device\n",
-    )
+    said = "kernbrook: cannot write standard output: No space left on device\n"
+    assert (done.returncode, err) == (1, said)
     with process(*command, "--output", "out", preexec_fn=lambda: limited(30_000)) as done:
         _, err = done.communicate(timeout=100)
     assert done.returncode == 1

@@ -177,8 +177,3 @@ def test_the_study_of_cap_and_divisor(folder, told, monkeypatch):
     assert few < many  # a greater cap keeps more
     assert spa["n_support"].x == (1.0, 4.0)
     assert spa["n_support"].mean[0] > spa["n_support"].mean[1]  # a greater divisor keeps fewer
-
-
-def test_what_is_tried_is_allowed():
-    assert max(bomkl.CAP.places) <= min(line.settings["divisor"] for line in bomkl.CAP.lines)
-    assert min(bomkl.DIVISOR.places) >= 1

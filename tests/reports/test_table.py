@@ -35,13 +35,11 @@ def test_numbers_of_a_column_stand_under_each_other():
         (-1e300, 2, "-1.00e+300"), (1e8, 0, "100000000"), (float("inf"), 2, "inf"),
     ],
 )  # fmt: skip
-def test_fixed(value, digits, text):
+def test_digits(value, digits, text):
     assert fixed(value, digits) == text
-
-
-def test_seconds_have_three_digits():
-    shown = [seconds(value) for value in (0.0004, 0.5, 1.5, 12.34, 1234.5)]
-    assert shown == ["0.000", "0.500", "1.50", "12.3", "1234"]
+    assert [seconds(value) for value in (0.0004, 0.5, 12.34, 1234.5)] == [
+        "0.000", "0.500", "12.3", "1234"
+    ]  # fmt: skip
 
 
 def test_a_column_gets_rougher_as_far_as_it_may():
@@ -195,10 +193,8 @@ def test_strong_rows_and_groups_are_bold_where_there_is_colour():
     table = Table((NAMES, VALUES), ("a", "a", "b"), frozenset({1}))
     assert "\x1b" not in printed(table, no_color=True)
     lines = printed(table, force_terminal=True, color_system="standard").splitlines()
-    bold = {
-        line.split("m", 1)[1].split()[0].split("\x1b")[0] for line in lines if "\x1b[1m" in line
-    }
-    assert bold == {"a", "b", "two"}
+    bold = [line.split("m", 1)[1] for line in lines if "\x1b[1m" in line]
+    assert {text.split()[0].split("\x1b")[0] for text in bold} == {"a", "b", "two"}
 
 
 def test_names_are_not_markup():
@@ -209,14 +205,8 @@ def test_names_are_not_markup():
     assert "\\x1b[31m" in printed(Table((column,), title="\x1b[31m"))
 
 
-@pytest.mark.parametrize("width", [30, 80])
-def test_long_names_are_cut_before_numbers(width):
+def test_long_names_are_cut_before_numbers():
     names = Column("name", ("n" * 120, "two", "three"), kind="text")
-    text = printed(Table((names, VALUES)), width)
+    text = printed(Table((names, VALUES)), 30)
     assert "16.25 ± 10.50*" in text
     assert "nn…" in text
-
-
-def test_the_signs_of_a_column_stand_under_each_other():
-    lines = printed(Table((NAMES, VALUES))).splitlines()
-    assert len({line.index("±") for line in lines if "±" in line}) == 1

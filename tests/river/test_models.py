@@ -1,4 +1,4 @@
-"""Our machines on dicts: the same as on arrays, while features and classes come and go."""
+"""Our machines on dicts: as on arrays, while features and classes come and go; River's checks."""
 
 import math
 import subprocess
@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from river import datasets, evaluate, metrics, preprocessing
+from river import checks, datasets, evaluate, metrics, preprocessing
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -52,20 +52,12 @@ def test_it_is_the_estimator_on_rows_with_zeros():
             np.testing.assert_allclose([*told.values()], full.predict_proba([seen])[0])
         model.learn_one(x, y)
         full.learn_one(X[i], y, classes=[False, True] if i == 0 else None)
-    assert model.estimator.n_features_in_ == 4
+    assert model.estimator.n_features_in_ == 4  # not one more for each name
     assert model.estimator.n_support_stored_ == full.n_support_stored_
     np.testing.assert_allclose(model.estimator.kernel_weights_, full.kernel_weights_)
 
 
-def test_the_machine_is_widened_seldom():
-    model, widths = small(), set()
-    for i in range(60):
-        model.learn_one({f"x{k}": float(k) for k in range(i + 1)}, i % 2 == 0)
-        widths.add(model.estimator.n_features_in_)
-    assert sorted(widths) == [1, 2, 3, 4, 6, 9, 13, 19, 28, 42, 63]
-
-
-@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, False])
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA])
 def test_what_is_missing_is_zero(missing):
     model, other = small(), small()
     for x, y in zip(ROWS[50:], TWO[50:], strict=True):
@@ -176,19 +168,6 @@ def test_of_a_recipe_or_an_estimator():
         kb.river.MKClassifier.of("raker")
     with pytest.raises(InputError, match=r"MKClassifier has no parameter on_bad_rows"):
         kb.river.MKClassifier.of(kb.OnlineMKClassifier(on_bad_rows="skip"))
-
-
-def test_the_order_of_names_says_nothing():
-    """Features that come together have their columns in alphabetical order."""
-    rng = np.random.default_rng(0)
-    one, other = (kb.river.MKClassifier(seed=0) for _ in range(2))
-    for i in range(30):
-        values = dict(zip("dbca"[: 2 + 2 * (i > 9)], rng.normal(size=4).tolist(), strict=False))
-        turned = dict(reversed(values.items()))
-        y = values["d"] > 0
-        assert one.predict_proba_one(values) == other.predict_proba_one(turned)
-        one.learn_one(values, y)
-        other.learn_one(turned, y)
 
 
 @pytest.mark.parametrize(
@@ -316,3 +295,38 @@ def test_without_river():
     program = "import sys; sys.modules['river'] = None; import kernbrook as kb; kb.river"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "ImportError: kb.river needs River: pip install river" in done.stderr
+
+
+# -- River's own checks, of every class ------------------------------------------------------------
+
+
+CLASSES = [getattr(kb.river, name) for name in kb.river.__all__]
+LONG = [pytest.mark.slow, pytest.mark.long]
+CHECKS = [
+    pytest.param(
+        *(cls(**parameters), check),
+        id=f"{cls.__name__}-{i}-{check.__name__}",
+        # Its dictionaries grow or do not, whatever the parameters: once a class does.
+        marks=LONG if which and check.__name__ == "check_bounded_memory_growth" else (),
+    )
+    for cls in CLASSES
+    for which, parameters in enumerate(cls._unit_test_params())
+    for i, check in enumerate(checks.yield_checks(cls(**parameters)))
+]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("model", "check"), CHECKS)
+def test_a_check_of_river(model, check):
+    check(model.clone())
+
+
+def test_there_are_checks_of_what_is_promised():
+    """Those that were asked for by name are among them, and none is skipped."""
+    names = {test.id.split("-")[0] + " " + test.id.split("-")[2] for test in CHECKS}
+    for name in ("MKClassifier", "MKRegressor", "KernelFeatures"):
+        for check in ("emerging_features", "disappearing_features", "pickling"):
+            assert f"{name} check_{check}" in names
+    assert "MKClassifier check_learn_many_matches_learn_one" in names
+    assert "MKRegressor check_learn_many_matches_learn_one" in names
+    assert all(not cls(**next(iter(cls._unit_test_params())))._unit_test_skips() for cls in CLASSES)

@@ -42,8 +42,9 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("index", [["id"], ["id", "b"], ["b", "id"]])
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    ("name", "index"), [*zip(WRITERS, (["id"], ["id", "b"], ["b", "id"]), strict=True)]
+)
 def test_the_index_of_pandas_is_no_feature(tmp_path, frame, name, index):
     made = frame.set_index(index)
     WRITERS[name](made, tmp_path / name)
@@ -98,7 +99,7 @@ def test_a_folder_with_more_parquet_files_below(tmp_path, frame):
         open_stream(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["more.csv", "part-1.parquet.gz", "part-1.arrow", "some.jsonl"])
+@pytest.mark.parametrize("name", ["more.csv", "part-1.parquet.gz"])
 def test_a_folder_with_other_data(tmp_path, frame, name):
     frame.to_parquet(tmp_path / "part-0.parquet")
     (tmp_path / "README.txt").write_text("rows of a test")
@@ -175,21 +176,17 @@ def test_sparse_columns_of_pandas(frame):
     np.testing.assert_array_equal(open_stream(sparse).read()[0], dense.to_numpy()[:, :2])
 
 
-@pytest.mark.parametrize("kind", ["pandas", "pyarrow"])
-def test_two_columns_of_one_name(kind):
-    frame = pandas.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
-    if kind == "pyarrow":
-        frame = pa.table([[1], [2], [3]], names=["a", "b", "a"])
-    for refused in (lambda: kb.TableEncoder().fit(frame), lambda: open_stream(frame)):
-        with pytest.raises(InputError, match="two columns are called 'a'"):
-            refused()
-
-
-@pytest.mark.parametrize("columns", [[("a", "b"), ("a", "c")], [0, 1]])
-def test_columns_that_are_not_named_by_text(columns):
-    index = pandas.MultiIndex.from_tuples(columns) if columns[0] else columns
-    with pytest.raises(InputError, match="expected columns named by text, found"):
-        kb.TableEncoder().fit(pandas.DataFrame([[1, 2]], columns=index))
+def test_names_of_columns():
+    for frame in (
+        pandas.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
+        pa.table([[1], [2], [3]], names=["a", "b", "a"]),
+    ):
+        for read in (kb.TableEncoder().fit, open_stream):
+            with pytest.raises(InputError, match="two columns are called 'a'"):
+                read(frame)
+    for index in (pandas.MultiIndex.from_tuples([("a", "b"), ("a", "c")]), [0, 1]):
+        with pytest.raises(InputError, match="expected columns named by text, found"):
+            kb.TableEncoder().fit(pandas.DataFrame([[1, 2]], columns=index))
 
 
 def test_values_of_several_kinds():
@@ -210,17 +207,5 @@ def test_values_of_several_kinds():
     frame["y"] = pandas.Series([1j, "x", [5]], dtype=object)
     with pytest.raises(InputError, match="column 'y': expected numbers or text, found 1j"):
         open_stream(frame, encoder=kb.TableEncoder(levels, missing="last"))
-    with pytest.raises(
-        InputError, match="column 'a': a whole number of thousands of digits, which"
-    ):
+    with pytest.raises(InputError, match="'a': a whole number of thousands of digits, which"):
         kb.fit_table([{"a": 10**5000, "y": "n"}, {"a": 1, "y": "p"}], label="y")
-
-
-def test_integers_of_128_bits():
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"a": [2**100, 1], "b": [2**100, 1], "y": [1, 2]}, strict=False)
-    frame = frame.with_columns(
-        polars.Series(name, [2**100, 1], dtype=polars.Int128) for name in "ab"
-    )
-    X, _ = open_stream(frame, encoder=kb.TableEncoder({"b": [2**100]})).read()
-    assert X.tolist() == [[2.0**100, 1, 0], [1, 0, 1]]

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.cli.main import run
-from kernbrook.errors import DataFileError, DataFileWarning, InputError, UnknownNameError
+from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.evaluation import open_like
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams import bytes as data_files
-from kernbrook.streams import csv as csv_header
 from kernbrook.streams.csv import csv_lines, read_header, whole_rows
 
 
@@ -81,7 +80,7 @@ def test_train_opens_a_small_file_twice_at_most(write, monkeypatch):
     assert len(opened) in (1, 2)
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.svm", "rows.csv.gz", "rows"])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.svm", "rows.csv.gz", "rows"])
 def test_a_small_file_is_opened_once(write, monkeypatch, name):
     """Its format, separator, header, columns and labels are found in what was read then."""
     opened, ordinary = [], open
@@ -117,14 +116,6 @@ def test_how_often_the_rows_of_a_long_file_are_read(write, monkeypatch, nothing_
     assert sum(lengths) - 3 * path.stat().st_size in range(1, 1701)
 
 
-def test_who_writes_to_a_chunk_does_not_change_the_stream(write):
-    stream = open_stream(write("mine.csv", "a,label\n1,x\n2,y\n"))
-    for _ in range(2):
-        X, y = stream.read()
-        assert (X.tolist(), y.tolist()) == ([[1], [2]], ["x", "y"])
-        X[:], y[:] = 7, "z"
-
-
 def test_classes_that_are_known_without_a_reading(write, monkeypatch):
     path = write("some.csv", "a,label\n" + "".join(f"1,{i}\n" for i in (7, 8, 7, 9)))
     assert open_stream(path).classes().tolist() == [7, 8, 9]
@@ -140,7 +131,7 @@ def test_what_the_format_allows(write, assert_chunks_agree):
     stream = open_stream(write("all.csv", text))
     X, y = stream.read()
     np.testing.assert_array_equal(X, [[1.5, 2], [0.5, -30], [5, 0.001]])
-    assert y.tolist() == ["u", "v", "v"]
+    assert (stream.feature_names, y.tolist()) == (["a", 'b "x"'], ["u", "v", "v"])
     assert_chunks_agree(stream, (1, 2))
 
 
@@ -151,7 +142,7 @@ def test_what_the_format_allows(write, assert_chunks_agree):
         lambda d: st.lists(
             st.tuples(
                 st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=d, max_size=d),
-                st.text(alphabet="ab,\"' é", min_size=1).map(str.strip).filter(bool),
+                st.text(alphabet="ab,;\n\"' é", min_size=1).map(str.strip).filter(bool),
             ),
             min_size=1,
             max_size=20,
@@ -173,7 +164,7 @@ def test_what_python_writes_comes_back(tmp_path_factory, rows, block_bytes):
     assert y.tolist() == [label for _, label in rows]
 
 
-ODD = ["+3", " 4 ", '"5"', "6.", "", "NA", '" 7 "', " NA ", "−8"]
+ODD = ["+3", "", '" 7 "', " NA ", "−8"]
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -190,38 +181,19 @@ def test_numbers_as_programs_write_them_and_as_people_do_agree(write, monkeypatc
         again, labels = open_stream(path, encoder=encoder).read()
     np.testing.assert_array_equal(X, again)
     assert y.tolist() == labels.tolist()
-    value = {" 4 ": 4, '"5"': 5, '" 7 "': 7, "−8": -8}
+    value = {'" 7 "': 7, "−8": -8}
     gap = odd.strip() in ("", "NA")
     assert X[9, 1] == (2.5 if gap else value.get(odd) or float(odd))
 
 
-@pytest.mark.parametrize("first", ["numbers", "words"])
-def test_a_column_has_numbers_or_true_and_false_in_all_blocks(write, monkeypatch, first):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
-    parts = {"numbers": "1,x\n0,y\n" * 9, "words": "true,x\nfalse,y\n" * 9}
-    then = next(part for part in parts if part != first)
-    X, _ = open_stream(write("one.csv", "a,label\n" + parts[first])).read()
-    assert X[:2].tolist() == [[1], [0]]
-    with pytest.raises(DataFileError, match=r"line 20: column 'a': expected (a number|true or f)"):
-        open_stream(write("two.csv", "a,label\n" + parts[first] + parts[then]))
-
-
 BAD_LINES = [
-    (
-        "1,abc,x",
-        "column 'b': expected a number, found 'abc'; categorical .--categorical b. or",
-    ),
+    ("1,abc,x", "column 'b': expected a number, found 'abc'; categorical .--categorical b. or"),
     ("1,\x1b[2J,x", r"column 'b': expected a number, found '\\x1b\[2J'"),
-    ("1,true,x", "column 'b': expected a number, found 'true'"),
     ("1,1_0,x", "column 'b': expected a number, found '1_0'"),
     ("1,0x1,x", "column 'b': expected a number"),
     ("1," + "z" * 300 + ",x", r"z\.\.\.'"),
     ("1,,x", "column 'b': missing value"),
-    (",1,x", "column 'a': missing value"),
-    ("1,?,x", "column 'b': missing value"),
-    ("1,NaN,x", "column 'b': missing value"),
     ("1,inf,x", "column 'b': 'inf' is not finite"),
-    ("1,-Infinity,x", "is not finite"),
     ("1,1e999,x", "'1e999' is not finite"),
     ("1,2," + "x" * 1001, "column 'label': a label of over 1,000 characters"),
     ("1,2," + "1" * 1001, "column 'label': a label of over 1,000 characters"),
@@ -232,10 +204,9 @@ BAD_LINES = [
 ]
 
 
-@pytest.mark.parametrize("block_bytes", [1 << 20, 20])
 @pytest.mark.parametrize(("line", "problem"), BAD_LINES)
-def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, block_bytes):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem):
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     line = line if isinstance(line, bytes) else line.encode()
     path = write("bad.csv", b'\na,b,label\n1,2,x\n\n1,2,"y"\n' + line + b"\n1,2,x\n")
     with pytest.raises(DataFileError, match=problem) as caught:
@@ -247,15 +218,9 @@ def test_the_line_and_the_column_are_named(write, monkeypatch, line, problem, bl
 @pytest.mark.parametrize(
     ("header", "hint"),
     [
-        (
-            "species,a",
-            r"found 'setosa'; .*, or is it the label\? --label species$",
-        ),
+        ("species,a", r"found 'setosa'; .*, or is it the label\? --label species$"),
         ("my species,a", r"is it the label\? --label 'my species'$"),
-        (
-            "species,label",
-            r"'setosa'; categorical \(--cat.* species\) or drop \(--drop species\)$",
-        ),
+        ("species,label", r"'setosa'; categorical \(--cat.* species\) or drop \(--drop species\)$"),
     ],
 )
 def test_text_may_be_the_label(write, header, hint):
@@ -267,7 +232,7 @@ def test_text_may_be_the_label(write, header, hint):
     assert open_stream(path, label=header.split(",")[0]).n_rows == 2
 
 
-@pytest.mark.parametrize("near", ["9007199254740993", "-9007199254740993", "123456789012345678901"])
+@pytest.mark.parametrize("near", ["-9007199254740993", "123456789012345678901"])
 def test_integers_that_a_float_does_not_hold(write, near):
     text = f"a,label\n1,2\n1,{near}\n"
     with pytest.raises(DataFileError, match=f"line 3: column 'label': a 64-bit float .* {near}: "):
@@ -284,7 +249,6 @@ def test_integers_that_a_float_does_not_hold(write, near):
         ("a\n1\n", r"line 1: .* parted by commas, found one column, 'a'; .* sep \(--sep\)$"),
         ('a,"b\n1,2\n', "line 1: a quoted value of the row that begins here does not end"),
         ("a,b,a\n1,2,3\n", "line 1: two columns are called 'a'"),
-        ("a,label\n", "no row of data"),
         ("a,label", "no row of data"),
         ("\n\n", "the file has no line"),
     ],
@@ -292,15 +256,6 @@ def test_integers_that_a_float_does_not_hold(write, near):
 def test_headers(write, text, problem):
     with pytest.raises(DataFileError, match=problem):
         open_stream(write("head.csv", text))
-
-
-def test_wrong_width(write):
-    path = write("w.csv", "a,b,label\n1,2,3\n")
-    assert open_stream(path, n_features=2).n_features == 2
-    with pytest.raises(DataFileError, match=r"w\.csv, line 1: expected 5 features, found 2"):
-        open_stream(path, n_features=5)
-    with pytest.raises(InputError, match="n_features must be a positive integer"):
-        open_stream(path, n_features=0)
 
 
 @pytest.mark.parametrize(
@@ -321,20 +276,16 @@ R_ROWS = '"a"{0}"b"{0}"y"\n"1"{0}1.5{0}2{0}"no"\n"2"{0}2.5{0}3{0}"yes"\n'
 NO_COMMENT = "lines that begin with # are no comments in a CSV file: sed '/.#/d' takes them out"
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("separator", "text", "message"),
     [
-        (
-            R_ROWS,
-            "line 2: expected 3 values, found 4; has the first column no name, as in what R's",
-        ),
-        ("# made by me\na{0}b{0}y\n1{0}2{0}no\n", f"line 1: .*; {NO_COMMENT}$"),
-        ("a{0}b{0}y\n# row\n1{0}2{0}no\n", f"line 2: expected 3 values, found 1; {NO_COMMENT}$"),
-        ("a{0}b{0}y\n1{0}2{0}no\n1{0}2{0}3{0}no\n", "line 3: expected 3 values, found 4$"),
+        (",", R_ROWS, "line 2: expected 3 values, found 4; has the first column no name, as in "),
+        (";", R_ROWS, "line 2: expected 3 values, found 4; has the first column no name, as in "),
+        ("\t", "# made by me\na{0}b{0}y\n1{0}2{0}no\n", f"line 1: .*; {NO_COMMENT}$"),
+        (";", "a{0}b{0}y\n# row\n1{0}2{0}no\n", f"line 2: .* 3 values, found 1; {NO_COMMENT}$"),
     ],
 )
-def test_what_r_writes_and_comments_are_named(tmp_path, text, message, separator):
+def test_what_r_writes_and_comments_are_named(tmp_path, separator, text, message):
     path = tmp_path / "a.csv"
     path.write_text(text.format(separator))
     with pytest.raises(DataFileError, match=message):
@@ -344,33 +295,10 @@ def test_what_r_writes_and_comments_are_named(tmp_path, text, message, separator
 # -- without a label -------------------------------------------------------------------------------
 
 
-def test_every_column_is_a_feature(write, assert_chunks_agree):
-    X = np.random.default_rng(0).normal(size=(150, 3))
-    X[:, 1] = np.arange(150)
-    for last in (1, 2):  # whole numbers, or not
-        Z = X[:, [0, 3 - last, last]]
-        text = "a,c,b\n" + "".join(",".join(map(repr, row)) + "\n" for row in Z.tolist())
-        stream = open_like(None, write("rows.csv", text))
-        assert (stream.name, stream.n_features, stream.n_rows) == ("rows", 3, 150)
-        assert not stream.labelled
-        assert stream.classes() is None
-        read, y = stream.read()
-        np.testing.assert_array_equal(read, Z)
-        assert read.flags.c_contiguous
-        assert y.tolist() == [0] * 150
-        assert_chunks_agree(stream)
-
-
-def test_one_column(write):
-    assert open_like(None, write("a.csv", "a\n1\n2\n"), n_features=1).read()[0].tolist() == [
-        [1], [2]
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        *(("a.csv", text) for text in ("\n\n\n", "\ufeff", "\ufeff\n\r\n", "\r\r")),
+        *(("a.csv", text) for text in ("\n\n\n", "\ufeff\n\r\n")),
         ("a.csv.gz", gzip.compress(b"", mtime=0)),
         ("a.csv.bz2", bz2.compress(b"")),
     ],
@@ -393,30 +321,22 @@ NAMES = "are taken as the names of the columns, not as data"
     ("text", "is_data", "said"),
     [
         ("a,b,label\n1,2,3\n", False, None),
-        ("1,2,3\n4,5,6\n", True, DATA),
         ("5.1,3.5,setosa\n4.9,3.0,setosa\n", True, DATA),
         ("setosa,5.1,3.5\n9,4.9,3.0\n setosa ,1,2\n", True, DATA),
         ('5.1,3.5,"a, b"\n4.9,3.0,"a, b"\n', True, DATA),
         ("5.1,,1\n4.9,3.0,0\n", True, DATA),  # the missing value is then named
-        ("1,?,3\n4,5,6\n", True, DATA),
         ("nan,inf,3\n4,5,6\n", True, DATA),
         ("1,2,3", True, DATA),
         ('"1","2","3"\n"4","5","6"\n', True, DATA),
         ("2019,2020,growth\n1.5,2.5,up\n2,3,down\n", False, "numbers and a word " + NAMES),
-        ("2019,2020,growth\n1.5,2.5,3\n", False, NAMES),
         ("0,1,2\n1.5,2.5,3\n", False, "0, 1, ... " + NAMES),
         (",0,1\n0,2.5,3\n", False, "0, 1, ... " + NAMES),
         ("0,1,label\n1.5,2.5,3\n", False, None),
-        ("0,1,no\n1,0,no\n", True, DATA),
         ("male,5.1,no\nfemale,4,yes\nmale,1,no\n", True, DATA),
-        ("39, State-gov, <=50K\n50, Self, >50K\n38, Private, <=50K\n", True, DATA),
         ('39, "State-gov", <=50K\n50, "Self", >50K\n38, "State-gov", <50K\n', True, DATA),
         ("p,x,s\ne,y,s\np,x,t\n", True, DATA),  # words alone
-        ("p,p,s\ne,p,s\np,x,t\n", True, DATA),
         ("p,?,s\ne,4,s\np,x,t\n", True, DATA),
         ("y,age,name\ny,23,ann\nn,3,bob\n", False, None),
-        ("y,size,name\ny,big,ann\nn,small,bob\n", False, None),
-        ("id,2019,2020\n7,1.5,2.5\n8,2,3\n", False, "numbers and a word " + NAMES),
         ("id,name,2020\n7,ann,2.5\n8,bob,3\n", False, "numbers and words " + NAMES),
     ],
 )
@@ -428,11 +348,10 @@ def test_what_the_first_row_is(write, text, is_data, said):
     assert (said is None) == (header.told == "")
 
 
-@pytest.mark.parametrize("block_bytes", [1 << 20, 7])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
-def test_no_row_is_lost(write, monkeypatch, block_bytes, end):
+def test_no_row_is_lost(write, monkeypatch, end):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 7)
     text = end.join(["", "5.8,2.8,virginica", "6,2.2,versicolor", "5.5,4.2,virginica", ""])
     path = write("bare.csv", text)
     expected = pandas.read_csv(path, header=None)
@@ -456,25 +375,11 @@ def test_the_label_of_a_file_without_a_header(write):
         open_stream(path, label="species")
 
 
-def test_names_in_the_header(write):
-    named = read_header(write("a.csv", '\n\n a ,"b, c",\u00e7\n1,2,3\n'))
-    assert named.names == ["a", "b, c", "\u00e7"]
-    assert read_header(write("b.csv", "\ufeffa,b")).names == ["a", "b"]
-    assert read_header(write("d.csv", "1.5,2,3\n4,5,6\n")).names == ["x1", "x2", "x3"]
-
-
 def test_no_header_and_no_label(write, assert_chunks_agree):
     with pytest.warns(DataFileWarning, match="taken as data"):
         stream = open_like(None, write("bare.csv", "5,2,1\n3,4,1\n"))
     assert stream.read()[0].tolist() == [[5, 2, 1], [3, 4, 1]]
     assert_chunks_agree(stream, (1, 2))
-
-
-def test_the_word_is_searched_for_in_rows_enough(write, monkeypatch):
-    monkeypatch.setattr(csv_header, "_LOOKED_AT", 3)
-    for between, is_data in ((2, True), (3, False)):
-        path = write("bare.csv", "1.5,a\n" + "2,b\n" * between + "3,a\n")
-        assert read_header(path).is_data == is_data
 
 
 @pytest.mark.parametrize(
@@ -483,7 +388,6 @@ def test_the_word_is_searched_for_in_rows_enough(write, monkeypatch):
         (",a,b", "012", None, True),
         (",a,b", "401", None, True),  # of rows in another order
         ("Unnamed: 0,a,b", "012", None, True),
-        (",a,b", ("0", "1.5", "2"), None, False),
         (",a,b", ("0", "-1", "2"), None, False),
         ("a,b,c", "012", None, False),
         (",a,b", "012", "", False),
@@ -495,15 +399,6 @@ def test_the_index_of_pandas_is_named(write, header, values, label, told):
         warnings.simplefilter("always")
         assert open_stream(path, label=label).n_features == 2
     assert ["the index that pandas writes" in str(w.message) for w in caught] == [True] * told
-
-
-def test_what_pandas_writes(write):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(20, 3)))
-    frame["kind"] = np.repeat(["x", "y"], 10)
-    assert open_stream(write("some.csv", frame.to_csv(index=False))).n_rows == 20
-    with pytest.warns(DataFileWarning, match="the first column, called '', seems to be the index"):
-        assert open_stream(write("some.csv", frame.to_csv())).n_features == 4
 
 
 def test_a_wide_header(write):
@@ -523,27 +418,15 @@ def test_a_name_that_is_too_long(write):
 @pytest.mark.parametrize(
     ("text", "known", "is_data"),
     [
-        ("2019,2020\n1,2\n", ["2019", "2020"], False),
         ("2019,2020,2021\n1,2,3\n", ["2021"], False),
         ("2019,2020\n1,2\n", ["2018"], True),
         ("0,1,2\n3,4,5\n", ["x1", "x2"], True),
         ("0,1,2\n3,4,5\n", ["x1", "x4"], False),
-        ("a,b,c\n3,4,5\n", ["x1", "x2"], True),
         ("p,x,s\np,x,s\n", ["s"], False),
-        ("x1,x2,x3\n3,4,5\n", ["x3"], False),
     ],
 )
 def test_names_that_are_known_decide(write, text, known, is_data):
     assert read_header(write("t.csv", text), known=known).is_data == is_data
-
-
-def test_names_that_somebody_gives_decide(write):
-    years = write("years.csv", "2019,2020,2021\n1,2,0\n3,4,1\n")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert open_stream(years, label="2021").read()[0].tolist() == [[1, 2], [3, 4]]
-        stream = open_stream(years, encoder=kb.TableEncoder(drop=["2020"]))
-        assert stream.read()[0].tolist() == [[1], [3]]
 
 
 def test_a_line_for_excel(write):
@@ -551,19 +434,17 @@ def test_a_line_for_excel(write):
         open_stream(write("t.csv", "sep=;\na;b\n1;2\n"))
 
 
-HEADED = [
-    ("city,kind,late\n", "Rome,bus,no\nOslo,tram,yes\nOslo,bus,yes\n"),
-    ("c;late\n", "1;no\n2,5;yes\n"),
-    ('"c"\t"l"\n', "p\tq\nr\ts\np\tq\nt\tq\n"),
-]
-
-
-@pytest.mark.parametrize("again", [str, str.upper, lambda text: "\ufeff" + text])
-@pytest.mark.parametrize("block_bytes", [1 << 20, 9])
-@pytest.mark.parametrize(("header", "rows"), HEADED)
-def test_a_header_that_comes_again(write, monkeypatch, header, rows, block_bytes, again):
+@pytest.mark.parametrize(
+    ("header", "rows", "again"),
+    [
+        ("city,kind,late\n", "Rome,bus,no\nOslo,tram,yes\nOslo,bus,yes\n", str.upper),
+        ("c;late\n", "1;no\n2,5;yes\n", lambda text: "\ufeff" + text),
+        ('"c"\t"l"\n', "p\tq\nr\ts\np\tq\nt\tq\n", str),
+    ],
+)
+def test_a_header_that_comes_again(write, monkeypatch, header, rows, again):
     """As `cat` puts files together: it is no row, and the first one is no data."""
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 9)
     path = write("all.csv", (header + rows + again(header).replace('"c"', "c")) * 2 + rows)
     auto = kb.TableEncoder("auto", decimal="," if ";" in header else ".")
     line = 2 + rows.count("\n")
@@ -594,9 +475,8 @@ def test_a_header_that_comes_again_in_another_order(write):
 
 
 VALUES = {
-    "plain": ["plain"],
-    'say "hi"': ['"say \\"hi\\""', '"say ""hi"""', ' "say \\"hi\\"" ', 'say "hi"'],
-    '5" pipe': ['"5\\" pipe"', '"5"" pipe"', '  "5"" pipe"'],
+    'say "hi"': ['"say ""hi"""', ' "say \\"hi\\"" ', 'say "hi"'],
+    '5" pipe': ['"5\\" pipe"', '  "5"" pipe"'],
     '"': ['"\\""', '""""'],
     'a,"b': ['"a,\\"b"', '"a,""b"'],
     'x"': ['"x\\""', '"x"""'],
@@ -607,12 +487,10 @@ VALUES = {
 CASES = [(value, written) for value, all_written in VALUES.items() for written in all_written]
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("block_bytes", [1 << 20, 12])
 @pytest.mark.parametrize(("value", "written"), CASES)
-def test_values_as_programs_write_them(write, monkeypatch, value, written, block_bytes):
+def test_values_as_programs_write_them(write, monkeypatch, value, written):
     """As labels of the reader for numbers, as levels, as names; beside an ordinary value."""
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 12)
     for ordinary in ("q", '"q"'):
         path = write("t.csv", f"n,label\n1,{ordinary}\n2,{written}\n3,{ordinary}\n")
         assert open_stream(path).read()[1].tolist() == ["q", value, "q"]
@@ -625,12 +503,6 @@ def test_values_as_programs_write_them(write, monkeypatch, value, written, block
         assert open_stream(path).feature_names == [value]
 
 
-@pytest.mark.parametrize("mark", [";", "\t", "|", " "])
-def test_other_separators(write, mark):
-    text = f'a{mark}label\n1{mark}"x \\"{mark}\\" y"\n2{mark}"z"\n'
-    assert open_stream(write("t.csv", text), sep=mark).read()[1].tolist() == [f'x "{mark}" y', "z"]
-
-
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -640,7 +512,6 @@ def test_other_separators(write, mark):
         ('2,"x\\"\n3,y\n4",z', "a backslash before a quote, which can be read in several ways"),
         ('2,"x', "a quoted value of the row that begins here does not end"),
         ('2,"x "y" z\nw",p', "a quoted value of the row that begins here does not end"),
-        ('2x"y,"z\n3,p', "a quoted value of the row that begins here does not end"),
         ('2x"y,3,"z', "a quoted value of the row that begins here does not end"),
         ('2,x"y', "an odd number of quotes; a value with a quote in it stands in quotes"),
     ],
@@ -664,11 +535,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("skip", ["error", "skip"])
-@pytest.mark.parametrize("block_bytes", [1 << 20, 7])
 @pytest.mark.parametrize("text", TEXTS)
-def test_values_of_several_lines(write, monkeypatch, block_bytes, text, skip):
+def test_values_of_several_lines(write, monkeypatch, text, skip):
     """As a label, a level, a name, what is dropped; the lines after it keep their numbers."""
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 7)
     value = TEXTS[text]
     path = write("t.csv", f"n,label\r\n1,q\r\n2,{text}\r\n3,q\r\n".replace("\n", "\r\n"))
     assert open_stream(path, on_bad_rows=skip).read()[1].tolist() == ["q", value, "q"]
@@ -701,23 +571,6 @@ def test_a_value_that_ends_too_late(write, monkeypatch):
 
 
 CELLS = st.text('ab,;"\\ é\n', max_size=8).filter(lambda text: text.strip() == text)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1), st.sampled_from(",;"))
-def test_what_pythons_writer_writes_is_left_as_it_is(rows, mark):
-    out = io.StringIO()
-    csv.writer(out, delimiter=mark, lineterminator="\n").writerows(rows)
-    lines = list(enumerate(out.getvalue().encode().splitlines(keepends=True), start=1))
-    blocks = whole_rows(Path("t.csv"), lines, mark)
-    try:
-        text = b"".join(csv_lines(Path("t.csv"), first, block, mark) for first, block in blocks)
-    except DataFileError:
-        assert '\\"' in out.getvalue()
-        return
-    assert text.count(b"\n") == len(lines)
-    read = csv.reader(text.decode().split("\n"), delimiter=mark)
-    assert [[cell.replace("\r", "\n") for cell in row] for row in read if row] == rows
 
 
 @settings(max_examples=100, deadline=None)

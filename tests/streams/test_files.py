@@ -30,7 +30,6 @@ def lz4(data):
 
 
 COMPRESS = {
-    "": bytes,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
@@ -38,23 +37,26 @@ COMPRESS = {
     ".lz4": lz4,
 }
 TEXTS = {".libsvm": SVMLIGHT, ".csv": CSV}
+# Each compression with a format: what is told apart by its name, or by its first line.
+PACKED = list(zip(COMPRESS, [".libsvm", ".csv", "", ".csv", ""], strict=True))
 
 
-@pytest.mark.parametrize("suffix", TEXTS)
-@pytest.mark.parametrize("compression", COMPRESS)
+@pytest.mark.parametrize(("compression", "suffix"), PACKED)
 def test_compressed_is_the_same(write, assert_chunks_agree, dense, suffix, compression):
-    plain = write(f"plain{suffix}", TEXTS[suffix])
-    packed = write(f"packed{suffix}{compression}", COMPRESS[compression](TEXTS[suffix].encode()))
-    stream = open_stream(packed)
+    text = TEXTS.get(suffix, CSV)
+    plain = write(f"plain{suffix}", text)
+    packed = COMPRESS[compression](text.encode())
+    stream = open_stream(write(f"packed{suffix}{compression}", packed))
     X, y = stream.read()
     expected_X, expected_y = open_stream(str(plain)).read()
     np.testing.assert_array_equal(dense(X), dense(expected_X))
     np.testing.assert_array_equal(y, expected_y)
     assert stream.name == "packed"
     assert_chunks_agree(stream, (999,))
+    assert open_stream(write(f"plain{suffix}", packed)).n_rows == stream.n_rows  # by its bytes
 
 
-@pytest.mark.parametrize("name", ["a.svm", "a.svmlight", "a.txt", "a.dat", "a.SVM", "a.dat.gz"])
+@pytest.mark.parametrize("name", ["a.svmlight", "a.txt", "a.SVM", "a.dat.gz"])
 def test_suffixes_of_svmlight(write, name):
     content = SVMLIGHT.encode()
     path = write(name, gzip.compress(content) if name.endswith(".gz") else content)
@@ -83,41 +85,27 @@ def test_unknown_suffix_and_unknown_format(write):
         open_stream(write("notes", "\n# hello\n"))
 
 
-@pytest.mark.parametrize("suffix", [*TEXTS, ""])
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst", ".lz4"])
-def test_truncated(write, suffix, compression):
+@pytest.mark.parametrize(("compression", "suffix"), PACKED)
+def test_what_is_packed_and_damaged(write, suffix, compression):
+    """Cut anywhere, changed in the middle, or not packed at all."""
     packed = COMPRESS[compression](CSV[:3000].encode())
     for size in [*range(6), *range(6, len(packed), 29), *range(len(packed) - 30, len(packed))]:
         path = write(f"cut{suffix}{compression}", packed[:size])
-        said = (
-            "the compressed data is truncated" if size > 5 else "found something else|is empty|cut"
-        )
+        said = "compressed data is truncated" if size > 5 else "found something else|is empty|cut"
         with pytest.raises(DataFileError, match=said) as found:
             open_stream(path)
         assert "line 0" not in str(found.value)
-
-
-@pytest.mark.parametrize("suffix", [*TEXTS, ""])
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
-def test_corrupt(write, suffix, compression):
-    packed = bytearray(COMPRESS[compression](CSV.encode()))
-    middle = len(packed) // 2
-    packed[middle : middle + 30] = bytes(range(30))
-    with pytest.raises(DataFileError, match="the compressed data is corrupt"):
-        open_stream(write(f"bad{suffix}{compression}", bytes(packed)))
-
-
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])
-def test_not_compressed_as_named(write, compression):
     with pytest.raises(DataFileError, match="as its name says"):
         open_stream(write(f"plain.libsvm{compression}", SVMLIGHT))
+    if compression != ".lz4":
+        changed = bytearray(COMPRESS[compression](CSV.encode()))
+        middle = len(changed) // 2
+        changed[middle : middle + 30] = bytes(range(30))
+        with pytest.raises(DataFileError, match="the compressed data is corrupt"):
+            open_stream(write(f"bad{suffix}{compression}", bytes(changed)))
 
 
-def test_compressed_without_the_name(write):
-    assert open_stream(write("packed.libsvm", lzma.compress(SVMLIGHT.encode()))).n_rows == 5000
-
-
-@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a.csv.gz", "a.libsvm.xz", "a"])
+@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a.csv.gz", "a"])
 def test_empty(write, name):
     with pytest.raises(DataFileError, match=r": the file is empty$"):
         open_stream(write(name, ""))
@@ -134,20 +122,15 @@ def test_binary_junk(write, name):
 
 
 @pytest.mark.parametrize("as_path", [str, Path])
-def test_folder(tmp_path, as_path):
+def test_folder_and_missing(tmp_path, as_path):
     with pytest.raises(DataFileError, match="a folder, where a file was expected"):
         open_stream(as_path(tmp_path))
-
-
-@pytest.mark.parametrize("name", ["no.libsvm", "no.csv.gz", "no"])
-def test_missing(tmp_path, name):
-    with pytest.raises(DataFileError, match=r": no such file$"):
-        open_stream(tmp_path / name)
-    with pytest.raises(DataFileError, match=r": no such file$"):
-        open_stream(str(tmp_path / name))
-    if "." in name:
+    for name in ("no.csv.gz", "no", "no.csvv"):
+        with pytest.raises(DataFileError, match=r": no such file$"):
+            open_stream(as_path(tmp_path / name))
+    for name in ("no.csv.gz", "no.csvv"):
         with pytest.raises(DataFileError, match=rf"^{name}: no such file$"):
-            open_stream(name)
+            open_stream(as_path(name))
 
 
 def test_permission_denied(write, monkeypatch):
@@ -172,29 +155,23 @@ def with_ends(text, end):
     return "".join(line + ("\r", "\n", "\r\n")[i % 3] for i, line in enumerate(lines))
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("block_bytes", [1 << 20, 1000, 7])
 @pytest.mark.parametrize("suffix", TEXTS)
 @pytest.mark.parametrize("end", ENDS, ids=ENDS.values())
-def test_ends_of_lines(write, monkeypatch, dense, end, suffix, block_bytes):
+def test_ends_of_lines(write, monkeypatch, dense, end, suffix):
     text = "\n".join(TEXTS[suffix].split("\n")[:60]) + "\n"
     text = text if suffix == ".csv" else f"# words\n{text}"
     X, y = open_stream(write(f"one{suffix}", text)).read()
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 7)
     path = write(f"other{suffix}", with_ends(text, end))
     for _ in range(2):
         again_X, again_y = open_stream(path).read()
         np.testing.assert_array_equal(dense(again_X), dense(X))
         np.testing.assert_array_equal(again_y, y)
         path = write(f"other{suffix}", with_ends(text, end).rstrip("\r\n"))
-
-
-def test_the_line_is_named_whatever_ends_it(write):
-    for end in ("\n", "\r\n", "\r"):
-        for suffix, text in ((".csv", "a,label\n1,2\nx,3\n"), (".svm", "\n1 1:1\n1 1:x\n")):
-            with pytest.raises(DataFileError, match="line 3: ") as caught:
-                open_stream(write(f"bad{suffix}", text.replace("\n", end)))
-            assert caught.value.line == 3
+    bad = with_ends({".csv": "a,label\n1,2\nx,3\n", ".libsvm": "\n1 1:1\n1 1:x\n"}[suffix], end)
+    with pytest.raises(DataFileError, match="line 3: ") as caught:
+        open_stream(write(f"bad{suffix}", bad))
+    assert caught.value.line == 3
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
@@ -205,8 +182,10 @@ def test_a_device_is_refused(device):
         open_stream(device)
 
 
-@pytest.mark.parametrize("name", ["rows", "rows.tsv", "rows.csv", "rows.txt", "rows.dat"])
-@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("rows", ";"), ("rows", "\t"), ("rows.tsv", ","), ("rows.csv", "|"), ("rows.dat", ";")],
+)
 def test_other_separators(write, assert_chunks_agree, name, mark):
     text = "a,b,label\n1,2,x\n.5,-4e1,y\n".replace(",", mark)
     stream = open_stream(write(name, text))
@@ -229,19 +208,6 @@ def test_what_does_not_print(write):
     assert stream.name == r"b\x1b[31m"
 
 
-def test_an_endless_line(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 100)
-    monkeypatch.setattr("kernbrook.streams.limits.LONGEST_LINE", 1000)
-    with pytest.raises(DataFileError, match="line 2: a line of over"):
-        open_stream(write("long.libsvm", "1 1:1\n" + "1 " * 1000))
-
-
-def test_a_line_longer_than_a_block(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 100)
-    line = "1 " + " ".join(f"{i}:1" for i in range(1, 300))
-    assert open_stream(write("long.libsvm", f"{line}\n{line}")).read()[0].sum() == 2 * 299
-
-
 def peak(work):
     """Bytes that Python and NumPy held at once meanwhile."""
     tracemalloc.start()
@@ -253,17 +219,13 @@ def peak(work):
 
 
 def test_lines_without_data_take_no_room(write):
-    """For each of these blocks, 32 bytes a line were kept."""
+    """For each of these blocks, 32 bytes a line were kept; a colon alone has no room for a pair."""
     open_stream(write("warm.svm", SVMLIGHT))
     for line in ("\n", "# words\n", "1 qid:3 qid:4 qid:5 qid:6 qid:7 1:1\n"):
         text = line * (40_000_000 // len(line)) + "1 1:1\n"
         path = write("blank.svm.gz", gzip.compress(text.encode(), 1))
         del text
         assert peak(lambda path=path: open_stream(path)) < 60e6
-
-
-def test_a_long_line_of_colons(write):
-    """Each has room for a pair, which has four letters at least."""
     path = write("colons.svm", "1 " + ":" * 10_000_000)
 
     def refused():
@@ -273,21 +235,7 @@ def test_a_long_line_of_colons(write):
     assert peak(refused) < 150e6
 
 
-def test_a_long_label_among_short_ones(write):
-    text = "a,label\n" + "1,x\n" * 250_000 + "2," + "y" * 1000 + "\n"
-    path = write("long.csv", text)
-    open_stream(write("warm.csv", CSV))
-
-    def read():
-        stream = open_stream(path)
-        assert sum(len(y) for _, y in stream.chunks(1000)) == 250_001
-
-    assert peak(read) < 120e6  # in one piece, the labels alone would be 1 GB
-
-
-@pytest.mark.parametrize(
-    ("suffix", "compression"), [(suffix, ("", ".gz")[i % 2]) for i, suffix in enumerate(TEXTS)]
-)
+@pytest.mark.parametrize(("suffix", "compression"), [(".libsvm", ""), (".csv", ".gz")])
 def test_memory_does_not_grow_with_the_file(write, suffix, compression):
     if suffix == ".csv":
         line = ",".join(["0.123456"] * 10) + ",1\n"
@@ -354,10 +302,8 @@ def written(path, data):
     return thread
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-@pytest.mark.parametrize("compression", COMPRESS)
-def test_standard_input(write, piped, kept, assert_chunks_agree, dense, kind, compression):
-    data = COMPRESS[compression](TEXTS[kind].encode())
+@pytest.mark.parametrize("data", [CSV.encode(), gzip.compress(SVMLIGHT.encode())])
+def test_standard_input(write, piped, kept, assert_chunks_agree, dense, data):
     X, y = open_stream(write("rows", data)).read()
     piped(data)
     stream = open_stream("-")
@@ -366,6 +312,36 @@ def test_standard_input(write, piped, kept, assert_chunks_agree, dense, kind, co
     np.testing.assert_array_equal(again_y, y)
     assert stream.name == "standard input"
     assert_chunks_agree(stream, (999,))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no numbers as files here")
+def test_a_process_substitution():
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"1 1:1\n-1 2:1\n")
+        os.close(writing)
+        stream = open_stream(f"/dev/fd/{reading}")
+        assert (stream.n_rows, stream.name) == (2, f"/dev/fd/{reading}")
+    finally:
+        os.close(reading)
+
+
+def test_what_may_come_through_a_pipe(piped, tmp_path, monkeypatch):
+    """Nothing, a bad line; and what is no pipe, but a file of that name."""
+    for data, said in (
+        (b"", ": nothing came through it$"),
+        (b"1 1:x\n", ", line 1: expected a nu"),
+    ):
+        piped(data)
+        with pytest.raises(DataFileError, match=f"^standard input{said}"):
+            open_stream("-")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataFileError, match=r"^standard input: it is closed$"):
+        open_stream("-")
+    monkeypatch.chdir(tmp_path)
+    Path("-").write_text("1 1:1\n")
+    for source in ("./-", Path("-")):
+        assert open_stream(source).n_rows == 1
 
 
 def test_passes_side_by_side(piped, kept, monkeypatch):
@@ -380,7 +356,7 @@ def test_passes_side_by_side(piped, kept, monkeypatch):
 
 
 @FIFO
-@pytest.mark.parametrize("name", ["rows.libsvm", "rows", "rows.svm.gz"])
+@pytest.mark.parametrize("name", ["rows", "rows.svm.gz"])
 def test_a_named_pipe(tmp_path, write, dense, name):
     """Read twice, each reading would have a part of the rows."""
     data = SVMLIGHT.encode()
@@ -395,41 +371,6 @@ def test_a_named_pipe(tmp_path, write, dense, name):
         np.testing.assert_array_equal(dense(again_X), dense(X))
         np.testing.assert_array_equal(again_y, y)
         assert stream.name == "rows"
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no numbers as files here")
-def test_a_process_substitution():
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, b"1 1:1\n-1 2:1\n")
-        os.close(writing)
-        stream = open_stream(f"/dev/fd/{reading}")
-        assert stream.n_rows == 2
-        assert stream.name == f"/dev/fd/{reading}"
-    finally:
-        os.close(reading)
-
-
-def test_nothing_comes(piped, monkeypatch):
-    piped(b"")
-    with pytest.raises(DataFileError, match=r"^standard input: nothing came through it$"):
-        open_stream("-")
-    monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(DataFileError, match=r"^standard input: it is closed$"):
-        open_stream("-")
-
-
-def test_a_bad_line_is_named(piped):
-    piped(b"1 1:1\n1 1:x\n")
-    with pytest.raises(DataFileError, match=r"^standard input, line 2: expected a number"):
-        open_stream("-")
-
-
-def test_a_file_of_that_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("-").write_text("1 1:1\n")
-    for source in ("./-", Path("-")):
-        assert open_stream(source).n_rows == 1
 
 
 @pytest.mark.parametrize("in_memory", [10, 1 << 20])
@@ -469,9 +410,10 @@ def test_a_full_disk(piped, monkeypatch, tmp_path):
 # -- how much is read ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz"])
-@pytest.mark.parametrize("suffix", [".svm", ".csv", ""])
-@pytest.mark.parametrize("from_pipe", [False, True])
+@pytest.mark.parametrize(
+    ("suffix", "compression", "from_pipe"),
+    [(".svm", ".gz", False), (".csv", ".bz2", False), ("", ".xz", False), ("", ".gz", True)],
+)
 def test_a_bomb(write, monkeypatch, piped, suffix, compression, from_pipe):
     monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 10_000)
     monkeypatch.setattr("kernbrook.streams.limits.UNPACKED_BYTES", 100_000)
@@ -496,15 +438,10 @@ def test_much_is_read_where_it_may(write, monkeypatch):
         open_stream(path, max_bytes=len(text) - 1)
     usual = "".join(f"1 1:{x}\n" for x in np.random.default_rng(0).normal(size=5000))
     assert open_stream(write("usual.svm.gz", gzip.compress(usual.encode()))).n_rows == 5000
-
-
-def test_max_bytes_of_an_ordinary_file(write, piped):
     path = write("rows.csv", CSV)
     assert open_stream(path, max_bytes=len(CSV)).n_rows == 5000
-    piped(CSV.encode())
-    assert open_stream("-", max_bytes=len(CSV)).n_rows == 5000
     with pytest.raises(DataFileError, match="bytes of text"):
-        open_stream(str(path), max_bytes=len(CSV) - 1)
+        open_stream(path, max_bytes=len(CSV) - 1)
     for wrong in (0, -1, 1.5, "9"):
         with pytest.raises(InputError, match="max_bytes must be a positive integer"):
             open_stream(path, max_bytes=wrong)

@@ -21,9 +21,8 @@ def values_of(n, holes, seed=0):
 
 
 @pytest.mark.parametrize(("delay", "every"), LATE)
-@pytest.mark.parametrize("holes", [0, 0.3])
-def test_twin_of_labels(delay, every, holes):
-    labels, n = values_of(120, holes), 120
+def test_twin_of_labels(delay, every):
+    labels, n = values_of(120, 0.3), 120
     table = pa.table({"a": range(n), "y": pa.array(labels)})
     lags = [delay + back for back in (1, 5, 24)]
     encoder = kb.TableEncoder(lags=lags, delay=delay, every=every)
@@ -142,13 +141,9 @@ def test_labels_of_text_have_lags_by_level(write):
     ("made", "problem"),
     [
         ({"lags": 0}, "lags: expected numbers of rows from 1 to 100,000, each once"),
-        ({"lags": []}, "lags: expected numbers of rows from 1"),
         ({"lags": [1, 1]}, "lags: expected numbers of rows from 1 to 100,000, each once"),
-        ({"lags": [1.5]}, "lags: expected numbers of rows"),
         ({"lags": [True]}, "lags: expected numbers of rows"),
-        ({"lags": "1"}, "lags: expected numbers of rows"),
         ({"lags": [100_001]}, "lags: expected numbers of rows from 1 to 100,000"),
-        ({"lags": {"a": []}}, "lags: expected numbers of rows"),
         ({"lags": {3: [1]}}, "lags: expected numbers of rows"),
         ({"lags": {"b": [1]}}, "unknown column 'b'"),
         ({"lags": {"a": [1]}}, "lags: expected those of the label alone, got .'a': .* are gone"),
@@ -178,33 +173,3 @@ def test_what_is_refused():
 
     with pytest.raises(InputError, match="lags: of the label, and there is none"):
         open_like(None, rows, encoder=kb.TableEncoder(lags=[1]))
-
-
-DAMAGE = [
-    ("lags", [["x", [1]]], "unknown column 'x'"),
-    ("lags", [[None]], "expected lags by column"),
-    ("lags", {"a": 1}, "lags: expected a list"),
-    ("lags", [], "no state of missing='error'"),
-    ("label", 5, "label: expected a string"),
-    ("delay", "x", "delay must be an integer"),
-    ("state", {"lags": []}, "no state of lags"),
-    ("state", {"lags": [{}]}, "lags: rows is missing"),
-    ("rows", -1, "rows: expected an integer from 0"),
-    ("rows", 1, "expected 1 numbers as window of lags"),
-    ("window", [1.0], "expected 2 numbers as window of lags"),
-    ("last", [None], "last: expected a number"),
-    ("counts", [-1], "counts: expected an integer from 0"),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "problem"), DAMAGE)
-def test_a_damaged_description(name, value, problem):
-    encoder = kb.TableEncoder(lags=[3]).begin(["a"], "y")
-    encoder.learn(pa.table({"a": [1.0, 2.0]}), [1.0, 2.0])
-    described = encoder.described()
-    if name in described:
-        described[name] = value
-    else:
-        described["state"]["lags"][0][name] = value
-    with pytest.raises(KernbrookError, match=problem):
-        kb.TableEncoder.from_description(described)

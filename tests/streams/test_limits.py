@@ -31,29 +31,17 @@ def small(monkeypatch):
         ("a.svm", "1 1:1\n1 " + "1" * 30_000, "line 2: a line of over 20,000 bytes"),
         ("a.csv", "a,b\n1," + "1" * 30_000, "line 2: a line of over 20,000 bytes"),
         ("a.csv", "a,b\n1,2\n2," + "y" * 21, "line 3: column 'b': a label of over 20 char"),
-        ("a.csv", ",".join(f"f{i}" for i in range(51)), "line 1: over 50 columns"),
         ("a.csv", "," * 60, "line 1: over 50 columns"),
         ("a.csv", "a,b\n1,2\n1" + "," * 9000, "line 3: expected 2 values, found 9,000 commas"),
-        ("a.csv", "a,b\n1" + ",2" * 9000, "line 2: expected 2 values, found 9,000 commas"),
-        ("a.csv", "a,b\n1,2,3\n", "line 2: expected 2 values, found 3"),
         ("a.csv", "a;b\n1;2\n1" + ";2" * 9000, "line 3: expected 2 values, found 9,000 semicolons"),
-        ("a.csv", ";" * 60, "line 1: over 50 columns"),
-        (
-            "a.arff",
-            "@attribute a {0}\n@attribute b {0}\n@data\n0" + ",0" * 9000,
-            "line 4: expected 2 values, found 9,000 commas",
-        ),
-        (
-            "a.jsonl",
-            '{"a": 1, "b": ' + "1" * 4400 + "}\n",
-            "line 1: a whole number of thousands of",
-        ),
+        ("a.arff", "@attribute a {0}\n@attribute b {0}\n@data\n0" + ",0" * 9000,
+         "line 4: expected 2 values, found 9,000 commas"),
+        ("a.jsonl", '{"a": 1, "b": ' + "1" * 4400 + "}\n", "line 1: a whole number of thousands"),
         ("a.jsonl", "{" + ",".join(f'"{i}": 1' for i in range(51)) + "}\n", "line 1: over 50 col"),
-        ("a", "1 " + "1:1 " * 4000, "line 1: indices must ascend"),
         ("a", "1 " + "1:1 " * 4000 + "?", "line 1: indices must ascend"),
         ("a", "1" * 15_000, "line 1: neither svmlight"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(write, name, text, said):
     with pytest.raises(DataFileError, match=said):
         open_stream(write(name, text))
@@ -122,13 +110,8 @@ def cells():
 
 BOMBS = {
     "cells.parquet": (cells(), "row 1: column 'a': expected a number, found 'xxx"),
-    "wide.csv": (",".join(f"c{i}" for i in range(60_000)) + "\n" + "1," * 59_999 + "1\n", ""),
     "wide.tsv": ("\t".join(f"c{i}" for i in range(60_000)) + "\n" + "1\t" * 59_999 + "1\n", ""),
     "commas.tsv": ("a\tb\n1\t2\n" + "1\t" * 20_000_000, "line 3: expected 2 values, found 20,000"),
-    "commas.arff": (
-        "@attribute a {x}\n@attribute b {x}\n@data\nx" + ",x" * 20_000_000,
-        "expected 2 v",
-    ),
 }
 OPENED = """
 import sys

@@ -54,7 +54,6 @@ WRITERS = {
     "dictionary.parquet": pq.write_table,
     "plain.parquet": lambda table, path: pq.write_table(table, path, use_dictionary=False),
     "groups.parquet": lambda table, path: pq.write_table(table, path, row_group_size=40),
-    "folded.parquet": folded(pq.write_table),
     "file.arrow": ipc(pa.ipc.new_file, "zstd"),
     "stream.arrow": ipc(pa.ipc.new_stream, "lz4"),
     "folded.feather": folded(ipc(pa.ipc.new_file)),
@@ -148,22 +147,6 @@ def test_a_group_of_rows_for_a_worker(tmp_path, monkeypatch):
         records.group(0)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"data_page_version": "2.0", "data_page_size": 500, "write_page_checksum": True},
-        {"write_page_index": True, "dictionary_pagesize_limit": 100, "max_rows_per_page": 7},
-        {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}},
-        {"use_dictionary": False, "column_encoding": {"a": "DELTA_LENGTH_BYTE_ARRAY"}},
-    ],
-)  # fmt: skip
-def test_kinds_of_pages_of_parquet(tmp_path, options):
-    table = of_text([f"{i} " * i for i in range(N)])
-    pq.write_table(table, tmp_path / "t.parquet", **options)
-    records = table_records(tmp_path / "t.parquet")
-    assert pa.concat_tables(b.table for b in records.batches(Wanted(["a"])))["a"] == table["a"]
-
-
 def test_groups_without_rows_or_values(tmp_path):
     table = of_text(["x"] * N)
     gaps = table.set_column(0, "a", pa.nulls(N, pa.string()))
@@ -171,20 +154,9 @@ def test_groups_without_rows_or_values(tmp_path):
         for part in (table.slice(0, 0), table, table.slice(0, 0), gaps):
             out.write_table(part)
     records = table_records(tmp_path / "t.parquet")
-    cells = [
-        cell for batch in records.batches(Wanted(["a"])) for cell in batch.table["a"].to_pylist()
-    ]
-    assert cells == ["x"] * N + [None] * N
+    parts = [batch.table["a"] for batch in records.batches(Wanted(["a"]))]
+    assert [cell for part in parts for cell in part.to_pylist()] == ["x"] * N + [None] * N
     assert [len(records.group(i)) for i in range(4)] == [0, N, 0, N]
-
-
-@pytest.mark.parametrize("encoding", [None, "PLAIN", "DELTA_BYTE_ARRAY"])
-def test_text_within_lists_of_parquet(tmp_path, encoding):
-    table = pa.table({"l": [["aa", "ab"], ["a"]] * 50, "s": [{"u": "x", "v": 1}] * 100})
-    options = {"use_dictionary": False, "column_encoding": {"l.list.element": encoding}}
-    pq.write_table(table, tmp_path / "t.parquet", **(options if encoding else {}))
-    batches = table_records(tmp_path / "t.parquet").batches(Wanted(["l", "s"]))
-    assert [row for batch in batches for row in batch.table.to_pylist()] == table.to_pylist()
 
 
 @pytest.mark.filterwarnings("ignore::kernbrook.errors.DataFileWarning")
@@ -227,23 +199,3 @@ def test_a_stream_without_the_mark_of_its_end(tmp_path, name):
         with pytest.raises((DataFileError, DataFileWarning), match=said) as told:
             open_stream(path, encoder=encoder)
         assert "unpack" not in str(told.value)
-
-
-@pytest.mark.parametrize("compression", ["zstd", "lz4", "uncompressed"])
-@pytest.mark.parametrize("method", ["write_ipc", "write_ipc_stream"])
-def test_arrow_of_polars(tmp_path, method, compression, monkeypatch):
-    polars = pytest.importorskip("polars")
-    text = [f"{i % 50} " * 30 for i in range(500)]
-    frame = polars.DataFrame({"a": text, "c": text}).with_columns(
-        polars.col("c").cast(polars.Categorical)
-    )
-    getattr(frame, method)(tmp_path / "t.arrow", compression=compression)
-    records = table_records(tmp_path / "t.arrow")
-    for name in "ac":
-        batches = records.batches(Wanted([name]))
-        assert [cell for batch in batches for cell in batch.table[name].to_pylist()] == text
-    assert records.told is None
-    monkeypatch.setattr(limits, "UNPACKED_BYTES", 10)
-    monkeypatch.setattr(limits, "UNPACKED_TIMES", 0)
-    with pytest.raises(DataFileError, match=r"rows 1 to 500 would take [\d,]+ bytes"):
-        next(records.batches(Wanted(["a"])))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import make_friedman1
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError, InputError, NonFiniteError, UnknownNameError
+from kernbrook.errors import InputError, NonFiniteError, UnknownNameError
 from kernbrook.streams import describe_stream, open_stream, stream_names
 from kernbrook.streams.builtin import friedman
 from kernbrook.streams.stream import FirstRows, Stream
@@ -38,23 +38,17 @@ def test_names_and_descriptions():
         describe_stream("digit")
 
 
-def test_diabetes(assert_chunks_agree):
-    stream = open_stream("sklearn-diabetes")
-    X, y = stream.read()
-    assert X.shape == (442, 10)
-    assert y.dtype == np.float64
-    assert (y.min(), y.max()) == (0.25, 3.46)
+def test_sets_of_scikit_learn(assert_chunks_agree):
+    X, y = open_stream("sklearn-diabetes").read()
+    assert (X.shape, y.dtype, y.min(), y.max()) == ((442, 10), np.float64, 0.25, 3.46)
     assert np.corrcoef(X[:, 2], y)[0, 1] > 0.5  # the heavier, the worse
-    assert_chunks_agree(stream, (100,))
-
-
-def test_wdbc(assert_chunks_agree):
-    stream = open_stream("wdbc")
-    X, y = stream.read()
-    assert X.shape == (569, 30)
-    assert np.bincount(y + 1).tolist() == [357, 0, 212]
+    X, y = open_stream("wdbc").read()
+    assert (X.shape, np.bincount(y + 1).tolist()) == ((569, 30), [357, 0, 212])
     assert X[y == 1, 0].mean() > X[y == -1, 0].mean()  # malignant cells are larger
-    assert_chunks_agree(stream, (100,))
+    X, y = open_stream("digits").read()
+    assert (X.shape, set(y.tolist())) == ((1797, 64), set(range(10)))
+    for name in ("sklearn-diabetes", "wdbc", "digits:150"):
+        assert_chunks_agree(open_stream(name), (100,))
 
 
 def test_wdbc_is_the_file(data_folder, dense):
@@ -67,22 +61,18 @@ def test_wdbc_is_the_file(data_folder, dense):
     np.testing.assert_array_equal(y, expected_y)
 
 
-def test_digits(assert_chunks_agree):
-    X, y = open_stream("digits").read()
-    assert X.shape == (1797, 64)
-    assert set(y.tolist()) == set(range(10))
-    assert_chunks_agree(open_stream("digits:150"), (100,))
-
-
-@pytest.mark.parametrize("source", ["wdbc:0", "wdbc:-3", "waveform:", "waveform:x", "digits:1.5"])
-def test_bad_counts(source):
-    with pytest.raises(InputError, match="with a positive number of rows N"):
-        open_stream(source)
-
-
-def test_too_many_rows():
+def test_bad_counts():
+    for source in ("wdbc:0", "wdbc:-3", "waveform:", "digits:1.5"):
+        with pytest.raises(InputError, match="with a positive number of rows N"):
+            open_stream(source)
     with pytest.raises(InputError, match="wdbc:570: wdbc has 569 rows"):
         open_stream("wdbc:570")
+    for rows in (0, 2.5, None, "3"):
+        with pytest.raises(InputError, match="rows must be a positive integer"):
+            open_stream("wdbc").chunks(rows)
+    for seed in (-1, 0.5, None):
+        with pytest.raises(InputError, match="seed must be a non-negative integer"):
+            open_stream("waveform", seed=seed)
 
 
 def test_first_rows_of_a_stream_of_unknown_length():
@@ -125,11 +115,6 @@ def test_a_file_wins_over_a_name(tmp_path, monkeypatch):
     assert open_stream("wdbc").n_rows == 1
 
 
-def test_near_names():
-    with pytest.raises(UnknownNameError, match="unknown data 'wdbcc': did you mean wdbc"):
-        open_stream("wdbcc")
-
-
 def test_a_name_in_two_lists_is_told_once(tmp_path, monkeypatch):
     for name in ("wdbc.libsvm", "letter.t.libsvm"):
         (tmp_path / name).write_text("1 1:1\n")
@@ -138,12 +123,6 @@ def test_a_name_in_two_lists_is_told_once(tmp_path, monkeypatch):
         open_stream("wdcb")
     with pytest.raises(UnknownNameError, match=r"did you mean letter\.t\?$"):
         open_stream("letter.tt")
-
-
-def test_a_name_that_ends_as_a_file_is_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataFileError, match=r"^iris\.csvv: no such file$"):
-        open_stream("iris.csvv")
 
 
 @pytest.mark.parametrize("source", [3, None, [[1]], (1, 2, 3)])
@@ -160,23 +139,15 @@ def test_arguments_that_do_not_fit():
         open_stream("wdbc", label="a")
 
 
-@pytest.mark.parametrize("rows", [0, -1, 2.5, None, "3"])
-def test_bad_chunk_lengths(rows):
-    with pytest.raises(InputError, match="rows must be a positive integer"):
-        open_stream("wdbc").chunks(rows)
-
-
-@pytest.mark.parametrize("positive", [2, 2.0, "2", "2.0", "+2", np.int64(2)])
 @pytest.mark.parametrize("labels", [[1, 2, 2], [1.5, 2.0, 2.0]])
-def test_positive_numbers(positive, labels, assert_chunks_agree):
-    stream = open_stream((np.eye(3), labels), positive=positive)
-    assert stream.read()[1].tolist() == [-1, 1, 1]
-    assert_chunks_agree(stream, (1, 2))
-
-
-@pytest.mark.parametrize("positive", [2, "2"])
-def test_positive_text(positive):
-    assert open_stream((np.eye(2), ["2", "b"]), positive=positive).read()[1].tolist() == [1, -1]
+def test_positive_numbers(labels, assert_chunks_agree):
+    for positive in (2, 2.0, "2", "2.0", "+2", np.int64(2)):
+        stream = open_stream((np.eye(3), labels), positive=positive)
+        assert stream.read()[1].tolist() == [-1, 1, 1]
+        assert_chunks_agree(stream, (1, 2))
+    for positive in (2, "2"):
+        y = open_stream((np.eye(2), ["2", "b"]), positive=positive).read()[1]
+        assert y.tolist() == [1, -1]
 
 
 def test_positive_over_a_stream():
@@ -196,28 +167,20 @@ def test_positive_never_occurs():
     many = open_stream((np.ones((50, 1)), np.arange(50)), positive=99)
     with pytest.raises(InputError, match=r"found 0, 1, .*, 19, \.\.\.$"):
         many.read()
-
-
-def test_positive_is_no_number():
-    stream = open_stream("wdbc", positive="malignant")
     with pytest.raises(InputError, match="positive='malignant': the labels of wdbc are numbers"):
-        stream.read()
+        open_stream("wdbc", positive="malignant").read()
 
 
 def test_tables_that_are_elsewhere_or_no_rows():
     frame = pytest.importorskip("pandas").DataFrame({"a": [1, 2, 3], "y": ["p", "q", "p"]})
     lazy = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=1)
     for read in (kb.fit_table, open_stream):
-        with pytest.raises(
-            InputError, match=r"s3://b/x\.csv: an address, where a file was expected"
-        ):
+        with pytest.raises(InputError, match=r"s3://b/x\.csv: an address, where a file was expec"):
             read("s3://b/x.csv", label="y")
         with pytest.raises(InputError, match=r"got dask.*\.DataFrame; its compute\(\) makes one"):
             read(lazy, label="y")
         assert read(lazy.compute(), label="y") is not None
-    with pytest.raises(
-        InputError, match=r"a dict is one row; of columns in a dict pandas\.DataFrame"
-    ):
+    with pytest.raises(InputError, match=r"a dict is one row; of columns in a dict pandas\.Data"):
         kb.fit_table({"a": [1, 2], "y": ["p", "q"]}, label="y")
 
 
@@ -228,32 +191,18 @@ NAMES = ["waveform", "checkerboard", "friedman"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_chunks_agree(name, assert_chunks_agree):
-    assert_chunks_agree(open_stream(f"{name}:9000", seed=3), (7, 1000, 4096, 10**5))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_shorter_stream_is_the_beginning_of_a_longer_one(name):
-    whole = open_stream(f"{name}:9000", seed=5).read()
+def test_what_is_drawn(name, assert_chunks_agree):
+    """A shorter stream is the beginning of a longer one; seeds and blocks differ."""
+    stream = open_stream(f"{name}:9000", seed=5)
+    assert_chunks_agree(stream, (7, 1000, 4096, 10**5))
+    whole, (other, _) = stream.read(), open_stream(f"{name}:9000", seed=1).read()
     for rows in (1, 4096, 4097):
         X, y = open_stream(f"{name}:{rows}", seed=5).read()
         np.testing.assert_array_equal(X, whole[0][:rows])
         np.testing.assert_array_equal(y, whole[1][:rows])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_seeds_and_blocks_differ(name):
-    X, _ = open_stream(f"{name}:8192").read()
-    other, _ = open_stream(f"{name}:8192", seed=1).read()
-    X, other = X[:, :2], other[:, :2]  # numbers, where others are levels
+    X, other = whole[0][:8192, :2], other[:8192, :2]
     assert not (other == X).any()
     assert not (X[:4096] == X[4096:]).any()
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, None, "1"])
-def test_bad_seeds(seed):
-    with pytest.raises(InputError, match="seed must be a non-negative integer"):
-        open_stream("waveform", seed=seed)
 
 
 def test_a_long_stream_costs_nothing_to_open():
@@ -274,16 +223,12 @@ def test_checkerboard():
     assert ((counts - 625) ** 2 / 625).sum() < 37.7  # chi-square, 15 degrees, 0.1 %
 
 
-def waves():
-    """The three triangles, from their heights at features 1 to 21."""
-    triangle = [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]
-    first = np.array([0] * 5 + triangle + [0] * 5)
-    return first, np.roll(first, 4), np.roll(first, -4)
-
-
-def test_waveform_moments():
+def test_waveform():
+    """Moments of each class, and the error of Bayes' rule, 14 % in Breiman et al. (1984)."""
     X, y = open_stream("waveform:60000", seed=2).read()
-    h1, h2, h3 = waves()
+    h1 = np.array([*[0] * 5, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, *[0] * 5])
+    h2, h3 = np.roll(h1, 4), np.roll(h1, -4)
+    u, likelihoods = (np.arange(50) + 0.5)[:, None] / 50, []
     assert np.bincount(y).min() > 19_500
     for label, (a, b) in enumerate([(h1, h2), (h1, h3), (h2, h3)]):
         here = X[y == label]
@@ -291,19 +236,11 @@ def test_waveform_moments():
         assert abs(here.mean(axis=0) - (a + b) / 2).max() < 0.06
         covariance = np.eye(21) + np.outer(a - b, a - b) / 12
         assert abs(np.cov(here.T) - covariance).max() < 0.15
-
-
-def test_waveform_bayes_error():
-    X, y = open_stream("waveform:20000", seed=4).read()
-    h1, h2, h3 = waves()
-    u = (np.arange(50) + 0.5)[:, None] / 50
-    likelihoods = []
-    for a, b in [(h1, h2), (h1, h3), (h2, h3)]:
         centres = u * a + (1 - u) * b
-        log = X @ centres.T - (centres**2).sum(axis=1) / 2
+        log = X[:20_000] @ centres.T - (centres**2).sum(axis=1) / 2
         likelihoods.append(np.logaddexp.reduce(log, axis=1))
-    error = np.mean(np.argmax(likelihoods, axis=0) != y)
-    assert abs(error - 0.14) < 0.012  # Breiman et al. (1984): 14 %
+    error = np.mean(np.argmax(likelihoods, axis=0) != y[:20_000])
+    assert abs(error - 0.14) < 0.012
 
 
 def test_friedman():
@@ -335,7 +272,7 @@ y = np.array([1, -1, 1, 1])
 
 @pytest.mark.parametrize(
     "given",
-    [X, X.tolist(), X.astype(np.float32), X.astype(int), np.asfortranarray(X), X[::1, ::1]],
+    [X.tolist(), X.astype(np.float32), X.astype(int), np.asfortranarray(X)],
 )
 def test_dense(given, assert_chunks_agree):
     stream = open_stream((given, y.tolist()))
@@ -383,14 +320,6 @@ def test_pandas(assert_chunks_agree):
         open_stream((text, [1, 2]))
 
 
-def test_polars():
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
-    X_read, y_read = open_stream((frame, polars.Series([3, 4]))).read()
-    np.testing.assert_array_equal(X_read, [[1, 0.5], [2, 1.5]])
-    assert y_read.tolist() == [3, 4]
-
-
 @pytest.mark.parametrize(
     ("labels", "kind"),
     [
@@ -420,16 +349,11 @@ def hole(array, value):
     ("features", "labels", "problem"),
     [
         (X[0], y, r"two dimensions .* got shape \(3,\)"),
-        (X[None], y, "two dimensions"),
         (X[:0], y[:0], "at least one row"),
-        (X[:, :0], y, "at least one row and one feature"),
         (sp.csr_array((4, 0)), y, "at least one row and one feature"),
-        (X, y[:3], "X has 4 rows, y has 3"),
         (sp.csr_array(X), y[:3], "X has 4 rows, y has 3"),
         (X, y[:, None], r"one dimension, got shape \(4, 1\)"),
-        (X, 3, r"one dimension, got shape \(\)"),
         (X.astype(str), y, "real numbers, got <U"),
-        (X.astype(complex), y, "real numbers, got complex"),
         (sp.csr_array(X.astype(complex)), y, "real numbers, got complex"),
         ([[1, 2], [3]], [1, 2], "matrix of numbers"),
         (np.array([[1, "a"]], dtype=object), [1], "found 'a' at row 0, column 1"),
@@ -438,7 +362,6 @@ def hole(array, value):
         (X, y.astype(complex), "numbers or text, got complex"),
         (X, np.array([1, "b", 2, 3], dtype=object), "text only; found 'b' at row 1"),
         (X, np.array(["a", None, "b", "c"], dtype=object), "found None at row 1"),
-        (X, np.array([{}, {}, {}, {}], dtype=object), "found {} at row 0"),
     ],
 )
 def test_bad_arrays(features, labels, problem):

@@ -199,21 +199,15 @@ def test_who_writes_to_a_chunk_does_not_change_the_stream(write):
         np.testing.assert_array_equal(again_y, before[1])
 
 
-def test_dense_where_more_than_half_is_written(write):
+def test_what_rows_are_read_as(write):
+    """Dense where more than half is written, as wide as is said, with one type of labels."""
     assert isinstance(open_stream(write("a.svm", "1 1:1 2:1\n1 1:1\n")).read()[0], np.ndarray)
     assert open_stream(write("b.svm", "1 1:1\n1 2:1\n")).read()[0].format == "csr"
-
-
-def test_one_label_type_for_the_whole_file(write):
+    assert open_stream(write("c.svm", "1 1:1\n0\n"), n_features=9).read()[0].shape == (2, 9)
+    assert open_stream(write("d.svm", "1\n0\n"), n_features=2).read()[0].shape == (2, 2)
     lines = "1 1:1\n" * 5000 + "0.5 1:1\n" + "1 1:1\n" * 10
     dtypes = {y.dtype for _, y in open_stream(write("mixed.svm", lines)).chunks(100)}
     assert dtypes == {np.dtype(np.float64)}
-
-
-def test_n_features_pads(write):
-    X, _ = open_stream(write("narrow.svm", "1 1:1\n0\n"), n_features=9).read()
-    assert X.shape == (2, 9)
-    assert open_stream(write("none.svm", "1\n0\n"), n_features=2).read()[0].shape == (2, 2)
 
 
 # -- svmlight files that cannot be read ------------------------------------------------------------
@@ -226,25 +220,17 @@ BAD_LINES = [
     ("1:3 2:4", "no label before '1:3'"),
     ("qid:3 2:4", "no label before 'qid:3'"),
     ("one 2:4", "expected a label .a number., found 'one'"),
-    ("1,2 2:4", "expected a label .a number., found '1,2'"),
-    ("nan 2:4", "the label 'nan' is not finite"),
     ("-inf 2:4", "the label '-inf' is not finite"),
     ("1e999 2:4", "'1e999' is too large"),
     ("1 2", "expected index:value, found '2'"),
-    ("1 x:2", "expected index:value, found 'x:2'"),
     ("1 -2:2", "expected index:value, found '-2:2'"),
     ("1 2:", "expected a number after the colon, found '2:'"),
-    ("1 2:a", "expected a number after the colon, found '2:a'"),
-    ("1 2:3:4", "expected a number after the colon"),
     ("1 2:1_000", "expected a number after the colon"),
     ("1 2:NaN", "the value of '2:NaN' is not finite"),
-    ("1 2:+Infinity", "is not finite"),
     ("1 2:1e400", "'1e400' is too large"),
     ("1 16777217:1", r"found '16777217:1'; with an index above 16777216, give n_features \(--n-fe"),
-    ("1 2147483648:1", "with an index above 16777216, give n_features"),
     ("1 999999999999999999999999999:1", "with an index above 16777216, give n_features"),
-    ("9007199254740993 1:1", "a 64-bit float does not hold the label '9007199254740993'"),
-    (" -9007199254740993# 1:1", "does not hold the label '-9007199254740993'"),
+    (" -9007199254740993# 1:1", "a 64-bit float does not hold the label '-9007199254740993'"),
     ("123456789012345678901234567890", "does not hold the label '12345678901234567890123456"),
     ("a,b,label", "found 'a,b,label'; the name of a CSV file ends with .csv"),
     ("1 2:" + "\xe9" * 300, "..."),
@@ -261,27 +247,16 @@ def test_the_line_is_named(write, line, problem):
     assert len(str(caught.value)) < len(str(path)) + 200
 
 
-def test_lines_are_counted_over_blocks(write, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 64)
-    path = write("long.libsvm", "1 1:1\n" * 1000 + "1 1:x\n")
-    with pytest.raises(DataFileError) as caught:
-        open_stream(path)
-    assert caught.value.line == 1001
-
-
 INEXACT = "9007199254740993 1:1"
 
 
 @pytest.mark.parametrize(
     ("first", "second", "problem"),
     [
-        ("1 1:1e999", "1 1:x", "too large"),
-        ("1 1:1e999", INEXACT, "too large"),
-        (INEXACT, "1 1:1e999", "does not hold"),
-        (INEXACT, "1 1:x", "does not hold"),
-        ("1 1:x", INEXACT, "expected a number after the colon"),
+        ("1 1:1e999", INEXACT, "too large"), (INEXACT, "1 1:1e999", "does not hold"),
+        (INEXACT, "1 1:x", "does not hold"), ("1 1:x", INEXACT, "a number after the colon"),
     ],
-)
+)  # fmt: skip
 def test_the_first_of_two_bad_lines_is_named(write, first, second, problem):
     path = write("two.libsvm", f"1 1:1\n{first}\n{second}\n")
     with pytest.raises(DataFileError, match=problem) as caught:
@@ -299,18 +274,12 @@ def test_wrong_width(write):
         open_stream(path, n_features=3)
 
 
-@pytest.mark.parametrize("text", ["\n\n", "# only words\n"])
-def test_no_data(write, text):
-    with pytest.raises(DataFileError, match="no data line"):
-        open_stream(write("none.libsvm", text))
-
-
-def test_no_features(write):
+def test_no_data_and_no_features(write):
+    for text in ("\n\n", "# only words\n"):
+        with pytest.raises(DataFileError, match="no data line"):
+            open_stream(write("none.libsvm", text))
     with pytest.raises(DataFileError, match="give n_features"):
         open_stream(write("labels.libsvm", "1\n0\n"))
-
-
-def test_no_label_column(write):
     with pytest.raises(InputError, match="a column of a table"):
         open_stream(write("a.libsvm", "1 1:1\n"), label="y")
 

@@ -3,7 +3,7 @@
 import json
 import math
 import random
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,12 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.pipeline import make_pipeline
 
 import kernbrook as kb
-from kernbrook.errors import InputError, KernbrookError, UnknownNameError
+from kernbrook.errors import InputError, KernbrookError
 from kernbrook.streams import open_stream
 from kernbrook.streams.arrow import frame_of, to_arrow
 
 MISSING = ["mean", "last", "indicator"]
+EVERY = ["error", *MISSING]
 CATEGORICAL = {"sex": ["male", "female"], "port": 5}
 DATES = {"when": ["days", "hour", "weekday", "yearday"]}
 
@@ -50,9 +51,9 @@ def encoder(missing, **changed):
     return kb.TableEncoder(CATEGORICAL, DATES, missing=missing, **changed)
 
 
-@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize("missing", EVERY)
 def test_twin(missing):
-    rows = random_rows(0)
+    rows = random_rows(0, holes=0.3 * (missing != "error"))
     twin = naive.Encoder(list(rows[0]), CATEGORICAL, DATES, missing)
     expected = [twin.learn(row) for row in rows]
     X = encoder(missing).learn(table(rows))
@@ -64,13 +65,6 @@ def test_twin(missing):
     places = [names.index(name) for name in exact]
     np.testing.assert_array_equal(X[:, places], np.array(expected)[:, places])
     assert X.shape[1] == len(names)
-
-
-def test_twin_without_holes():
-    rows = random_rows(1, holes=0)
-    twin = naive.Encoder(list(rows[0]), CATEGORICAL, DATES)
-    expected = [twin.learn(row) for row in rows]
-    np.testing.assert_allclose(encoder("error").learn(table(rows)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("missing", MISSING)
@@ -135,22 +129,6 @@ def test_numbers_in_any_form():
     assert X[2].tolist()[:5] == [2000, -0.5, 1, 3, 0.5]
 
 
-def test_moments_of_any_type():
-    import datetime
-
-    moments = [datetime.datetime(2024, 2, 29, 6), datetime.datetime(1931, 12, 31, 18), None]
-    parts = {"when": ["hour", "days"]}
-    expected = [[1, 0, 19782.25], [-1, 0, -13881 + 0.75 - 0], [0, 0, 19782.25 / 2]]
-    expected[1][2] = (moments[1] - datetime.datetime(1970, 1, 1)) / datetime.timedelta(days=1)
-    expected[2] = np.add(expected[0], expected[1]) / 2
-    for kind in (pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("ms", "UTC")):
-        rows = pa.table({"when": pa.array(moments, kind)})
-        X = kb.TableEncoder(dates=parts, missing="mean").learn(rows)
-        np.testing.assert_allclose(X, [list(row) for row in expected], atol=1e-9)
-    days = pa.table({"when": pa.array([datetime.date(1970, 1, 3)])})
-    assert kb.TableEncoder(dates={"when": "days"}).learn(days).tolist() == [[2]]
-
-
 @pytest.mark.parametrize(
     ("values", "made", "problem"),
     [
@@ -168,6 +146,7 @@ def test_moments_of_any_type():
         (["1", "1e999"], {}, "row 1 .*'1e999' is not finite"),
         (["31/01/2024"], {"dates": ["a"]}, "a date such as 2024-01-31 .*, found '31/01/2024'"),
         ([5], {"dates": ["a"]}, "expected a date, found int64"),
+        ([date(2024, 1, 1)], {}, r"date32.*; a date\? dates \(--dates a\) or drop"),
         ([[1, 2]], {}, r"found list<.*>; drop \(--drop a\)$"),
         ([{"b": 1}], {"categorical": ["a"]}, "expected text or numbers, found struct"),
         ([1e308, 1e308], {"missing": "mean"}, "the values of 'a' are too large for a mean"),
@@ -178,24 +157,16 @@ def test_what_is_refused(values, made, problem):
         kb.TableEncoder(**made).learn(pa.table({"a": values}))
 
 
-def test_a_timestamp_that_is_not_declared():
-    import datetime
-
-    rows = pa.table({"my day": [datetime.date(2024, 1, 1)]})
-    with pytest.raises(InputError, match=r"date32.*; a date\? dates \(--dates 'my day'\) or drop"):
-        kb.TableEncoder().learn(rows)
-
-
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
         ({"categorical": 5}, "categorical: expected names of columns, got 5"),
         ({"categorical": {"a": 0}}, "expected 1 to 16,384 columns to hash to, got 0"),
-        ({"categorical": {"a": []}}, "expected levels, each once, or a number"),
         ({"categorical": {"a": ["x", "x"]}}, "expected levels, each once, or a number"),
         ({"categorical": {"a": True}}, "expected levels, each once, or a number"),
         ({"dates": {"a": ["century"]}}, "expected some of days, hour, weekday, yearday"),
         ({"drop": [1]}, "drop: expected names of columns"),
+        ({"drop": ["aa"]}, "unknown column 'aa': did you mean a"),
         ({"drop": ["a"]}, "drop: no column is left"),
         ({"missing": "median"}, "missing must be one of error, mean, last, indicator"),
         ({"decimal": ";"}, "decimal must be '.' or ','"),
@@ -203,21 +174,14 @@ def test_a_timestamp_that_is_not_declared():
     ],
 )
 def test_parameters(made, problem):
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(KernbrookError, match=problem):
         kb.TableEncoder(**made).fit(pa.table({"a": [1.0]}))
 
 
-def test_a_column_that_is_not_there():
-    with pytest.raises(UnknownNameError, match="unknown column 'sexx': did you mean sex"):
-        kb.TableEncoder(["sexx"]).fit(pa.table({"sex": ["m"]}))
-
-
-@pytest.mark.parametrize("X", [np.eye(2), [[1]], 5, [{"a": 1}]])
-def test_no_table(X):
-    with pytest.raises(
-        InputError, match="expected a table in memory, of pandas, polars or pyarrow"
-    ):
-        kb.TableEncoder().fit(X)
+def test_no_table():
+    for X in (np.eye(2), [[1]], 5, [{"a": 1}]):
+        with pytest.raises(InputError, match="expected a table in memory, of pandas, polars or"):
+            kb.TableEncoder().fit(X)
 
 
 def test_as_scikit_learn_has_it():
@@ -228,40 +192,26 @@ def test_as_scikit_learn_has_it():
     one = clone(encoder("indicator"))
     y = np.arange(len(frame)) % 2
     assert one.get_params()["missing"] == "indicator"
-    assert (
-        make_pipeline(one, LogisticRegression(max_iter=10_000)).fit(frame, y).predict(frame).shape
-    )
+    pipe = make_pipeline(one, LogisticRegression(max_iter=10_000)).fit(frame, y)
+    assert pipe.predict(frame).shape == y.shape
     shown = encoder("indicator").set_output(transform="pandas").fit(frame).transform(frame)
     assert list(shown.columns)[-5:] == [f"{name} missing" for name in frame.columns]
     with pytest.raises(Exception, match="not fitted"):
         kb.TableEncoder().transform(frame)
 
 
-@pytest.mark.parametrize("missing", ["error", *MISSING])
+@pytest.mark.parametrize("missing", EVERY)
 def test_described(missing):
     rows = table(random_rows(6, holes=0))
-    one = encoder(missing, drop=["size"], decimal=",").fit(rows[:30])
+    words = {"sex": 64} if missing == "last" else None
+    made = {"categorical": {"port": 5}} if words else {}
+    one = encoder(missing, drop=["size"], decimal=",", words=words).set_params(**made)
+    one.fit(rows[:30])
     described = json.loads(json.dumps(one.described(), allow_nan=False))
     again = kb.TableEncoder.from_description(described)
     assert again.described() == described
-    np.testing.assert_array_equal(again.learn(rows[30:]), one.learn(rows[30:]))
-
-
-DAMAGE = [
-    ("missing", "no", "missing must be one of"),
-    ("missing", "last", "no state of missing='last'"),
-    ("columns", [], "expected names of columns"),
-    ("columns", ["a", "a"], "expected names of columns"),
-    ("categorical", {"b": 3}, "unknown column 'b'"),
-    ("categorical", {"a": 10**9}, "expected 1 to 16,384 columns"),
-    ("state", {"totals": [1.0]}, "no state of missing='mean'"),
-    ("state", {"totals": [1.0, 2.0], "counts": [1]}, "expected 1 numbers as totals"),
-    ("state", {"totals": [1.0], "counts": [-1]}, "counts: expected an integer from 0"),
-    ("state", {"totals": [float("nan")], "counts": [1]}, "totals: expected a number"),
-    ("categorical", {"a": [[1], {}]}, "'a': expected levels, each once"),
-    ("state", [], "state: expected an object"),
-    ("extra", 1, "encoder: expected categorical"),
-]
+    found, expected = again.learn(rows[30:]), one.learn(rows[30:])
+    assert abs(found - expected).max() == 0
 
 
 def test_more_rows_than_can_be_counted():
@@ -275,11 +225,57 @@ def test_more_rows_than_can_be_counted():
     assert again.counts_.tolist() == [2**62]
 
 
-@pytest.mark.parametrize(("name", "value", "problem"), DAMAGE)
-def test_a_damaged_description(name, value, problem):
-    described = kb.TableEncoder(missing="mean").fit(pa.table({"a": [1, 2]})).described()
-    with pytest.raises((InputError, UnknownNameError), match=problem):
-        kb.TableEncoder.from_description({**described, name: value})
+DAMAGE = [
+    (["missing"], "last", "no state of missing='last'"),
+    (["columns"], ["a", "a"], "expected names of columns"),
+    (["categorical"], {"b": 3}, "unknown column 'b'"),
+    (["categorical"], {"a": 10**9}, "expected 1 to 16,384 columns"),
+    (["state", "totals"], [1.0, 2.0], "expected 1 numbers as totals"),
+    (["state", "counts"], [-1], "counts: expected an integer from 0"),
+    (["extra"], 1, "encoder: expected categorical"),
+    (["lags"], [["x", [1]]], "unknown column 'x'"),
+    (["lags"], [], "no state of missing='mean'"),
+    (["state", "lags", 0, "rows"], 1, "expected 1 numbers as window of lags"),
+    (["state", "lags", 0, "last"], [None], "last: expected a number"),
+]
+ODD = [None, -1, 1.5, "x", True, float("nan"), [], {}, [None], [[1], {}], [1.0], {"a": 1}, 10**30]
+
+
+def damaged(described, path, value):
+    changed = json.loads(json.dumps(described))
+    place = changed
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return changed
+
+
+def paths_in(value, path=()):
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield [*path, key]
+        if isinstance(value[key], (dict, list)):
+            yield from paths_in(value[key], (*path, key))
+
+
+def test_damaged_descriptions():
+    """Anything in the place of anything is refused in a sentence, or is a description itself."""
+    encoder = kb.TableEncoder(missing="mean", lags=[3]).begin(["a"], "y")
+    encoder.learn(pa.table({"a": [1.0, 2.0]}), [1.0, 2.0])
+    described = encoder.described()
+    for path, value, problem in DAMAGE:
+        with pytest.raises(KernbrookError, match=problem):
+            kb.TableEncoder.from_description(damaged(described, path, value))
+    refused = 0
+    for path in paths_in(described):
+        for value in ODD:
+            try:
+                found = kb.TableEncoder.from_description(damaged(described, path, value))
+            except KernbrookError:
+                refused += 1
+            else:
+                again = kb.TableEncoder.from_description(found.described())
+                assert again.described() == found.described(), (path, value)
+    assert refused > 300
 
 
 def drawn_encoder(rng):
@@ -335,7 +331,7 @@ def seen_of(encoder):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(9))
 def test_a_record_alone_is_a_table_of_one_row(seed):
     """The same bits, and the same is remembered; what is refused or odd is left to the table."""
     rng = random.Random(seed)
@@ -398,16 +394,7 @@ def test_words_are_those_of_scikit_learn(width):
     assert len(names) == 4 + width
 
 
-def test_two_columns_of_words_and_nothing_else():
-    table = pa.table({"a": TEXT, "b": TEXT[::-1]})
-    X = kb.TableEncoder(words={"a": 32, "b": 16}).learn(table)
-    assert X.shape == (6, 48)
-    np.testing.assert_array_equal(X[:, :32].toarray(), hashed(32))
-    np.testing.assert_array_equal(X[:, 32:].toarray(), hashed(16)[::-1])
-    assert kb.TableEncoder(words=["a", "b"]).fit(table).transform(table).shape == (6, 2**19)
-
-
-@pytest.mark.parametrize("missing", ["mean", "last", "indicator"])
+@pytest.mark.parametrize("missing", MISSING)
 def test_text_that_is_missing_is_no_gap(missing):
     """It has no words; what else is missing is filled as without words."""
     table = rows(x=[1.0, None, 3.0, None, 5.0, 6.0])
@@ -428,14 +415,6 @@ def test_a_file_of_rows(write, assert_chunks_agree):
     assert_chunks_agree(stream, (999,))
 
 
-def test_words_are_described():
-    encoder = kb.TableEncoder(words={"note": 64}, drop=["k"], missing="mean").fit(rows())
-    described = json.loads(json.dumps(encoder.described()))
-    assert described["words"] == {"note": 64}
-    again = kb.TableEncoder.from_description(described)
-    assert (again.transform(rows()) != encoder.transform(rows())).nnz == 0
-
-
 def test_a_description_of_before():
     """Models of 0.1 know no words and no lags."""
     described = kb.TableEncoder({"k": ["a", "b"]}, drop=["note"]).fit(rows()).described()
@@ -444,33 +423,15 @@ def test_a_description_of_before():
     assert kb.TableEncoder.from_description(described).transform(rows()).shape == (6, 4)
 
 
-def test_a_model_learns_words(tmp_path):
-    """Trained on a file, kept in a file, and asked about a frame."""
-    rng = np.random.default_rng(0)
-    words = np.array(["plot", "end", "scene", "actor", "story", "film", "the", "a", "of"])
-    notes = [" ".join(rng.choice(words, 6)) for _ in range(400)]
-    labels = ["good" if "plot" in note else "bad" for note in notes]
-    table = pa.table({"note": notes, "label": labels})
-    stream = open_stream(table, encoder=kb.TableEncoder(words={"note": 4096}))
-    model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), random_state=0, scaling=None)
-    kb.evaluation.train(stream, model, tmp_path / "m")
-    (said, _), *_ = kb.evaluation.predict_stream(tmp_path / "m", table.drop_columns(["label"]))
-    assert (said == np.array(labels)).mean() > 0.9
-
-
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
         ({"words": 5}, "words: expected names of columns, got 5"),
         ({"words": {"note": 0}}, "words: 'note': expected 1 to 16,777,216 columns"),
-        ({"words": {"note": "many"}}, "words: 'note': expected 1 to 16,777,216 columns"),
         ({"words": {"note": True}}, "words: 'note': expected 1 to 16,777,216 columns"),
         ({"words": ["nots"]}, "unknown column 'nots': did you mean note"),
         ({"words": ["note"], "drop": ["note"]}, "the column 'note' is in two of them"),
-        (
-            {"words": ["parts"], "drop": ["note"]},
-            "'parts', row 0 .*: expected text or numbers, found list",
-        ),
+        ({"words": ["parts"], "drop": ["note"]}, "'parts', row 0 .* text or numbers, found list"),
     ],
 )
 def test_words_that_are_refused(made, problem):

@@ -117,40 +117,21 @@ def test_a_folder(frame, expected, tmp_path):
         open_stream(tmp_path, encoder=ENCODER)
 
 
-def test_the_levels_of_an_arff_file(write):
-    text = (
-        "@relation r\n@attribute 'a b' {x, 'y z'}\n@attribute n real\n@attribute c {0,1}\n@data\n"
-    )
-    stream = open_stream(
-        write("some.arff", f"{text}x,1,0\n'y z',2.5,1\n?,3,1\n"),
-        encoder=kb.TableEncoder(missing="mean"),
-    )
-    assert stream.feature_names == ["a b=x", "a b=y z", "a b=other", "n"]
-    X, y = stream.read()
-    assert X.tolist() == [[1, 0, 0, 1], [0, 1, 0, 2.5], [0.5, 0.5, 0, 3]]
-    assert (y.tolist(), y.dtype) == ([0, 1, 1], np.int64)
-
-
 @pytest.mark.parametrize(
     ("rows", "separator"),
     [
-        ("a,b\n1,2\n", ","),
         ("a;b\n1,5;2,5\n", ";"),
         ("1,5;2,5;x\n3,0;4,0;y\n", ";"),
         ("a\tb, c\td\n1\t2\t3\n", "\t"),
         ("a|b\n1|2\n", "|"),
-        ('"x, cm";y;z\n1;2;3\n', ";"),
         ("x, cm;y;z\n1;2;3\n", ";"),
         ("a;b,c\n1;2,x\n2,y\n", ","),
         ("a,b\n1,x;y\n", ","),
         ("a b\n1 2\n", ","),
-        ("Preis, EUR;Menge;Kauf\n1,5;3;ja\n2,5;4;nein\n", ";"),
         ("Preis, EUR;Menge\n1,5;3\n2,5;4\n", ";"),
-        ("Preis, EUR;Menge\n1;3\n2;4\n", ";"),
         ("Preis, EUR;Menge;Kauf\n1.234,50;3;ja\n2,5;4;nein\n", ";"),
         ("Name, Vorname;Alter\nKant, Immanuel;79\nMach, Ernst;78\n", ";"),
         ("Preis, EUR\tMenge\tKauf\n1,5\t3\tja\n", "\t"),
-        ("a;b,c\nu;v,1\nw;x,2\n", ","),
         ("a|b,c,d\n1|2,3,4\n5|6,7,8\n", ","),
         ("1,5;2,5;x\n", ";"),
         ("1;2,x;y\n", ";"),
@@ -173,10 +154,7 @@ def test_a_separator_that_is_given(write):
     ("name", "text", "problem"),
     [
         ("t.csv", "a;b\n1;2\n\n1;2;3\n", r"t.csv, line 4: expected 2 values, found 3"),
-        ("t.csv", "a;b\n1;2\n\nx;2\n", r"line 4: column 'a': .* 'x'; .* label\? --label a$"),
         ("t.csv", "a;b\n1;2\n,5;2\n", r"line 3: .* ',5'; categorical"),
-        ("t.csv", "a;b\n1;\n2;?\n", "t.csv: column 'b': no row has a label"),
-        ("t.csv", "a;b\n;1\n", r"line 2: column 'a': missing value; missing \(--missing mean"),
         ("t.jsonl", '{"a": 1, "b": 2}\n\n{"a": "x", "b": 2}\n', "line 3: column 'a': .* found 'x'"),
         ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1\n', "line 2: not an object of JSON"),
         ("t.jsonl", '{"a": 1, "b": 2}\n5\n', "line 2: expected an object of JSON, found '5'"),
@@ -186,19 +164,12 @@ def test_a_separator_that_is_given(write):
         ("t.jsonl", '{"a": 1}\n', "expected a label and features"),
         ("t.jsonl", "{}\n", "no object with a name"),
         ("t.json", "[1, 2]\n", r"line 1: a list where JSON lines, .*; jq -c '\.\[\]' makes them"),
-        ("t.jsonl", '[{"a": 1}]\n', r"line 1: a list where JSON lines, .*; jq -c '\.\[\]' makes"),
-        (
-            "t.json",
-            '{\n"a": 1,\n"b": 2}\n',
-            "line 1: an object of several lines, .*; jq -c . writes",
-        ),
+        ("t.json", '{\n"a": 1,\n"b": 2}\n', "line 1: an object of several lines, .*; jq -c . wri"),
         ("t.jsonl", '{"a": 1, "b": 2, "a": 3}\n', "line 1: .*: two values of 'a'"),
         ("t.jsonl", '{"\\ud800": 1, "b": 2}\n', r"line 1: column '\\ud800': half of a char"),
         ("t.jsonl", '\n{"a": 1, "b": "\\udc00"}\n', "line 2: column 'b': half of a character"),
         ("t.arff", "@relation x\n@attribute a real\n", "no line with @data"),
-        ("t.arff", "@relation x\n@attribute a relational\n@data\n", "line 2: 'a' is of the type"),
         ("t.arff", "@relation x\nhello\n", "line 2: expected @relation, @attribute or @data"),
-        ("t.arff", "@attribute a real\n@attribute b real\n@data\n{0 1}\n", "line 4: a sparse row"),
         ("t.arff", "@attribute a real\n@attribute b real\n@data\n% x\nx,1\n", "line 5: column 'a'"),
         ("t.arff", "@attribute a real\n@attribute a real\n@data\n1,1\n", "two columns are called"),
         ("t.parquet", "PAR1 not really", "t.parquet: not read as Parquet"),
@@ -210,13 +181,6 @@ def test_what_is_refused(write, name, text, problem):
         open_stream(write(name, text))
 
 
-def test_rows_of_parquet_are_counted_from_1(frame, tmp_path):
-    table = pa.table({"a": [1.0] * 20_000 + [None], "b": [1] * 20_001})
-    pq.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(DataFileError, match=r"t\.parquet: row 20,001: column 'a': missing value"):
-        open_stream(tmp_path / "t.parquet")
-
-
 def test_a_name_that_comes_late(write, monkeypatch):
     monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)
     text = '{"a": 1, "b": 2}\n' * 9 + '{"a": 1, "b": 2, "c": 3}\n'
@@ -224,23 +188,13 @@ def test_a_name_that_comes_late(write, monkeypatch):
         open_stream(write("t.jsonl", text))
 
 
-def test_values_of_several_kinds_in_json(write):
-    text = '{"a": 1, "k": "x", "b": true}\n{"a": "2.5", "k": 3.0, "b": false}\n'
-    X, y = open_stream(write("t.jsonl", text), encoder=kb.TableEncoder({"k": ["x", "3"]})).read()
-    assert X.tolist() == [[1, 1, 0, 0], [2.5, 0, 1, 0]]
-    assert y.tolist() == [True, False]
-
-
 def test_columns_that_are_not_there(write):
     path = write("t.csv", "a;b;c\n1;2;3\n")
-    with pytest.raises(UnknownNameError, match="unknown column 'd': known: a, b, c"):
-        open_stream(path, label="d")
-    with pytest.raises(UnknownNameError, match="unknown column 'd'"):
-        open_stream(path, encoder=kb.TableEncoder(drop=["d"]))
+    for options in ({"label": "d"}, {"encoder": kb.TableEncoder(drop=["d"])}):
+        with pytest.raises(UnknownNameError, match="unknown column 'd': known: a, b"):
+            open_stream(path, **options)
     stream = open_stream(path, encoder=kb.TableEncoder(drop=["c"]))
     assert (stream.label_name, stream.feature_names) == ("b", ["a"])
-    with pytest.raises(DataFileError, match="expected 3 features, found 2"):
-        open_stream(path, n_features=3)
 
 
 def test_an_encoder_is_for_tables(write):
@@ -249,21 +203,6 @@ def test_an_encoder_is_for_tables(write):
             open_stream(source, encoder=kb.TableEncoder())
     with pytest.raises(InputError, match="encoder: expected a TableEncoder, got 5"):
         open_stream("wdbc", encoder=5)
-
-
-def test_an_encoder_that_has_learned_encodes_as_it_is(frame, expected):
-    one = ENCODER.copy().fit(frame.drop(columns="label")[:500])
-    X = open_stream(frame, encoder=one).read()[0]
-    np.testing.assert_array_equal(X, one.transform(frame.drop(columns="label")))
-
-
-def test_the_encoder_is_where_the_rows_are(frame):
-    """A checkpoint after so many rows has what these rows have taught, and no more."""
-    stream = open_stream(frame, encoder=ENCODER, positive="yes")
-    features = frame.drop(columns="label")
-    for i, (X, _) in enumerate(stream.chunks(1024)):
-        known = ENCODER.copy().fit(features[: 1024 * i + len(X)])
-        assert stream.encoder.described() == known.described()
 
 
 # -- columns of a table that are shown and not learned ---------------------------------------------
@@ -292,14 +231,13 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("block_bytes", [7, 1 << 20])
 @pytest.mark.parametrize("name", WRITTEN)
-def test_any_text_stands_aside(tmp_path, monkeypatch, block_bytes, name):
+def test_any_text_stands_aside(tmp_path, monkeypatch, name):
     """Features and labels are those of the file without the columns."""
     rng = np.random.default_rng(0)
     names = ["note", "w", "h", "photo", "label"]
     rows = [[n, *rng.normal(size=2), f"{i}.png", "ab"[i % 2]] for i, n in enumerate(NOTES)]
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 7)
     WRITTEN[name]([dict(zip(names, row, strict=True)) for row in rows], tmp_path / name)
     stream = open_like(None, tmp_path / name, aside=["photo", "note"])
     X, y = stream.read()
@@ -308,21 +246,6 @@ def test_any_text_stands_aside(tmp_path, monkeypatch, block_bytes, name):
     assert (stream.feature_names, stream.label_name, stream.n_features) == (["w", "h"], "label", 2)
     for _ in range(2):
         assert aside(stream) == [[row[3], row[0]] for row in rows]
-
-
-def test_numbers_and_gaps_stand_aside():
-    table = pa.table({"x": [1.0, 2.0], "id": [7, None], "note": [None, "b"], "when": [1.5, 2.0]})
-    stream = open_like(None, table, aside=["id", "note", "when"])
-    assert aside(stream) == [[7, None, 1.5], [None, "b", 2.0]]
-
-
-def test_beside_encoded_columns(write):
-    path = write("rows.csv", "photo,w,kind,label\na.png,1,u,x\nb.png,3,v,y\n")
-    encoder = kb.TableEncoder({"kind": ["u", "v"]})
-    stream = open_like(None, path, encoder=encoder, aside=["photo"])
-    assert stream.read()[0].tolist() == [[1, 1, 0, 0], [3, 0, 1, 0]]
-    assert aside(stream) == [["a.png"], ["b.png"]]
-    assert stream.label_name == "label"
 
 
 def test_what_cannot_stand_aside(write):
