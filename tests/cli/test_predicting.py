@@ -297,6 +297,8 @@ def test_streams_and_tables(classes, tmp_path):
     assert (none.num_rows, none.schema) == (0, found.schema)
     with pytest.raises(kb.errors.InputError, match="expected one of them at most"):
         next(predict_stream(model, (X, y), proba=True, interval=0.5))
+    with pytest.raises(kb.errors.ModelFileError, match="there is no such file"):
+        predict_table(tmp_path / "absent", table)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
