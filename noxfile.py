@@ -122,15 +122,9 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """The attack on files, models, calls and programs: `nox -s fuzz -- --minutes 60`."""
+    """The attack on files, models, calls and commands: `nox -s fuzz -- --minutes 60`."""
     _install(session)
-    session.run(
-        "python",
-        "-m",
-        "fuzz",
-        *session.posargs,
-        env={"PYTHONPATH": os.pathsep.join(["tests", "tests/support"])},
-    )
+    session.run("python", "tests/fuzz", *session.posargs)
 
 
 @nox.session
@@ -138,8 +132,7 @@ def lives(session: nox.Session) -> None:
     """Random lives, and real sets saved every 100 rows: `nox -s lives -- --minutes 60`."""
     _install(session)
     chosen = ["--areas", "lives,real sets" if "KERNBROOK_DATA" in os.environ else "lives"]
-    paths = {"PYTHONPATH": os.pathsep.join(["tests", "tests/support"])}
-    session.run("python", "-m", "fuzz", *chosen, *session.posargs, env=paths)
+    session.run("python", "tests/fuzz", *chosen, *session.posargs)
 
 
 # Twins, rows one by one, mixed pools and files: wherever compiled code counts places.

@@ -39,6 +39,11 @@ SECONDS = 1800
 NOT_SEEN = "NOT SEEN"
 
 
+def _hints(node: ast.AST) -> list[ast.expr]:
+    found = getattr(node, "annotation", None), getattr(node, "returns", None)
+    return [one for one in found if one is not None]
+
+
 class Change(NamedTuple):
     """One change: of a file, by an operator of cosmic-ray, at one of the places for it."""
 
@@ -51,7 +56,8 @@ class Change(NamedTuple):
 def changes_of(path: Path) -> Iterator[Change]:
     """All changes of a file, but for those of annotations, which nobody runs."""
     text = path.read_text("utf-8")
-    unseen = _annotated(ast.parse(text))
+    hints = [one for node in ast.walk(ast.parse(text)) for one in _hints(node)]
+    unseen = [((h.lineno, h.col_offset), (h.end_lineno, h.end_col_offset)) for h in hints]
     tree = get_ast(text)
     for name in operator_names():
         kind = get_operator(name)
@@ -63,39 +69,22 @@ def changes_of(path: Path) -> Iterator[Change]:
                 yield Change(path, name, occurrence, begin[0])
 
 
-def _annotated(tree: ast.AST) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations begin and end: (line, column)."""
-    found = []
-    for node in ast.walk(tree):
-        for one in (getattr(node, "annotation", None), getattr(node, "returns", None)):
-            if one is not None:
-                found.append(((one.lineno, one.col_offset), (one.end_lineno, one.end_col_offset)))
-    return found
-
-
 def nearest(change: Change, tests: dict[Path, str], package: dict[Path, str]) -> list[Path]:
     """The files of tests that name the most of what is changed, the nearest first."""
-    tree = ast.parse(package[change.path])
     around = [
         node.name
-        for node in ast.walk(tree)
+        for node in ast.walk(ast.parse(package[change.path]))
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
         and node.lineno <= change.line <= node.end_lineno
     ]
     module = ".".join(change.path.with_suffix("").parts[-2:])
-    names = dict.fromkeys([module, change.path.stem, *around], 1.0)
-    for path, text in package.items():
-        if re.search(rf"from kernbrook\.(\w+\.)*{module} import", text):
-            names.setdefault(path.stem, 0.5)  # who imports the module
-    worth = dict.fromkeys(tests, 0.0)
-    for name, share in names.items():
+    users = [p.stem for p, text in package.items() if re.search(rf"\.{module} import", text)]
+    worth = {path: 0.5 * (path.parent.name in change.path.parts) for path in tests}
+    for name in dict.fromkeys([module, change.path.stem, *around, *users]):
         naming = [path for path, text in tests.items() if re.search(rf"\b{name}\b", text)]
+        share = 1.0 if name not in users else 0.5
         for path in naming:
-            worth[path] += share / len(naming)  # what few tests name says more
-        for path in tests:
-            worth[path] += share * (name in path.stem)
-    for path in tests:
-        worth[path] += 0.5 * (path.parent.name in change.path.parts)
+            worth[path] += share / len(naming) + share * (name in path.stem)
     return sorted(tests, key=lambda path: (-worth[path], str(path)))[:MOST]
 
 
@@ -108,13 +97,11 @@ def outcome(change: Change, copy: Path, tests: list[Path]) -> str:
     there = copy / change.path.relative_to(ROOT)
     before = there.read_text("utf-8")
     there.write_text(_changed(change, before), encoding="utf-8")
-    chosen = [str(path.relative_to(ROOT)) for path in tests]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", *chosen]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long"]
+    command += [str(path.relative_to(ROOT)) for path in tests]
+    own = os.environ | {"PYTHONPATH": str(copy / "src")}  # before what is installed
     try:
-        own = os.environ | {"PYTHONPATH": str(copy / "src")}  # before what is installed
-        done = subprocess.run(
-            command, cwd=copy, env=own, capture_output=True, timeout=SECONDS, check=False
-        )
+        done = subprocess.run(command, cwd=copy, env=own, capture_output=True, timeout=SECONDS)
         return "seen" if done.returncode else NOT_SEEN
     except subprocess.TimeoutExpired:
         return "no end"

@@ -24,7 +24,7 @@ from beside import beside_the_tests, module_of
 
 import kernbrook as kb
 from kernbrook.cli.main import app, run
-from kernbrook.papers import reproduce, tables
+from kernbrook.papers import tables
 from kernbrook.reports.table import results_json, results_of
 
 # -- results ---------------------------------------------------------------------------------------
@@ -63,74 +63,10 @@ def test_blocks_are_filled_and_the_rest_is_left(written):
     assert written.filled(text) == text
 
 
-def long_pair(stream, method, task="classification", **other):
-    usual = {"asked": None, "rows": 2000, "reached": 2000, "limit": 9.0, "error": 5.0}
-    usual |= {"tenths": [6.0] * 9 + [4.0], "microseconds": 12.3, "bytes": 2.5e6, "version": "a 1"}
-    usual |= {"date": "2026-01-02", "machine": "machine: m, load average 0.5 at\nBLAS\nPython 3"}
-    return usual | {"stream": stream, "method": method, "task": task} | other
-
-
-def test_long_runs_are_shown_as_far_as_they_are_stored(written, tmp_path, monkeypatch):
-    monkeypatch.setattr(written, "RESULTS", tmp_path)
-    monkeypatch.setattr(written, "DOCS", tmp_path)
-    names = [name for name in written.BLOCKS if name.startswith("shootout, long")]
-    assert len(names) == 9
-    for name in names:  # nothing is stored
-        assert written.BLOCKS[name]()
-    stopped = {"reached": 1000, "error": 3.0, "tenths": [6.0] * 5, "limit": 4.0, "bytes": None}
-    pairs = [
-        long_pair("covtype", "kernbrook"),
-        long_pair("covtype", "arf", **stopped),
-        long_pair("covtype", "xgb100k", error=4.5, tenths=[4.5] * 10),
-        long_pair("elec2", "arf"),
-        long_pair("twitter", "arf", "regression", error=1e9, tenths=[None] * 10),
-    ]
-    values = {
-        "chunk": 1000,
-        "missing": {"catboost100k": "catboost"},
-        "settings": [["arf", "classification", "few"], ["srp", "classification", "none ran"]],
-        "pairs": pairs,
-    }
-    (tmp_path / "shootout_long.json").write_text(json.dumps(values))
-    assert written.long_table("covtype elec2 a9a").splitlines() == [
-        "| | covtype, 2,000 rows | elec2, 2,000 rows | a9a |",
-        "|---|---|---|---|",
-        "| kernbrook | 5.00 / **4.00** / 12 |  |  |",
-        "| arf | 3.00 / – / 12, stopped at row 1,000 | **5.00** / **4.00** / 12 |  |",
-        "| xgb100k | **4.50** / 4.50 / 12 |  |  |",
-    ]
-    assert written.long_table("twitter").endswith("| arf | diverged / diverged / 12 |")
-    assert "| arf |  | 2.5 | 2.5 |" in written.long_bytes()
-    conditions = written.long_conditions()
-    assert "Limit: 4 or 9 processor seconds" in conditions
-    assert "- With the limit 4: arf.\n" in conditions
-    assert "left out: catboost100k (catboost)." in conditions
-    settings = written.long_settings()
-    assert "| arf, classification | a 1 | few |" in settings
-    assert "srp" not in settings
-    assert "```\nmachine: m\nPython 3\n```" in settings
-
-
 def test_every_published_table_has_its_place(written):
     pages = "".join(path.read_text("utf-8") for path in written.PAGES)
     for name in tables():
         assert pages.count(f"<!-- {name} -->") == 1
-
-
-@pytest.mark.slow
-def test_a_stored_table_is_on_its_page(written, tmp_path, monkeypatch):
-    page = "<!-- omkc-table-3 -->\n<!-- end -->"
-    monkeypatch.setattr(written, "RESULTS", tmp_path)
-    assert "No run is stored here" in written.filled(page)
-    results = reproduce("omkc-table-3", ["wdbc"], permutations=1, jobs=1)
-    path = tmp_path / "omkc-table-3.json"
-    path.write_text(json.dumps(results_json(results)), encoding="utf-8")
-    text = written.filled(page)
-    assert "### Table 3: OMKC(D,D), OM-2 and the perceptrons\n" in text
-    assert re.search(r"^\| (\*\*)?OMKC\(D,D\)(\*\*)? \| ", text, re.M)
-    assert results.manifest["machine"] in text
-    assert written.filled(text) == text
-    assert written.stored() == ["omkc-table-3"]
 
 
 def test_stored_results_are_read_back_whole(written):

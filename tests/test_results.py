@@ -118,7 +118,7 @@ def test_a_frame_of_the_cells(results, backend):
     ]
 
 
-@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("backend", ["pandas", "pyarrow"])
 def test_numbers_stay_numbers_where_there_are_none(results, backend):
     pytest.importorskip(backend)
     frame = replace(results, cells=results.cells[1:2]).to_frame(backend)

@@ -54,35 +54,6 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
     assert tried >= 3
 
 
-@pytest.mark.parametrize("classes", [0, 2])
-def test_nearest_is_nearest(benchmark, classes):
-    competitors = benchmark("competitors")
-    X, y = stream(classes, 60)
-    found, _ = competitors.Nearest(4, classes, window=20, neighbours=3).learn(X, y)
-    deviation = [np.where(X[: i + 1].std(0) > 0, X[: i + 1].std(0), 1) for i in range(60)]
-    at_arrival = np.array([(X[i] - X[: i + 1].mean(0)) / deviation[i] for i in range(60)])
-    for i in range(21, 60):
-        x = (X[i] - X[:i].mean(0)) / X[:i].std(0)
-        window = range(i - 20, i)
-        near = sorted(window, key=lambda j: ((at_arrival[j] - x) ** 2).sum())[:3]
-        labels = [y[j] for j in near]
-        naive = max(sorted(set(labels)), key=labels.count) if classes else np.mean(labels)
-        assert found[i] == pytest.approx(naive)
-
-
-def test_lightgbm_is_refitted_at_its_rows(benchmark, monkeypatch):
-    pytest.importorskip("lightgbm")
-    competitors = benchmark("competitors")
-    fits = []
-    monkeypatch.setattr(
-        competitors.Refitted, "fit", lambda self: fits.append((self.count, len(self.labels)))
-    )
-    X, y = stream(2, 14_001)
-    competitors.Refitted(0, 4, 2).learn(X, y)
-    rows = [100, 200, 500, 1000, *range(2000, 14_001, 2000)]
-    assert fits == [(row, min(row, 10_000)) for row in rows]
-
-
 @pytest.mark.parametrize("labels", ["48", "frozen"])
 def test_labels_that_come_late(benchmark, labels):
     """Rows are predicted before their labels, and those of the rows until then, are known."""
@@ -102,44 +73,6 @@ def test_labels_that_come_late(benchmark, labels):
     line = said(kb.recipes.make("mean"), X, y, 0, labels)
     expected = y[:100].mean() if labels == "frozen" else y[:144].mean()
     np.testing.assert_allclose(line[-60 if labels == "frozen" else 150], expected)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_script_from_end_to_end(tmp_path):
-    """A cell that is kept is not run again, and errors are those of the library."""
-    script = beside_the_tests("benchmarks/shootout.py")
-    also = tmp_path / "more.py"
-    also.write_text(
-        "import kernbrook as kb\n"
-        "METHODS = {'last': lambda seed, width, classes: kb.recipes.make('last-value')}\n"
-    )
-    results, page = tmp_path / "results.json", tmp_path / "page.md"
-    command = [
-        *(sys.executable, script, "--streams", "friedman", "--rows", "130", "--methods", "mean"),
-        *("--also", also, "--cache", tmp_path / "cells", "--json", results, "--page", page),
-        *("--ours", "last"),
-    ]
-    texts = []
-    for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        texts.append(done.stderr)
-    assert "2/2" in texts[0]
-    assert texts[1] == ""
-    stored = json.loads(results.read_text())
-    assert any(line.startswith("machine:") for line in stored["machine"])
-    assert {method for method, _ in stored["settings"]} >= {
-        cell["method"] for cell in stored["tables"][0]["cells"]
-    }
-    (table,) = stored["tables"]
-    assert table["against"] == {"mean": [0, 0, 1]}
-    X, y = kb.open_stream("friedman:130").read()
-    for cell in table["cells"]:
-        recipe = "mean" if cell["method"] == "mean" else "last-value"
-        error = kb.prequential(kb.recipes.make(recipe), X, y).error / y.var()
-        assert cell["error"] == pytest.approx(error, rel=1e-5)
-    assert f"| mean | **{table['cells'][0]['error']:.4f}** |" in page.read_text()
 
 
 LONG = ("--long", "--rows", "1500", "--streams", "random-tree,friedman-drift")

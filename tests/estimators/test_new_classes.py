@@ -5,9 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import kernbrook as kb
-from kernbrook.engine.stores.base import spread_of
 from kernbrook.errors import InputError
-from kernbrook.estimators.confidence import Calibration
 
 X, Y = load_iris(return_X_y=True)
 order = np.random.default_rng(0).permutation(150)
@@ -40,9 +38,9 @@ def with_classes(model, kinds=Y):
     return before
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-@pytest.mark.parametrize("combiner", [None, kb.Hedge(loss="hinge")], ids=str)
-def test_what_was_learned_of_the_others_stays(learner, combiner):
+@pytest.mark.parametrize("number", range(len(LEARNERS)))
+def test_what_was_learned_of_the_others_stays(number):
+    learner, combiner = LEARNERS[number], (None, kb.Hedge(loss="hinge"))[number % 2]
     model = machine(learner, combiner, scaling=None)
     decisions, said, _ = with_classes(model)
     assert model.classes_.tolist() == [0, 1, 2]
@@ -84,17 +82,6 @@ def test_only_labels_that_are_looked_at_are_known():
     assert model.classes_.tolist() == [0, 1, 2]
 
 
-def test_an_oracle_may_name_it():
-    answers = iter(Y[10:])
-    model, plain = (machine().partial_fit(X[:10], Y[:10]) for _ in "ab")
-    said, asked = model.learn(X[10:], lambda x: next(answers))
-    assert asked.all()
-    np.testing.assert_array_equal(said, plain.learn(X[10:], Y[10:])[0])
-    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
-    with pytest.raises(InputError, match="label 3 is not one of the classes 0, 1, 2"):
-        model.learn(X, lambda x: 3, classes=[0, 1, 2])
-
-
 def test_who_cannot_learn_of_it():
     cases = {
         "Pegasos": {"learner": kb.Pegasos(20)},
@@ -131,52 +118,3 @@ def test_refused_before_anything_is_learned(wrong):
     assert model.n_rounds_ == before[0]
     assert len(model.classes_) == 2
     np.testing.assert_array_equal(model.decision_function(X), before[1])
-
-
-@pytest.mark.parametrize("inputs", [1, 2])
-def test_a_label_moves_the_old_classes_as_before(inputs):
-    """Beside a class that came later: odds of two old classes move by the same step."""
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=(400, inputs))
-    labels = (scores.sum(axis=1) + rng.normal(size=400) > 0).astype(float)
-    weights, judged = np.ones(400), np.ones(400, dtype=bool)
-    two = Calibration(1, inputs)
-    two.learn(scores, labels, weights, judged)
-    three = two.with_classes(np.array([0, 1]), 3)
-
-    def halves(s):  # of each input in turn
-        return np.hstack([np.stack([-one / 2, one / 2, 0 * one], axis=1) for one in s.T])
-
-    def odds(calibration, s):
-        p = calibration.probabilities(s)
-        return np.log(p[:, 1] / p[:, 0])
-
-    at = np.array([[2.0, 1.0], [-2.0, 1.0], [0.5, -3.0]])[:, :inputs]
-    np.testing.assert_allclose(odds(three, halves(at)), odds(two, at), rtol=0.2)
-    slopes = [one.arrays()["slope"][0] for one in (two, three)]
-    for s, label in ((2.0, 0.0), (-2.0, 1.0)):  # both against what is known
-        one, none = np.full((1, inputs), s), np.array([label])
-        two.learn(one, none, weights[:1], judged[:1])
-        three.learn(halves(one), none, weights[:1], judged[:1])
-    moved = [
-        (one.arrays()["slope"][0] - before) / before
-        for one, before in zip((two, three), slopes, strict=True)
-    ]
-    assert moved[0] < -0.005
-    assert moved[1] == pytest.approx(moved[0], rel=0.3)
-
-
-@pytest.mark.parametrize("scores", [1, 3, 5])
-@pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_scores_are_moved_as_by_a_product(scores, axis, kind):
-    positions = np.array([0, 2]) if scores == 1 else np.delete(np.arange(scores + 2), [1, 4])
-    spread = spread_of(scores, positions, len(positions) + 2 - (scores == 1))
-    array = np.random.default_rng(0).normal(size=(300, 4, 3)).astype(kind)
-    array = np.resize(array, [scores if i == axis % 3 else n for i, n in enumerate((600, 4, 3))])
-    array[310:] = 0.0
-    found = spread.along(array, axis)
-    product = np.tensordot(array, spread.coefficients.astype(kind), axes=(axis, 0))
-    np.testing.assert_array_equal(found, np.moveaxis(product, -1, axis))
-    assert found.dtype == kind
-    assert found.flags.c_contiguous

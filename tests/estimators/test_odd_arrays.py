@@ -20,17 +20,12 @@ OBJECTS = np.array([[np.timedelta64(i, "s"), 1.0] for i in range(N)], dtype=obje
 MOMENTS = {
     "datetime64": DAYS[:, None],
     "timedelta64": (DAYS - DAYS[0])[:, None],
-    "NaT": np.array(["NaT"] * N, "M8[ns]")[:, None],
     "objects": OBJECTS,
     "dates": [[datetime.date(2024, 1, 1 + i)] for i in range(N)],
-    "list": [[np.timedelta64(i, "s")] for i in range(N)],
     "frame": pd.DataFrame({"a": np.arange(N), "when": DAYS}),
     "zoned": pd.DataFrame({"when": pd.to_datetime(DAYS).tz_localize("UTC")}),
-    "span": pd.DataFrame({"a": np.arange(N), "when": DAYS - DAYS[0]}),
     "of arrow": pd.DataFrame({"when": pd.array(DAYS, dtype=pd.ArrowDtype(pa.timestamp("ns")))}),
     "period": pd.DataFrame({"when": pd.period_range("2024", periods=N, freq="D")}),
-    "categories": pd.DataFrame({"when": pd.Categorical(DAYS)}),
-    "pyarrow": pa.table({"when": pa.array(DAYS)}),
     "pyarrow, encoded": pa.table({"when": pa.array(DAYS).dictionary_encode()}),
 }
 
@@ -71,10 +66,8 @@ def test_the_column_and_the_way_out_are_named():
 def test_moments_elsewhere():
     work = [
         lambda: plain.classifier().learn_one(DAYS[:2], 1, classes=[0, 1]),
-        lambda: plain.classifier().learn_one([np.timedelta64(1, "s")], 1, classes=[0, 1]),
         lambda: plain.classifier().learn_one([np.datetime64("2024", "ns")], 1, classes=[0, 1]),
         lambda: plain.classifier().fit(np.eye(N), DAYS),
-        lambda: plain.classifier().fit(np.eye(N), list(DAYS)),
         lambda: plain.regressor().fit(np.eye(N), DAYS - DAYS[0]),
         lambda: plain.classifier().fit(np.eye(N), Y, sample_weight=DAYS - DAYS[0] + 1),
         lambda: kb.open_stream((DAYS[:, None], Y)),
@@ -110,15 +103,7 @@ def test_what_is_masked_is_not_there():
     assert (model.n_rows_skipped_, model.n_rounds_) == (2, 4)
 
 
-def test_a_mask_with_nothing_masked_changes_nothing():
-    clear = np.ma.array(MASKED.data, mask=False)
-    said = plain.classifier().fit(clear, Y).decision_function(clear)
-    expected = plain.classifier().fit(clear.data, Y).decision_function(clear.data)
-    np.testing.assert_array_equal(said, expected)
-    assert type(said) is np.ndarray
-
-
-@pytest.mark.parametrize("kind", [np.int64, np.float64, "U3"])
+@pytest.mark.parametrize("kind", [np.int64, "U3"])
 def test_a_masked_label_is_none(kind):
     y = np.ma.array([0, 1, 5, 0, 1, 0], mask=[0, 0, 1, 0, 0, 0]).astype(kind)
     model = plain.classifier()
@@ -129,19 +114,10 @@ def test_a_masked_label_is_none(kind):
         plain.classifier().fit(np.eye(N), y)
 
 
-def test_masked_weights_and_labels_of_streams():
-    weights = np.ma.array(np.ones(N), mask=np.arange(N) == 1)
-    with pytest.raises(InputError, match=r"sample_weight: .*NaN"):
-        plain.classifier().fit(np.eye(N), Y, sample_weight=weights)
-    with pytest.raises(InputError, match="y has nan at row 1"):
-        kb.open_stream((np.eye(N), np.ma.array(Y, mask=np.arange(N) == 1)))
-
-
 @pytest.mark.parametrize(
     "X",
     [
         [["a", 1]] * N,
-        np.array([["a", "b"]] * N),
         pd.DataFrame({"a": ["x"] * N, "b": range(N)}),
         pd.DataFrame({"a": pd.Categorical(["x"] * N)}),
     ],
@@ -165,7 +141,7 @@ def test_labels_of_text_are_named_as_such():
         plain.regressor().fit(np.eye(N), ["a"] * N)
 
 
-@pytest.mark.parametrize("seed", [True, False, np.True_, np.timedelta64(3), 1.5])
+@pytest.mark.parametrize("seed", [True, np.timedelta64(3), 1.5])
 def test_what_is_no_seed(seed):
     made = (kb.OnlineMKClassifier(random_state=seed), kb.KernelFeatures(random_state=seed))
     for model in made:
@@ -173,9 +149,3 @@ def test_what_is_no_seed(seed):
             model.fit(np.eye(N), Y)
     with pytest.raises(InputError, match="seed must be a non-negative integer"):
         kb.open_stream("checkerboard:10", seed=seed)
-
-
-@pytest.mark.parametrize("width", [True, np.timedelta64(2)])
-def test_what_is_no_number_of_features(width):
-    with pytest.raises(InputError, match="n_features must be a positive integer"):
-        kb.open_stream((np.eye(2), [0, 1]), n_features=width)

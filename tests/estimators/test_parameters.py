@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from itertools import product
 from typing import Annotated
 
 import hard_streams
@@ -37,11 +38,10 @@ def parts(module):
 
 
 FACTORS = kb.learners, kb.combiners, kb.selection, kb.labels
-PARTS = [kind for module in FACTORS for kind in parts(module)]
-PARAMETERS = [
-    (kind, name)
-    for kind in PARTS
-    for name in inspect.signature(kind).parameters
+PARTS = [
+    kind
+    for module in FACTORS
+    for kind in parts(module)
     if inspect.signature(kind.__init__) != inspect.signature(object.__init__)
 ]
 
@@ -193,17 +193,15 @@ def refused(work):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    ("kind", "name"), PARAMETERS, ids=[f"{kind.__name__}-{name}" for kind, name in PARAMETERS]
-)
-def test_an_odd_value_works_or_is_refused_in_a_line(kind, name):
-    for value in ODD:
+@pytest.mark.parametrize("kind", PARTS)
+def test_an_odd_value_works_or_is_refused_in_a_line(kind):
+    for name, value in product(inspect.signature(kind).parameters, ODD):
         if name == "kernels" and callable(value):
             continue  # a kernel, whose errors are its own
         model = machine(kind(**{**BESIDE.get((kind, name), {}), name: value}))
         said = refused(lambda model=model: model.learn(X, Y))
         if said == "":
-            assert np.isfinite(model.predict(X)).all()
+            assert np.isfinite(model.predict(X)).all(), (name, value)
 
 
 @pytest.mark.slow
@@ -228,14 +226,8 @@ def test_values_at_the_ends_work_or_are_refused_because_of_something_else(public
     ("part", "said"),
     [
         (kb.BPAS(budget=10**9), "budget must be an integer from 1 to 100,000,000, got 1000000000"),
-        (kb.Disagreement(window=10**30), "window must be an integer from 1 to 100,000,000, got 10"),
-        (kb.BestOfPrefix(rounds=10**30), "rounds must be an integer from 1 to 100,000,000, got 10"),
         (kb.Pegasos(regularization=1e-320), r"of a size from 1e-100 to 1e\+100, got 1e-320"),
         (kb.BPAS(aggressiveness=10**5000), "of a size from .*, got a value of type int"),
-        (
-            kb.GradientDescent(budget=1e308, features=None),
-            "budget must be .* integer .*, got 1e",
-        ),
         (kb.GradientDescent(loss=np.ones(2)), "loss must be one of squared, .*, got array"),
         (kb.Group(10**200), r"learner: expected an object such as Perceptron\(\), got 10{98}…$"),
         (kb.Group(kb.BPAS(), 10**200), "kernels: expected a dictionary's name, .* got 10{98}…$"),
@@ -251,14 +243,8 @@ def test_what_is_said(part, said):
 def test_parameters_of_a_part_that_is_left_at_its_default():
     for model, name, said in (
         (
-            kb.OnlineMKClassifier(),
-            "learner__budget",
-            "learner__budget: learner is None, the ",
-        ),
-        (
-            kb.OnlineMKClassifier(),
-            "learner__budget",
-            r"parameters; write learner=kb.BPAS\(\) first",
+            *(kb.OnlineMKClassifier(), "learner__budget"),
+            r"learner__budget: learner is None, the .* parameters; write learner=kb.BPAS\(\) first",
         ),
         (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
         (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
@@ -278,80 +264,11 @@ def test_parameters_of_a_part_that_is_left_at_its_default():
     assert search.fit(X, Y).best_params_["learner__budget"] in (5, 10)
 
 
-@pytest.mark.parametrize("value", ODD, ids=lambda value: f"{type(value).__name__}")
-def test_an_odd_parameter_of_the_machine_is_refused_in_a_line(value):
-    for make in (kb.OnlineMKClassifier, kb.OnlineMKRegressor):
-        for name in ("kernels", "learner", "combiner", "selection", "labels", "scaling"):
-            if value is None or (name == "kernels" and callable(value)):
-                continue  # a default, or a kernel, whose errors are its own
-            assert refused(lambda make=make, name=name: make(**{name: value}).fit(X, Y)) != ""
-
-
-def test_a_width_without_a_name():
-    for make, said in (
-        (lambda: kb.Gaussian(1.0), r"Gaussian: say which width it is, sigma=1.0 or gamma=1.0"),
-        (lambda: kb.Laplacian(2), r"Laplacian: say which width it is, sigma=2 or gamma=2"),
-        (lambda: kb.Matern(1.5, 3), r"Matern: say which width it is, sigma=3 or gamma=3"),
-    ):
-        with pytest.raises(InputError, match=said):
-            make()
-
-
-@pytest.mark.parametrize("name", ["n_components", "normalize", "levels", "step", "restart"])
-def test_odd_values_of_ada_raker(name):
-    """Its learners are made from them."""
-    for value in ODD:
-        with_it = {name: value, "random_state": 0}
-        refused(lambda it=with_it: kb.recipes.make("ada-raker", **it).learn(X, X[:, 0]))
-
-
 @pytest.mark.parametrize(
-    ("work", "said"),
-    [
-        (lambda: kb.OnlineMKRegressor(random_state=2**32).fit(X, Y), "to 4,294,967,295 or a Ra"),
-        (lambda: kb.Mean(3), "Mean: expected one or more kernels, got 3"),
-        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix of numbers, got 'x'"),
-        (lambda: kb.KernelFeatures(KERNELS, kb.Nystroem(landmarks="x")).fit(X), "landmarks must"),
-        (
-            lambda: kb.VotedKernelClassifierCV(betas=[[1]]).fit(X, Y),
-            r"betas: expected a sequence of numbers, got \[\[1\]\]",
-        ),
-        (lambda: kb.LateLabels(kb.OnlineMKClassifier).predict(X, range(20)), "model must be one"),
-    ],
+    "name", ["kernels", "learner", "combiner", "selection", "labels", "scaling"]
 )
-def test_what_is_said_of_others(work, said):
-    with pytest.raises(InputError, match=said):
-        work()
-
-
-def test_rows_without_features_and_merged_points():
-    model = plain.classifier(KERNELS, kb.Pegasos(5), random_state=0)
-    model.learn(np.empty((4, 0)), [0, 1, 0, 1])
-    assert model.support_vectors_.shape[1] == 0
-
-
-def test_a_parameter_of_a_part_of_a_part_is_looked_at_again():
-    model = kb.OnlineMKClassifier(
-        KERNELS[:1], [kb.BPAS(5), kb.Ridge(features=kb.RandomFeatures(5))], kb.Stack(kb.Hedge()),
-        random_state=0,
-    )  # fmt: skip
-    model.fit(X, Y)
-    model.set_params(combiner__base__discount=0.0)
-    with pytest.raises(InputError, match="Hedge: discount must"):
-        model.fit(X, Y)
-    model.set_params(combiner__base__discount=0.5).fit(X, Y)
-    model.learner[1].features.n_components = 0
-    with pytest.raises(InputError, match="RandomFeatures: n_components must"):
-        model.fit(X, Y)
-
-
-@pytest.mark.parametrize("selection", [{"smoothing": 0.05}, {"spread": False}])
-def test_a_selection_that_draws_nothing_changes_nothing(selection):
-    models = [
-        kb.OnlineMKClassifier(KERNELS, kb.BPAS(5), selection=one, random_state=0).fit(X, Y)
-        for one in (None, kb.Selection(**selection))
-    ]
-    assert models[1]._model.judged() is not None
-    one, other = (model.state() for model in models)
-    assert one.keys() == other.keys()
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+def test_an_odd_parameter_of_the_machine_is_refused_in_a_line(name):
+    for make, value in product((kb.OnlineMKClassifier, kb.OnlineMKRegressor), ODD):
+        if value is None or (name == "kernels" and callable(value)):
+            continue  # a default, or a kernel, whose errors are its own
+        assert refused(lambda make=make, value=value: make(**{name: value}).fit(X, Y)), value

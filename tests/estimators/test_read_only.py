@@ -3,20 +3,16 @@
 And what else may not make a model compile anew.
 """
 
-import copy
-import pickle
 import sys
 
 import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numba.core.event import install_recorder
 from sklearn.base import clone, is_regressor
 
 import kernbrook as kb
 from kernbrook.compiler.inner import Compiled
-from kernbrook.errors import NonFiniteError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(110, 4))
@@ -102,29 +98,6 @@ def test_a_model_in_a_file_and_read_only_rows(name, tmp_path):
     assert np.array_equal(*(joblib.load(tmp_path / "model").predict(rows) for _ in "ab"))
 
 
-@pytest.mark.parametrize("name", ["budget", "landmarks"])
-def test_nothing_is_compiled_for_a_model_in_a_file(name, tmp_path):
-    """Compiled code knows arrays that cannot be written to as another type."""
-    model = clone(MODELS[name])
-    labels = SCORES if is_regressor(model) else (SCORES > 0).astype(int)
-    joblib.dump(model.fit(X, labels), tmp_path / "model")
-    calls = [
-        lambda m: m.predict(X),
-        lambda m: m.learn_one(X[0], labels[0]),
-        lambda m: m.predict_one(X[0]),
-        lambda m: m.partial_fit(X, labels),
-        lambda m: m.expert_weights_,
-    ]
-    usual = joblib.load(tmp_path / "model")
-    for call in calls:
-        call(usual)
-    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
-    with install_recorder("numba:compile") as compiled:
-        for call in calls:
-            call(mapped)
-    assert compiled.buffer == []
-
-
 # -- nothing is compiled again ---------------------------------------------------------------------
 
 
@@ -162,46 +135,6 @@ def test_nothing_is_compiled_for_rows_that_are_read_only(name, storage, tmp_path
         np.save(tmp_path / "rows.npy", rows)
         life(np.load(tmp_path / "rows.npy", mmap_mode="r"), labels)
     assert forms() == before
-
-
-def refused_a_block(model, labels):
-    """A learner of its pool overflows; the others go back."""
-    with pytest.raises(NonFiniteError):
-        model.partial_fit(np.concatenate([X[:9], np.full((1, 4), 1e153)]), labels[:10])
-    return model
-
-
-AGAIN = {
-    "pickled": lambda model, labels: pickle.loads(pickle.dumps(model)),
-    "refused a block": refused_a_block,
-    "copied, refused a block": lambda model, labels: refused_a_block(copy.deepcopy(model), labels),
-}
-
-
-@pytest.mark.parametrize(
-    ("kind", "way"),
-    [
-        (kb.OnlineMKClassifier, "pickled"),
-        (kb.OnlineMKClassifier, "refused a block"),
-        (kb.OnlineMKRegressor, "copied, refused a block"),
-    ],
-)
-def test_nothing_is_compiled_for_a_model_that_goes_back(kind, way):
-    labels = SCORES if kind is kb.OnlineMKRegressor else (SCORES > 0).astype(int)
-    steps = kb.GradientDescent(1.0, features=kb.Monomials())
-    pool = [kb.Cells(), kb.BoostedTrees(), steps]
-    models = [
-        kind([kb.Polynomial(3)], pool, scaling=None, random_state=0).fit(X, labels) for _ in "ab"
-    ]
-    models[0].partial_fit(X[:20], labels[:20]).predict(X)
-    before = forms()
-    models[0] = AGAIN[way](models[0], labels)
-    models[1].partial_fit(X[:20], labels[:20])
-    for model in models:
-        model.partial_fit(X, labels)
-    assert forms() == before
-    for name, array in models[0].state().items():
-        np.testing.assert_array_equal(array, models[1].state()[name], err_msg=name)
 
 
 @pytest.mark.parametrize("kind", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])

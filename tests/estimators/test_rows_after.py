@@ -51,15 +51,9 @@ def twice(model: Any) -> Any:
 
 WAYS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "merged": lambda _: (twice(merged(TWO)), TWO),
-    "merged, three classes": lambda _: (twice(merged(THREE)), THREE),
     "merged, classes apart": lambda _: (twice(merged(THREE, ([0, 1], [1, 2]))), THREE),
     "merged, in another order": lambda _: (twice(merged(THREE, ([1, 2], [0, 2]))), THREE),
-    "of a file": lambda folder: (of_a_file(TWO, folder), TWO),
     "of a file, three classes": lambda folder: (of_a_file(THREE, folder), THREE),
-    "class weights": lambda _: (
-        twice(machine(class_weight={0: 0.2, 1: 7.0}).fit(X[:180], TWO[:180])),
-        TWO,
-    ),
     "balanced": lambda _: (
         twice(machine(class_weight="balanced").fit(X[:180], THREE[:180])),
         THREE,

@@ -83,16 +83,6 @@ def test_what_is_allowed_must_be_there_and_be_a_part(name, message, saved, monke
         kb.load(path, allow=[name])
 
 
-def test_parameters_that_it_has_not(saved, monkeypatch):
-    model, path = saved
-    monkeypatch.setattr(
-        "kernbrook.persistence.encoding._name_outside", lambda value: "their_parts.Growing"
-    )
-    kb.save(model, path)
-    with pytest.raises(ModelFileError, match="Growing"):
-        kb.load(path, allow=["their_parts.Growing"])
-
-
 def test_classes_that_cannot_be_imported(tmp_path):
     class Inner(theirs.Forgetful):
         pass

@@ -4,6 +4,8 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
+from covering import pairwise
+from naive import kernels as naive_kernels
 from sklearn.metrics import roc_auc_score
 
 import kernbrook as kb
@@ -11,10 +13,8 @@ import kernbrook as kb
 KERNEL = kb.Gaussian(sigma=2)
 LEARNERS = [
     kb.Perceptron(),
-    kb.Perceptron("label"),
     kb.PassiveAggressive(),
     kb.BPAS(budget=20),
-    kb.Pegasos(budget=20),
     kb.Projectron(budget=20),
 ]
 
@@ -72,13 +72,32 @@ def test_the_best_of_a_prefix_votes_alone(rounds, C):
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
-@pytest.mark.parametrize("C", [2, 3])
-def test_policies_look_at_votes_as_before(C):
-    """A policy's opinion of one expert is its vote, which is never undecided."""
-    X, y = stream(C)
-    for policy in (kb.MarginSampling(0.01), kb.Disagreement()):
-        one, two = (make([KERNEL] * n, labels=policy) for n in (1, 2))
-        said, expected = (m.learn(X, y, classes=range(C)) for m in (one, two))
-        for a, b in zip(said, expected, strict=True):
-            np.testing.assert_array_equal(a, b)
-        np.testing.assert_array_equal(one.should_ask(X), two.should_ask(X))
+BOTH = [True, False]
+
+
+@pytest.mark.parametrize(
+    ("loss", "vote", "weighted", "spread"),
+    pairwise(["hinge", "mistakes"], ["all", "drawn"], BOTH, BOTH),
+)
+def test_decisions_of_a_drawn_vote(loss, vote, weighted, spread):
+    """sum theta_i f_i, or of signs where Hedge counts mistakes; a drawn vote by its chance p_i."""
+    X, y = hard_streams.gaussian_clouds(120, 3)
+    model = plain.classifier(
+        "omkc16",
+        kb.PassiveAggressive("PA-I", 0.2),
+        kb.Hedge(0.95, loss),
+        kb.Selection("drawn", vote, 0.2, weighted, spread),
+        random_state=1,
+    ).fit(X[:80], y[:80])
+    Z, A = model.support_vectors_, X[80:]
+    kernels = naive_kernels.omkc16()
+    f = np.array(
+        [[k(Z, x) @ a for x in A] for k, a in zip(kernels, model.dual_coef_.T, strict=True)]
+    )
+    voices = f if loss == "hinge" else np.where(f >= 0, 1.0, -1.0)
+    q = model.kernel_weights_ / model.kernel_weights_.max()
+    votes = q if weighted else np.ones(16)
+    if vote == "drawn":
+        votes = votes * (0.8 * q + 0.2 / (16 if spread else 1))
+    expected = votes @ voices / votes.sum()
+    np.testing.assert_allclose(model.decision_function(A), expected, rtol=1e-9, atol=1e-12)

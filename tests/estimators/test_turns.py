@@ -31,11 +31,6 @@ def classifier(**parameters):
     return kb.OnlineMKClassifier(FEW, kb.BPAS(20), random_state=0, **parameters)
 
 
-def regressor(**parameters):
-    ridge = kb.Ridge(features=kb.RandomFeatures(10))
-    return kb.OnlineMKRegressor(FEW, ridge, random_state=0, **parameters)
-
-
 def at_once(*works):
     """Call all of them, each in its thread; the first error is raised."""
     begin, errors = threading.Barrier(len(works)), []
@@ -94,10 +89,7 @@ COPIES = {
 
 def kinds():
     """Everything that waits: what learns from a row; what says how many it has learned from."""
-    late, named = kb.LateLabels(classifier(), classes=[0, 1]), kb.NamedColumns(classifier())
-    stream, trivial = kb.river.MKClassifier(FEW, kb.BPAS(20), seed=0), kb.recipes.make("majority")
-    stream.learn_many(pd.DataFrame(ROWS[:20]), pd.Series(y[:20] > 0))
-    named.learn(ROWS[:20], y[:20])
+    late, trivial = kb.LateLabels(classifier(), classes=[0, 1]), kb.recipes.make("majority")
     late.model.learn(X[:20], y[:20], classes=[0, 1])
     trivial.learn(X[:20], y[:20])
     encoder = kb.TableEncoder(missing="mean").fit(pd.DataFrame(ROWS[:20]))
@@ -110,11 +102,6 @@ def kinds():
     return {
         "machine": (alone, lambda i: alone.learn_one(X[i], y[i]), lambda m: m.n_rounds_),
         "late": (late, learn_late, lambda m: m.model.n_rounds_),
-        "named": (named, lambda i: named.learn_one(ROWS[i], y[i]), lambda m: m.n_rounds_),
-        "river": (
-            stream, lambda i: stream.learn_one(ROWS[i], bool(y[i])),
-            lambda m: m.estimator.n_rounds_,
-        ),
         "trivial": (
             trivial, lambda i: trivial.learn(X[i : i + 1], y[i : i + 1]), lambda m: m.n_rounds_
         ),
@@ -125,32 +112,9 @@ def kinds():
     }  # fmt: skip
 
 
-class Between:
-    """Part of an object; as it is pickled, another thread learns."""
-
-    def __init__(self, learn):
-        self.learn = learn
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __reduce__(self):
-        at_once(self.learn)
-        return int, ()
-
-
-@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
-def test_a_pickle_is_of_one_state_although_rows_come_meanwhile(name):
-    model, learn, count = kinds()[name]
-    state = dict(vars(model))
-    vars(model).clear()
-    vars(model).update(between=Between(lambda: learn(20)), **state)  # written first
-    again = pickle.loads(pickle.dumps(model))
-    assert (count(again), count(model)) == (20, 21)
-
-
-@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
-@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize(
+    ("name", "way"), [("late", "pickle"), ("trivial", "deepcopy"), ("encoder", "copy")]
+)
 def test_copies_wait_for_who_learns(name, way):
     model, _, count = kinds()[name]
     copies = []
@@ -176,15 +140,6 @@ def test_a_file_of_a_model_in_others_waits_from_outside_in(tmp_path):
             assert named.counts_[0] == named.n_rounds_ == named.model.labels_asked_
 
     at_once(learn, save)
-
-
-def test_attributes_are_of_one_state_while_another_thread_learns():
-    model = regressor().partial_fit(X[:50], SCORES[:50])
-    names = ("expert_errors_", "kernel_weights_", "expert_weights_", "memory_bytes_")
-    seen = []
-    works = [lambda name=name: seen.append(getattr(model, name)) for name in names]
-    while_in_use(model, seen, *works)
-    assert len(seen) == len(names)
 
 
 def test_models_that_are_merged_with_each_other():
@@ -225,20 +180,6 @@ def test_what_a_model_calls_cannot_make_it_learn():
     )
 
 
-def test_an_oracle_may_look_at_the_model_and_not_teach_it():
-    model = classifier().partial_fit(X[:50], y[:50])
-
-    def oracle(x):
-        assert model.predict(x[None])[0] in (0, 1)
-        return int(x[0] * x[1] > 0)
-
-    model.learn(X[50:60], oracle)
-    assert model.n_rounds_ == 60
-    with pytest.raises(InputError, match="partial_fit: the model learns or predicts at this"):
-        model.learn(X[60:61], lambda x: model.partial_fit(x[None], [1]))
-    assert model.n_rounds_ == 60
-
-
 def test_a_thread_of_the_library_does_not_wait_for_who_waits_for_it():
     model, refused = classifier().fit(X[:60], y[:60]), []
 
@@ -256,20 +197,6 @@ def test_a_thread_of_the_library_does_not_wait_for_who_waits_for_it():
     done.join(60)
     assert not done.is_alive()
     assert len(refused) == 4
-
-
-def test_copies_and_pickles_have_a_turn_of_their_own():
-    model = classifier().fit(X[:60], y[:60])
-    copies = []
-
-    def oracle(x):
-        copies.extend([copy.deepcopy(model), pickle.loads(pickle.dumps(model))])
-        return 1
-
-    model.learn(X[60:61], oracle)
-    for other in copies:
-        at_once(lambda other=other: other.partial_fit(X[:5], y[:5]))
-        assert other.n_rounds_ == 65
 
 
 class OneAtATime(SGDClassifier):
@@ -320,7 +247,7 @@ def in_a_child(work):
 
 
 @forks
-@pytest.mark.parametrize("name", ["machine", "late", "named", "river", "trivial", "encoder"])
+@pytest.mark.parametrize("name", ["machine", "late", "trivial", "encoder"])
 def test_a_process_is_forked_between_two_calls_of_other_threads(name):
     """The child has a model of one state, and its locks are free."""
     model, learn, count = kinds()[name]

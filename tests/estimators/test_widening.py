@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from covering import pairwise
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
@@ -40,10 +41,10 @@ def halves(model, y, quick):
     return model
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("quick", [True, False])
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("scaling", [None, "moments", "maximum", "ranks"])
+@pytest.mark.parametrize(
+    ("name", "scaling", "quick"),
+    pairwise(LEARNERS, [None, "moments", "maximum", "ranks"], [True, False]),
+)
 def test_it_is_as_if_they_had_always_been_there(name, scaling, quick):
     kernels, y = (GAUSSIANS, TWO) if name == "points" else (KERNELS, THREE)
     if name == "window":
@@ -71,13 +72,15 @@ def test_kernels_that_share_their_support():
 
 
 @pytest.mark.parametrize(
-    "features",
-    [kb.RandomFeatures(20), kb.RandomFeatures(20, "orthogonal"), kb.RandomFeatures(20, "halton")],
+    "learner",
+    [
+        kb.Ridge(forgetting=0.99, features=kb.RandomFeatures(20)),
+        kb.GradientDescent(features=kb.RandomFeatures(20, "orthogonal")),
+        kb.Ridge(features=kb.RandomFeatures(20, "halton")),
+    ],
     ids=str,
 )
-@pytest.mark.parametrize("learner", [kb.Ridge(forgetting=0.99), kb.GradientDescent()], ids=str)
-def test_random_features_go_on(features, learner):
-    learner = learner.__class__(**{**learner.get_params(), "features": features})
+def test_random_features_go_on(learner):
     model = kb.OnlineMKRegressor(GAUSSIANS, learner, scaling=None, random_state=0)
     model.partial_fit(X[:70, :3], SCORE[:70])
     before, wide = model.predict(X[:70, :3]), np.pad(X[:70, :3], [(0, 0), (0, 2)])
@@ -123,19 +126,3 @@ def test_all_begins_anew_where_the_default_has_other_parts():
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit(np.pad(X, [(0, 0), (0, 515)]), TWO)
     assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.65  # of classes of equal size
-
-
-@pytest.mark.parametrize("learner", [kb.Projectron(8), kb.Ahpatron(8), kb.BPAS(8)], ids=str)
-def test_kept_values_of_a_function_as_kernel(learner):
-    """Whether a function sees further features nobody knows: values that are kept begin anew."""
-
-    def features(A, B):
-        return np.tanh(A @ B.T + A.shape[1])
-
-    model = kb.OnlineMKClassifier([kb.Callable(features)], learner, scaling=None, random_state=0)
-    model.partial_fit(X[:70, :3], TWO[:70], classes=[0, 1])
-    before = model.n_support_stored_
-    model._widen(5)
-    kept = isinstance(learner, kb.BPAS)  # which keeps no kernel values
-    assert model.n_support_stored_ == (before if kept else 0)
-    assert model.partial_fit(X[70:], TWO[70:]).n_support_stored_ > 0

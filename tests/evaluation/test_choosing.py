@@ -12,7 +12,6 @@ from kernbrook.evaluation import recipes_wanted as choosing
 from kernbrook.evaluation.comparing import compare
 from kernbrook.evaluation.recipes_wanted import (
     SHORT_LISTS,
-    TRIVIAL,
     make_online,
     parse,
     recipes_for,
@@ -48,33 +47,7 @@ def test_a_short_list_by_default_and_all_on_demand(request, task):
     assert sorted(everything) == sorted(recipes_for(task))
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_the_short_lists(task):
-    short = SHORT_LISTS[task]
-    assert len(short) <= 8
-    assert set(short) <= set(recipes_for(task))
-    assert short[0].startswith("kernbrook-")
-    assert set(short) & set(TRIVIAL) == set(recipes_for(task)) & set(TRIVIAL)
-
-
-def test_trivial_recipes_have_no_parameters():
-    for task in ("classification", "regression"):
-        for name in recipes_for(task):
-            assert (set(kb.recipes.parameters(name)) == {"kernels", "random_state"}) == (
-                name in TRIVIAL
-            )
-
-
-def test_one_name(classification):
-    assert recipes_in(compare(classification, "omkc-dd", permutations=1, jobs=1)) == ["omkc-dd"]
-    assert recipes_in(compare(classification, ["majority"] * 2, permutations=1, jobs=1)) == [
-        "majority"
-    ]
-
-
-@pytest.mark.parametrize(
-    "wrong", [3, 2.5, [3], ["spa", None], object(), [["spa"]], {"a": 3}, {3: "spa"}]
-)
+@pytest.mark.parametrize("wrong", [3, ["spa", None], {"a": 3}, {3: "spa"}])
 def test_no_names(classification, wrong):
     with pytest.raises(InputError, match=r"recipes: expected names such as \['omkc-dd', 'spa'\]"):
         compare(classification, wrong)
@@ -110,7 +83,6 @@ def test_a_parameter_goes_to_the_recipes_that_have_it(classification):
     [
         (["rbp", "om2"], {"budgte": 1}, "^unknown parameter 'budgte': did you mean budget"),
         (["rbp", "majority"], {"q": 1}, "^unknown parameter of rbp 'q': known: mode, ker"),
-        (["majority"], {"budget": 1}, "^unknown parameter of majority 'budget'"),
         (["om2"], {"name": 1}, "^unknown parameter of om2 'name'"),
         (["om2"], {"random_state": 1}, "^random_state: give seed"),
     ],
@@ -139,8 +111,6 @@ def test_no_recipe_has_a_parameter_that_compare_takes():
         (" spa ( divisor = 30 ) , projectron++", [("spa", {"divisor": 30}), ("projectron++", {})]),
         ("rbp(kernels=amkl17)", [("rbp", {"kernels": "amkl17"})]),
         ("a(b='),(',c=[(1,)],d=None),e", [("a", {"b": "),(", "c": [(1,)], "d": None}), ("e", {})]),
-        ("spa()", [("spa", {})]),
-        ("", [("", {})]),
         ("spa,", [("spa", {}), ("", {})]),
     ],
 )
@@ -153,10 +123,8 @@ def test_settings_in_a_text(text, expected):
     [
         ("spa(divisor=30", r"expected spa\(PARAMETER=VALUE, \.\.\.\), found spa\(divisor=30"),
         ("spa(30)", r"expected spa\(PARAMETER=VALUE"),
-        ("spa(**{'divisor': 3})", r"expected spa\(PARAMETER=VALUE"),
         ("spa(divisor=30)bpas", r"expected a comma after spa\(\.\.\.\), found 'bpas'"),
         ("spa(divisor=print(3))", r"spa: divisor must be a number.*, found print\(3\)"),
-        ("spa(divisor=x.y)", "spa: divisor must be a number"),
         ("spa(divisr=3)", r"spa\(divisr=3\): recipe spa: no parameter 'divisr'; it has kernels,"),
         ("bpas(budget=0)", r"bpas\(budget=0\): BPAS: budget must be an integer from 1"),
         ("bpas(random_state=0)", "random_state: give seed"),

@@ -52,25 +52,6 @@ def test_processes_change_nothing(data):
     assert predictions_of(other) != predictions_of(one)
 
 
-def test_shape_and_order_of_the_result(data):
-    result = compare(data, NAMES, permutations=3, jobs=1)
-    assert (result.data, result.n_rows, result.n_features, result.permutations) == (
-        *("clouds", 120, 4, 3),
-    )
-    assert [row.recipe for row in result.rows] == NAMES
-    assert [len(row.runs) for row in result.rows] == [3] * 4
-    assert set(result.best) <= set(NAMES)
-    assert result.manifest["seed"] == 0
-    assert result.manifest["versions"].keys() >= {"kernbrook", "numpy", "numba", "python"}
-
-
-def test_runs_are_independent_of_company(data):
-    """A recipe's runs do not depend on which others run, nor a run on how many follow."""
-    alone = compare(data, ["omkc-ss"], permutations=2, jobs=1)
-    among = compare(data, NAMES, permutations=3, jobs=1)
-    assert errors_of(among)["omkc-ss"][:2] == errors_of(alone)["omkc-ss"]
-
-
 def test_orders(data):
     """Each run is the prequential run of that order."""
     X, y = data.read()
@@ -98,8 +79,7 @@ def test_progress(data):
         assert sum(done) == 480
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize(("jobs", "in_order"), [(1, False), (2, False), (2, True)])
 def test_rows_are_shown_as_they_are_complete(data, jobs, in_order):
     parts = []
     options = {"in_order": True} if in_order else {"permutations": 3}
@@ -141,16 +121,6 @@ def test_best_rows():
         }
         rows = [row_of(name, sample) for name, sample in samples.items()]
         assert set(best_rows(rows)) == expected
-
-
-def test_the_t_test_is_students():
-    """Spreads pooled, whatever they are: Welch's test has fewer degrees of freedom here."""
-    wide, narrow = np.array([-4.0, -2, 0, 2, 4]), np.array([-0.1, 0, 0, 0, 0.1])
-    least, other = 10 + narrow, 13.7 + wide
-    assert stats.ttest_ind(other, least).pvalue < 0.05
-    assert stats.ttest_ind(other, least, equal_var=False).pvalue > 0.05
-    rows = [row_of("least", least), row_of("other", other)]
-    assert best_rows(rows, paired=False) == ("least",)
 
 
 def test_a_difference_in_each_order_is_told():
@@ -257,10 +227,8 @@ class Unread(ArrayStream):
 @pytest.mark.parametrize(
     ("recipes", "overrides", "message"),
     [
-        (["omkc-dd"], {"discount": 7.0}, "discount must be a number in"),
         (["spa", "bpas"], {"discount": "much"}, "discount must be a number in"),
         (["spa", "mean"], {}, "for classification spa and for regression mean"),
-        (["amkl-aks"], {"ratio": 2}, "ratio must be a number in"),
         (["spa", "raker", "spam"], {}, "unknown recipe 'spam'"),
         (["spa", "vkr-trace"], {}, "vkr-trace learns from all data at once, not from a stream; in"),
     ],
@@ -279,8 +247,6 @@ def test_a_recipe_that_diverges_is_left_out(waves):
         assert [row.recipe for row in result.rows] == ["mean"]
         assert list(result.left_out) == ["kl-poly"]
         assert "(x.z)^2" in result.left_out["kl-poly"]
-    result = compare(huge, ["mean", "kl-poly"], in_order=True)
-    assert [row.recipe for row in result.rows] == ["mean"]
     for in_order in (False, True):
         with pytest.raises(NonFiniteError, match=r"kl-poly: .*\(x\.z\)\^2"):
             compare(huge, ["kl-poly"], permutations=1, in_order=in_order, jobs=1)
@@ -293,8 +259,6 @@ def test_load_orders(tmp_path):
     np.testing.assert_array_equal(load_orders(path, "clouds"), orders)
     text = tmp_path / "text.npz"
     text.write_text("1 0 2\n")
-    single = tmp_path / "one.npy"
-    np.save(single, orders)
     torn = tmp_path / "torn.npz"
     torn.write_bytes(path.read_bytes()[:-40])
     os.mkfifo(tmp_path / "pipe")  # which would be waited for
@@ -303,9 +267,7 @@ def test_load_orders(tmp_path):
     for wrong, name, message in (
         (path, "sonar", "orders.npz: no orders named 'sonar'; it has clouds, real, flat"),
         (path, "real", "real: expected a .* integer array, got .* float64"),
-        (path, "flat", r"flat: expected a \(p, n\) integer array, got \(3,\)"),
         (text, "clouds", "text.npz: expected an .npz file"),
-        (single, "clouds", "one.npy: expected an .npz file"),
         (torn, "clouds", "torn.npz: "),
         (pickled, "clouds", "pickled.npz: "),
         (tmp_path / "none.npz", "clouds", "none.npz: no such file"),
@@ -324,13 +286,9 @@ BAD = [
     ({"orders": np.arange(120)[None], "permutations": 2}, "2 permutations wanted, only 1 given"),
     ({"in_order": True, "permutations": 3}, "in_order"),
     ({"jobs": 0}, "^jobs: expected 1 or more, got 0$"),
-    ({"jobs": 2.0}, "^jobs: expected 1 or more, got 2.0$"),
     ({"seed": -1}, "^seed: expected 0 or more, got -1$"),
-    ({"seed": None}, "^seed: expected 0 or more, got None$"),
     ({"permutations": "3"}, "^permutations: expected 1 or more, got '3'$"),
-    ({"permutations": True}, "^permutations: expected 1 or more, got True$"),
     ({"orders": np.arange(120) / 2}, "^orders: expected permutations of 0..119"),
-    ({"orders": np.zeros((1, 1, 120), int)}, "^orders: expected permutations of 0..119"),
     ({"orders": "sorted"}, "^orders: expected permutations of 0..119"),
 ]
 
@@ -352,25 +310,6 @@ def test_classes():
     for in_order in (False, True):
         with pytest.raises(InputError, match=r"labels of classes, found the number 0\.5"):
             compare(ArrayStream(X, np.arange(30) / 2), ["omkc-dd"], in_order=in_order)
-
-
-@pytest.mark.parametrize("names", [("c", "b", "a"), (3, 20, 1)])
-def test_more_than_two_classes(names):
-    X, _ = hard_streams.gaussian_clouds(150)
-    y = np.array(names)[np.argmax(X[:, :3], axis=1)]
-    orders = np.array([np.random.default_rng(i).permutation(150) for i in range(2)])
-    recipes = ["omkc-dd", "bpas", "majority"]
-    result = compare(ArrayStream(X, y), recipes, orders=orders, jobs=2)
-    for row in result.rows:
-        for run, order in zip(row.runs, orders, strict=True):
-            expected = kb.prequential(kb.recipes.make(row.recipe), X, y, order)
-            np.testing.assert_array_equal(run.predictions, expected.predictions)
-    assert set(result.rows[0].runs[0].predictions) == set(names)
-    errors = errors_of(result)
-    assert np.mean(errors["omkc-dd"]) < np.mean(errors["majority"]) - 10
-    alone = compare(ArrayStream(X, y), ["omkc-dd"], in_order=True)
-    expected = kb.prequential(kb.recipes.make("omkc-dd"), X, y)
-    np.testing.assert_array_equal(alone.rows[0].runs[0].predictions, expected.predictions)
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
-import plain
 import pytest
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError, ModelFileError
-from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
+from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.training import go_on, train
 from kernbrook.evaluation.windows import MOST_DATA, Past, shortened
 from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.tables.labels import as_classes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -97,7 +93,7 @@ def test_what_is_said_of_a_day(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(("numbers", "rows"), [(True, 298), (False, 298), (False, 300)])
+@pytest.mark.parametrize(("numbers", "rows"), [(True, 298), (False, 300)])
 def test_the_last_label_stands_beside_what_was_predicted_ahead(numbers, rows, tmp_path):
     """Of classes where it is another than the one that came most often."""
     X = np.random.default_rng(0).normal(size=(400, 2))
@@ -248,36 +244,6 @@ def said_of(path, table, **options):
     return np.concatenate([labels for labels, _ in parts]).tolist()
 
 
-def test_missing_columns_where_no_gaps_are_filled(tmp_path):
-    begun(rows_of(700).drop(["temp"]), tmp_path / "m", "error")
-    with pytest.raises(InputError, match="missing 'wind'; a model that is trained with missing"):
-        go_on(rows_of(500, 1).drop(["temp", "wind"]), tmp_path / "m")
-    both = "missing 'wind', unknown 'temp'; a model that is trained with missing"
-    with pytest.raises(InputError, match=both):
-        go_on(rows_of(500, 1).drop(["wind"]), tmp_path / "m")
-
-
-def test_what_was_left_out_is_left_out_again_after_a_stop(tmp_path):
-    day = rows_of(3000, 1).append_column("new", pa.nulls(3000))
-    for name in ("m", "whole"):
-        begun(rows_of(700), tmp_path / name)
-    go_on(day, tmp_path / "whole", ignore_extra=True)
-    go_on(day, tmp_path / "m", ignore_extra=True, stop=lambda: True)
-    found = go_on(day, tmp_path / "m", resume=True)
-    assert found.told == ["left out 1 column: 'new'"]
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_names_that_come_late_in_json_lines(tmp_path):
-    begun(rows_of(700), tmp_path / "m")
-    line = '{"when": "2024-05-01", "temp": 1, "wind": 2, "carrier": "UA", "late": "no"}\n'
-    late = line.replace('"late"', '"new": 3, "late"')
-    (tmp_path / "day.jsonl").write_text(line * 20_000 + late)
-    with pytest.raises(DataFileError, match="line 20001: 'new' is in none of the first objects"):
-        go_on(tmp_path / "day.jsonl", tmp_path / "m")
-    assert go_on(tmp_path / "day.jsonl", tmp_path / "m", ignore_extra=True).rows == 20_001
-
-
 def test_how_one_day_is_written_is_not_kept(tmp_path):
     """Decimal commas of one file: the next one has points again."""
     for name in ("m", "expected"):
@@ -316,34 +282,6 @@ def test_a_class_that_comes_with_a_later_day(tmp_path):
 def _two(n, seed):
     X = np.random.default_rng(seed).normal(size=(n, 2))
     return X, np.where(X[:, 0] > 0, "yes", "no").astype("<U5")
-
-
-@pytest.mark.parametrize(
-    ("classes", "labels", "expected"),
-    [
-        (["01", "2", "x"], [1.0, 2.0], ["01", "2"]),
-        (["a", "1"], [1, 3], ["1", "3"]),
-        ([0, 1], ["1", "0"], [1, 0]),
-        ([0, 1], [1.0, 2.0], [1, 2]),
-        (["false", "true"], ["True", "FALSE"], ["true", "false"]),
-        (["no", "yes"], ["yes", "maybe"], ["yes", "maybe"]),
-    ],
-)
-def test_labels_as_the_classes_are_written(classes, labels, expected):
-    found = as_classes(np.array(labels), np.array(classes))
-    assert found.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        (["0", "1", "x"], "row 13: expected a label such as 0, 1, which are numbers, found 'x'"),
-        ([0.0, 0.5, 1.0], "row 12: expected a label such as 0, 1, which are numbers, found '0.5'"),
-    ],
-)
-def test_labels_that_no_class_of_numbers_can_be(labels, said):
-    with pytest.raises(InputError, match=said):
-        as_classes(np.array(labels), np.array([0, 1]), before=10)
 
 
 def test_labels_that_cannot_be_learned(tmp_path):
@@ -425,20 +363,6 @@ def test_a_day_that_breaks_off(tmp_path):
     assert go_on(tmp_path / "day.csv", tmp_path / "m", resume=True).rows == 4000
 
 
-def test_a_full_disk(tmp_path, monkeypatch):
-    """The model of before is still there."""
-    begun(rows_of(600), tmp_path / "m")
-    before = (tmp_path / "m").read_bytes()
-
-    def full(*_):
-        raise InputError("cannot write 'm': no space left on device")
-
-    monkeypatch.setattr("kernbrook.evaluation.training.save_checkpoint", full)
-    with pytest.raises(InputError, match="after 500 rows: cannot write 'm': no space left"):
-        go_on(rows_of(500, 1), tmp_path / "m")
-    assert (tmp_path / "m").read_bytes() == before
-
-
 # -- models that were not trained by `train` --------------------------------------------------
 
 
@@ -454,33 +378,6 @@ def test_a_model_that_was_saved(tmp_path):
     assert (known.windows.rows, known.judge.before) == (100, 200)
 
 
-def test_a_model_that_was_labelled(tmp_path):
-    X, y = _two(200, 0)
-    model = plain.classifier(labels=kb.MarginSampling(), random_state=0)
-    kb.evaluation.label(
-        kb.open_stream((X, np.zeros(200))), model, tmp_path / "m",
-        lambda question, state: str(y[question.row - 1]), classes=["no", "yes"],
-    )  # fmt: skip
-    found = go_on(_two(100, 1), tmp_path / "m")
-    assert (found.rows, [one.rows for one in found.past]) == (100, [200])
-    assert load_checkpoint(tmp_path / "m")[1].rows == 300
-    assert kb.load(tmp_path / "m").labels_asked_ < 300
-
-
-def test_labelling_after_days(tmp_path):
-    """Its rows are data of their own, after those before."""
-    X, y = _two(200, 0)
-    model = plain.classifier(labels=kb.MarginSampling(), random_state=0)
-    train(kb.open_stream((X, y)), model, tmp_path / "m")
-    model = kb.load(tmp_path / "m")
-    kb.evaluation.label(
-        kb.open_stream((_two(50, 1)[0], np.zeros(50))), model, tmp_path / "m",
-        lambda question, state: "yes",
-    )  # fmt: skip
-    past = load_checkpoint(tmp_path / "m")[1].past
-    assert [(one.rows, one.loss is not None) for one in past] == [(200, True), (50, True)]
-
-
 def test_training_does_not_resume_days_of_a_table(tmp_path):
     """It would open them as if no rows had been before: `go_on` knows better."""
     day = rows_of(3000, 1)
@@ -494,7 +391,7 @@ def test_training_does_not_resume_days_of_a_table(tmp_path):
 # -- what is kept of the past -------------------------------------------------------------------
 
 
-def test_the_past_is_bounded(tmp_path):
+def test_the_past_is_bounded():
     """Years of days: those of long ago are put together, and nothing is lost of the sums."""
     past = []
     for day in range(3 * MOST_DATA):
@@ -505,10 +402,3 @@ def test_the_past_is_bounded(tmp_path):
         assert sum(one.loss for one in past) == 2 * (day + 1)
     unknown = shortened([Past(5), *past])
     assert (unknown[0].loss, unknown[0].rows) == (past[0].loss, past[0].rows + 5)
-    X, y = _two(10, 0)
-    train(kb.open_stream((X, y)), kb.recipes.make("majority"), tmp_path / "m")
-    model, known = load_checkpoint(tmp_path / "m")
-    long = [Past() for _ in range(2 * MOST_DATA)]
-    save_checkpoint(model, dataclasses.replace(known, past=[*long, *known.past]), tmp_path / "m")
-    go_on(_two(5, 1), tmp_path / "m")
-    assert len(load_checkpoint(tmp_path / "m")[1].past) == MOST_DATA

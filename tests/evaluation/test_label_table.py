@@ -119,14 +119,6 @@ def test_skipped_and_undone(tmp_path):
     assert len(lines) == 1 + len(seen)
 
 
-def test_numbers_have_no_chance(tmp_path):
-    data, _ = written(tmp_path, "rows.csv")
-    labelled(data, tmp_path / "m", lambda question, state: 2.0 * question.row, regression=True)
-    table = label_table(str(data), tmp_path / "m").table
-    assert table.column_names == ["row", "note", "a", "b", "label", "predicted"]
-    assert table["label"].to_pylist() == [2.0 * row for row in table["row"].to_pylist()]
-
-
 def test_names_that_are_taken(tmp_path):
     path = tmp_path / "rows.csv"
     lines = [f"{a},{b},{a},1,2,3" for a, b in X.tolist()]
@@ -158,17 +150,6 @@ def test_while_somebody_writes(tmp_path):
     answers.write_bytes(kept + b'{"row": 41, "lab')
     assert label_table(str(data), tmp_path / "m").table == whole
     assert answers.read_bytes().endswith(b'"lab')
-
-
-def test_answers_of_before_have_no_chance(tmp_path):
-    data, _ = written(tmp_path, "rows.csv")
-    labelled(data, tmp_path / "m")
-    answers = answers_beside(tmp_path / "m")
-    first, *lines = map(json.loads, answers.read_text().splitlines())
-    older = [{k: v for k, v in line.items() if k != "chance"} for line in lines]
-    answers.write_text("".join(f"{json.dumps(line)}\n" for line in [first, *older]))
-    found = label_table(str(data), tmp_path / "m").table["chance"]
-    assert found.null_count == len(lines)
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -204,7 +185,6 @@ def test_what_cannot_be_exported(tmp_path):
     for line, said in (
         (json.dumps({**right, "label": "c"}), "line 2: expected one of a, b"),
         (json.dumps({**right, "chance": 2}), "line 2: expected a chance from 0 to 1, found 2"),
-        (json.dumps({**right, "chance": "x"}), "line 2: expected a chance from 0 to 1"),
         ("oops", "line 2: expected a JSON object"),
     ):
         answers.write_text(f"{begun}\n{line}\n")
@@ -237,14 +217,3 @@ def test_rows_by_number(tmp_path, monkeypatch, name):
     with pytest.raises(KernbrookError, match="row 41 is not there any more"):
         raw.row(41)
     assert raw.row(1)["note"] == ""
-
-
-def test_a_column_of_several_types_is_text(tmp_path, monkeypatch):
-    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 30)
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"a": 1, "b": 1.5}\n{"a": 2, "b": 2}\n{"a": 3, "b": "x"}\n')
-    encoder = kb.TableEncoder(drop=["b"])
-    raw = RawRows(open_like(None, str(path), encoder=encoder).records())
-    found = raw.rows([1, 2, 3], ["a", "b"]).to_pydict()
-    assert found["b"][2] == "x"
-    assert [float(b) for b in found["b"][:2]] == [1.5, 2.0]

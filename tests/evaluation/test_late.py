@@ -38,17 +38,15 @@ class Told:
         return np.zeros(len(y)), np.ones(len(y), dtype=bool)
 
 
-@pytest.mark.parametrize("delay", [0, 1, 7, 40])
-@pytest.mark.parametrize("every", [1, 5, 48, 1000])
+def test_no_label_comes_before_the_last_row():
+    with pytest.raises(InputError, match="none of 300 labels came before the last row"):
+        kb.prequential(Told(), X, NUMBERS, delay=7, every=1000)
+
+
+@pytest.mark.parametrize(("delay", "every"), [(1, 1), (0, 5), (7, 48), (40, 5)])
 def test_what_is_known_when(delay, every):
     """Row t is predicted by the labels of rows up to t - delay at the last batch before it."""
-    if (delay, every) == (0, 1):
-        return
     told = Told()
-    if every > 300:
-        with pytest.raises(InputError, match="none of 300 labels came before the last row"):
-            kb.prequential(told, X, NUMBERS, delay=delay, every=every)
-        return
     record = kb.prequential(told, X, NUMBERS, delay=delay, every=every)
     expected = [max(t - t % every - delay, 0) for t in range(300)]
     assert told.when == expected
@@ -127,8 +125,6 @@ def test_a_comparison():
     ("wrong", "said"),
     [
         ({"delay": -1}, "delay: expected a number of rows from 0, got -1"),
-        ({"delay": 1.5}, "delay: expected a number of rows from 0, got 1.5"),
-        ({"every": 0}, "every: expected a number of rows from 1, got 0"),
         ({"every": True}, "every: expected a number of rows from 1, got True"),
     ],
 )

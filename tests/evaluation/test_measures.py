@@ -8,7 +8,6 @@ from naive import trivial as naive
 from sklearn import metrics as theirs
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Learned
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
 from kernbrook.evaluation.measures import (
@@ -106,23 +105,12 @@ def test_probabilities_of_nothing_and_all():
 
 
 @pytest.mark.parametrize("case", [of_classes(c=2), of_classes(c=3), of_numbers()])
-@pytest.mark.parametrize("size", [1, 7, 256])
-def test_chunks(case, size):
-    y, said = case
-    classes = None if y.dtype.kind == "f" else np.unique(y)
-    whole, parts = Measures(classes, 0.9), Measures(classes, 0.9)
-    whole.add(y, said)
-    assert added(parts, y, said, size).described() == whole.described()
-
-
-@pytest.mark.parametrize("case", [of_classes(c=2), of_classes(c=3), of_numbers()])
-def test_files(case):
+def test_chunks_and_files(case):
     y, said = case
     classes = None if y.dtype.kind == "f" else np.unique(y)
     first, whole = np.arange(len(y)) < 300, Measures(classes, 0.9)
     whole.add(y, said)
-    begun = Measures(classes, 0.9)
-    begun.add(y[first], said.of(first))
+    begun = added(Measures(classes, 0.9), y[first], said.of(first), 7)
     later = Measures(classes, 0.9)
     later.restore(json.loads(json.dumps(begun.described(), allow_nan=False)))
     later.add(y[~first], said.of(~first))
@@ -139,26 +127,6 @@ def test_over_time(case):
         measures.add(y[part], said.of(part))
         values = measures.values()["model"]
         np.testing.assert_equal({k: float(v[i]) for k, v in found.items()}, values)
-
-
-def test_measures_of_a_file_of_before():
-    """Each cost had its number of rows; widths were those of the intervals that are finite."""
-    y, said = of_numbers(100)
-    said = said._replace(half_widths=np.where(np.arange(100) < 10, np.inf, 1.0))
-    measures = Measures(None, 0.9)
-    measures.add(y, said)
-    found = json.loads(json.dumps(measures.described()))
-    for own in (found["model"], *(own for own, _ in found["rules"].values())):
-        own["counts"] = dict.fromkeys(own["sums"], own["rows"]) | {"squared": 99}
-        if "finite" in own["sums"]:
-            own["counts"]["width"] = own["sums"].pop("finite")
-            del own["counts"]["finite"]
-        del own["judged"], own["began"], own["ended"]
-    later = Measures(None, 0.9)
-    later.restore(found)
-    expected = {k: v for k, v in measures.values()["model"].items() if k not in ("mse", "rmse")}
-    assert later.values()["model"] == expected
-    assert expected["width"] == 2
 
 
 def test_rows_that_are_not_counted():
@@ -194,16 +162,6 @@ def test_costs_that_some_rows_have():
     assert no_better(other) == ""
 
 
-def test_scores_where_there_are_no_probabilities():
-    y, said = of_classes(c=2)
-    scores = 1e6 * (said.probabilities[:, 1] - 0.5)
-    measures = Measures(CLASSES[:2])
-    measures.add(y, what(said.predictions)._replace(scores=scores[:, None]))
-    assert measures.values()["model"]["auc"] == pytest.approx(
-        theirs.roc_auc_score(y, scores), abs=5e-4
-    )
-
-
 # -- the area under the curve ------------------------------------------------------------------
 
 
@@ -212,8 +170,7 @@ def doubt(ranks):
     return (ranks[0] @ ranks[1]) / 2 / (ranks[0].sum() * ranks[1].sum())
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e4])
-@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(("unit", "spread"), [(1e-6, 0.1), (1.0, 1.0), (1e4, 10.0)])
 def test_area(unit, spread):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 5000)
@@ -288,29 +245,6 @@ def test_labels_go_with_the_model(tmp_path):
         np.testing.assert_allclose(rule.predict_interval(X[:1]), whole)
 
 
-def test_learned_rule_beside():
-    y, said = of_classes(c=2)
-    rule = TrivialClassifier().fit(np.zeros((4, 1)), CLASSES[[0, 0, 0, 1]])
-    measures = Measures(CLASSES[:2], model=rule, rules=["majority"])
-    half = np.arange(len(y)) < 350
-    measures.add(y[half], said.of(half))
-    measures.add(y[~half], said.of(~half))
-    found = measures.values()
-    assert list(found) == ["model", "learned", "majority"]
-    assert found["learned"]["error"] == np.mean(y != "late")
-    assert found["learned"]["log_loss"] == pytest.approx(
-        theirs.log_loss(y, np.tile([4 / 6, 2 / 6], (len(y), 1)))
-    )
-    numbers, said = of_numbers()
-    rule = TrivialRegressor().fit(np.zeros((3, 1)), [999.0, 1000.0, 1004.0])
-    measures = Measures(None, 0.5, model=rule, rules=["mean"])
-    measures.add(numbers, said)
-    assert measures.values()["learned"]["mae"] == pytest.approx(np.abs(numbers - 1001).mean())
-    low, high = rule.predict_interval(np.zeros((1, 1)), 0.5)[0]
-    inside = np.mean((low <= numbers) & (numbers <= high))
-    assert measures.values()["learned"]["coverage"] == inside
-
-
 # -- in words ------------------------------------------------------------------------------------
 
 
@@ -371,40 +305,6 @@ def test_plain_values_and_table():
 
 
 # -- what is refused -------------------------------------------------------------------------------
-
-
-def changed(path, value):
-    """What measures tell, with one thing changed."""
-    y, said = of_classes(c=2)
-    found = json.loads(json.dumps(added(Measures(CLASSES[:2]), y, said, 100).described()))
-    part = found
-    for name in path[:-1]:
-        part = part[name]
-    part[path[-1]] = value
-    return found
-
-
-@pytest.mark.parametrize(
-    "found",
-    [
-        None,
-        changed(["model", "sums", "error"], 10**400),
-        changed(["model", "roc"], 3),
-        changed(["model", "roc"], [[BINS, 0, 1]]),
-        changed(["model", "roc"], [[3, 0, -1]]),
-        changed(["model", "roc"], [[3, 0]]),
-        changed(["rules", "majority"], None),
-        changed(["rules", "majority", 1], {"counts_": [1, 2, 3], "last_": 0}),
-        changed(["rules", "majority", 1, "counts_"], [1, "x"]),
-        changed(["rules", "majority", 1, "counts_"], [-1, 701]),
-        changed(["rules", "majority", 1, "last_"], 5),
-        changed(["rules", "majority", 1, "strategy"], "x"),
-        changed(["unknown"], -1),
-    ],
-)
-def test_files_that_were_changed(found):
-    with pytest.raises(InputError):
-        Measures(CLASSES[:2]).restore(found)
 
 
 def test_no_rows():

@@ -45,17 +45,6 @@ def test_scores_are_decisions_before_the_labels():
         np.testing.assert_array_equal(record.predictions, best)
 
 
-def test_a_subclass_with_a_learn_of_its_own():
-    class Silent(kb.OnlineMKClassifier):
-        def learn(self, X, y, **more):
-            predictions, asked = super().learn(X, y, **more)
-            return np.zeros_like(predictions), asked
-
-    record = run(model=Silent(learner=kb.BPAS(5)))
-    assert record.predictions.tolist() == [0] * 300
-    assert record.scores is None
-
-
 def test_a_metric_is_called_itself():
     record = run()
     for gone in (record.metric, record.metric_over_time):

@@ -13,7 +13,7 @@ import pytest
 
 from kernbrook.errors import InputError
 from kernbrook.evaluation import parallel
-from kernbrook.evaluation.parallel import THREADS, Processes, crew_of, results
+from kernbrook.evaluation.parallel import THREADS, Processes, results
 from kernbrook.evaluation.warming import in_order
 
 FAMILY = frozenset({"a"})
@@ -59,11 +59,6 @@ def test_no_calls_and_calls_that_fail():
     assert list(in_order(_work, [], lambda _: 1, 1, None)) == []
     with pytest.raises(InputError, match="no 1"):
         list(in_order(_refuse, [(1,), (1,)], lambda _: 1, 1, None))
-
-
-def test_there_are_no_more_processes_than_calls():
-    with crew_of(5, 2) as crew:
-        assert crew.size == 2
 
 
 def _first(array):

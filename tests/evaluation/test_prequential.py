@@ -15,12 +15,9 @@ from naive import trivial as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.recipes_wanted import recipes_for
 from kernbrook.streams.arrays import ArrayStream
 
 few_samples = pytest.mark.usefixtures("few_samples")
-NAMES = recipes_for("classification")
-NUMBERS = recipes_for("regression")
 
 
 def assert_same_records(one, other):
@@ -33,9 +30,11 @@ def assert_same_records(one, other):
         assert getattr(one, name) == getattr(other, name), name
 
 
-@pytest.mark.sampled
+SOME = ["omkc-ss", "perceptron-best", "bpas", "ahpatron", "kernbrook-small", "majority"]
+
+
 @pytest.mark.parametrize(
-    ("name", "n"), [*((name, 120) for name in NAMES), *(("omkc-dd", n) for n in (1, 2, 99, 350))]
+    ("name", "n"), [*((name, 120) for name in SOME), *(("omkc-dd", n) for n in (1, 350))]
 )
 def test_a_record_is_consistent(name, n):
     X, y = hard_streams.gaussian_clouds(n)
@@ -64,7 +63,7 @@ def test_a_record_is_consistent(name, n):
     if history.kernels:
         total = history.kernel_weights.sum(axis=1)
         without = 0.0
-        if name in ("kernbrook-classification", "kernbrook-small"):
+        if name == "kernbrook-small":
             pairs = zip(estimator.experts_, estimator.expert_weights_, strict=True)
             without = sum(weight for one, weight in pairs if one.kernel is None)
             assert 0 < without < 1
@@ -76,9 +75,8 @@ def test_a_record_is_consistent(name, n):
         assert history.kernels == tuple(str(kernel) for kernel in estimator.kernels_)
 
 
-@pytest.mark.sampled
 @few_samples
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_an_order_is_the_rows_in_that_order(name):
     X, y = hard_streams.wdbc(200)
     order = np.random.default_rng(2).permutation(len(y))
@@ -88,18 +86,9 @@ def test_an_order_is_the_rows_in_that_order(name):
     sparse, listed = sp.csr_matrix(X), order.tolist()
     sparse = kb.prequential(kb.recipes.make(name, random_state=0), sparse, y, listed)
     assert_same_records(ordered, sparse)
-
-
-@pytest.mark.sampled
-@few_samples
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "perceptron-best"])
-def test_a_stream_is_its_arrays(name):
-    X, y = hard_streams.gaussian_clouds(150)
-    stream = ArrayStream(X, y)
-    assert_same_records(
-        kb.prequential(kb.recipes.make(name, random_state=0), stream),
-        kb.prequential(kb.recipes.make(name, random_state=0), X, y),
-    )
+    if name != "perceptron-best":  # which looks ahead in arrays
+        made = kb.recipes.make(name, random_state=0)
+        assert_same_records(plain, kb.prequential(made, ArrayStream(X[order], y[order])))
 
 
 def waves(n=300, seed=0):
@@ -112,9 +101,10 @@ def machine(name):
     return kb.recipes.make(name, mode="library", random_state=1)
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("n", [1, 2, 99, 350])
+OF_NUMBERS = ["kernbrook-small-regression", "omkl", "amkl-aks", "mean"]
+
+
+@pytest.mark.parametrize(("name", "n"), [*((one, 99) for one in OF_NUMBERS), ("raker", 1)])
 def test_a_record_of_numbers_is_consistent(name, n):
     X, y = waves(n)
     estimator = machine(name)
@@ -138,19 +128,6 @@ def test_a_record_of_numbers_is_consistent(name, n):
     assert record.labels_asked == asked.sum()
 
 
-@pytest.mark.sampled
-@few_samples
-@pytest.mark.parametrize("name", NUMBERS)
-def test_orders_and_streams_of_numbers(name):
-    X, y = waves(150)
-    order = np.random.default_rng(2).permutation(len(y))
-    ordered = kb.prequential(machine(name), X, y, order)
-    assert_same_records(ordered, kb.prequential(machine(name), X[order], y[order]))
-    streamed = kb.prequential(machine(name), ArrayStream(X[order], y[order]))
-    assert_same_records(ordered, streamed)
-    assert ordered.error != kb.prequential(machine(name), X, y).error
-
-
 def test_the_error_counts_rounds_whose_label_is_not_asked_for():
     X, y = waves()
     some = plain.regressor("amkl17", labels=kb.labels.RandomLabels(0.3), random_state=0)
@@ -164,30 +141,6 @@ def test_the_error_counts_rounds_whose_label_is_not_asked_for():
     record = kb.prequential(few, X, y)
     assert record.labels_asked == few.labels_asked_ < 130
     assert record.error == record.mistakes.mean() == (record.predictions != y).mean()
-
-
-def test_the_kernel_of_a_stream_is_chosen_without_looking_ahead():
-    X, y = hard_streams.gaussian_clouds(300)
-    streamed = kb.prequential(kb.recipes.make("perceptron-best"), ArrayStream(X, y))
-    within = kb.prequential(kb.recipes.make("perceptron-best", fraction=None), X, y)
-    ahead = kb.prequential(kb.recipes.make("perceptron-best"), X, y)
-    assert_same_records(streamed, within)
-    assert (ahead.predictions != within.predictions).any()
-
-
-def test_an_estimator_goes_on_where_it_was():
-    """The second run continues the first; a record counts its own rounds."""
-    X, y = hard_streams.gaussian_clouds(200)
-    estimator = kb.recipes.make("omkc-ss", random_state=0)
-    first = kb.prequential(estimator, X[:120], y[:120])
-    second = kb.prequential(estimator, X[120:], y[120:])
-    whole = kb.prequential(kb.recipes.make("omkc-ss", random_state=0), X, y)
-    both = np.concatenate([first.predictions, second.predictions])
-    np.testing.assert_array_equal(both, whole.predictions)
-    assert second.error == (second.predictions != y[120:]).mean()
-    assert second.history.rounds[-1] == 80
-    assert second.n_support_stored == whole.n_support_stored
-    assert estimator.labels_asked_ == 200
 
 
 def test_classes_are_found():
@@ -231,12 +184,10 @@ BAD = [
     (lambda e, X, y: kb.prequential(e, X), "y is missing"),
     (lambda e, X, y: kb.prequential(e, X, y[:-1]), r"got \(50, 4\) and \(49,\)"),
     (lambda e, X, y: kb.prequential(e, X[0], y), r"expected X of shape \(T, d\)"),
-    (lambda e, X, y: kb.prequential(e, X, y, np.zeros(50, int)), "a permutation of 0..49"),
     (
         lambda e, X, y: kb.prequential(e, X, y, np.arange(49)),
         r"0..49, got an array of shape \(49,\)",
     ),
-    (lambda e, X, y: kb.prequential(e, X, y, np.arange(1, 51)), "a permutation of 0..49"),
     (lambda e, X, y: kb.prequential(e, X, y, np.arange(50) + 0.5), "a permutation of 0..49"),
     (lambda e, X, y: kb.prequential(e, ArrayStream(X, y), y), "a stream has its own labels"),
     (
@@ -303,19 +254,13 @@ def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
     assert seen == [ahead]
 
 
-CLASSIFIERS = [name for name in NAMES if hasattr(kb.recipes.make(name), "predict_proba")]
-
-
-@pytest.mark.thinned
 @few_samples
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", ["omkc-ss", "om2", "bpegasos-merge", "kernbrook-small"])
 def test_the_most_probable_class_is_the_one_that_is_said(name, classes):
     X, y = hard_streams.gaussian_clouds(300)
     y = y if classes == 2 else hard_streams.classes_of(X, 3)
     record = kb.prequential(kb.recipes.make(name, random_state=0), X, y)
-    if record.probabilities is None:
-        return
     likely = record.classes[record.probabilities.argmax(axis=1)]
     np.testing.assert_array_equal(likely, record.predictions)
     np.testing.assert_allclose(record.probabilities.sum(axis=1), 1)

@@ -18,7 +18,6 @@ from kernbrook.evaluation.warming import (
     compile_ahead,
     compiled,
     family,
-    few_rows,
     next_family,
     trials_of,
     warm_up,
@@ -53,45 +52,6 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
     assert machine.n_rounds_ == 50
 
 
-@pytest.mark.parametrize("state", [None, "generator"])
-def test_a_trial_takes_no_draws_from_the_learner(state):
-    X, y = hard_streams.gaussian_clouds(120)
-    found = []
-    for watched in (True, False):
-        np.random.seed(7)  # noqa: NPY002
-        given = np.random.RandomState(3) if state else None
-        machine = kb.recipes.make("omkc-ss", random_state=given)
-        if watched:
-            found.append(kb.prequential(machine, X, y).predictions)
-        else:
-            found.append(machine.learn(X, y, classes=[-1, 1])[0])
-    np.testing.assert_array_equal(*found)
-
-
-def test_few_rows():
-    assert few_rows(np.array([1, 1, 1, -1, 1])).tolist() == [0, 3]
-    assert few_rows(np.array([0.5, 0.5, 0.25])).tolist() == [0, 2]
-    assert few_rows(np.arange(100)[::-1]).tolist() == list(range(8))
-    assert few_rows(np.array(["b", None, "a", "b"], dtype=object)).tolist() == [0, 1, 2]
-    assert few_rows(np.empty(0)).tolist() == []
-
-
-def test_other_learners_are_left_alone():
-    class Constant:
-        n_support_stored_ = n_support_active_ = labels_asked_ = 0
-        kernel_weights_ = np.empty(0)
-        rows = 0
-
-        def learn(self, X, y, classes=None):
-            self.rows += len(y)
-            return np.ones(len(y)), np.ones(len(y), dtype=bool)
-
-    X, y = hard_streams.gaussian_clouds(30)
-    other = Constant()
-    kb.prequential(other, X, y)
-    assert other.rows == 30
-
-
 def words(name, **changes):
     return family(kb.recipes.make(name).set_params(**changes), sparse=False)
 
@@ -100,21 +60,12 @@ def test_families():
     """Apart where other code runs: by the types of the parts, not by their numbers."""
     assert words("omkc-dd") == words("omkc-ds") == words("omkc-dd", combiner__discount=0.5)
     assert words("rbp") == words("rbp", learner__budget=7)
+    parts = {"combiner": kb.MLPoly(), "labels": kb.MarginSampling(), "selection": kb.BestOfPrefix()}
+    names = "rbp", "spa", "bpegasos-merge", "bpegasos-project", "omkc-ss", "omkl", "raker"
     others = [
-        words("omkc-dd"),
-        words("omkc-dd", combiner=kb.MLPoly()),
-        words("omkc-dd", labels=kb.MarginSampling()),
-        words("omkc-dd", selection=kb.BestOfPrefix()),
-        words("omkc-dd", learner=[kb.Perceptron(), kb.PassiveAggressive()]),
-        words("rbp"),
-        words("spa"),
-        words("spa", learner__budget=7),
-        words("bpegasos-merge"),
-        words("bpegasos-project"),
-        words("omkc-ss"),
-        family(kb.recipes.make("omkc-dd"), sparse=True),
-        family(kb.recipes.make("omkl"), sparse=False),
-        family(kb.recipes.make("raker"), sparse=False),
+        *(words("omkc-dd"), family(kb.recipes.make("omkc-dd"), sparse=True)),
+        *(words("omkc-dd", **{part: own}) for part, own in parts.items()),
+        *(words(name) for name in names),
     ]
     assert len(set(others)) == len(others)
     assert words("omkc-dd", random_state=3) == others[0]
@@ -170,23 +121,6 @@ def a_function():
         assert numba.njit(double)(2) == 4
 
     return compiling  # a local function goes to other processes whole
-
-
-@pytest.mark.slow
-def test_what_another_process_compiles_is_heard_and_told():
-    told = []
-
-    def slow():
-        a_function()()
-        time.sleep(0.5)
-
-    assert run({A: slow, B: slow}, 2, told.append) == 2
-    assert told[-1] is None
-    assert all(state.parts == 2 for state in told[:-1])
-    assert {0, 1} >= {state.ready for state in told[:-1]}
-    told.clear()
-    assert run({A: time.time, B: partial(time.sleep, 0.5)}, 2, told.append) == 0
-    assert told == []
 
 
 def test_loading_is_no_compiling():

@@ -1,10 +1,11 @@
-"""What all cases of the fuzz share: odd values, changes of bytes, and what counts as a finding."""
+"""What all cases of the fuzz share: odd values, what counts as a finding, and forked children."""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import traceback
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,6 @@ import numpy as np
 
 from kernbrook.errors import KernbrookError, UndeclaredColumnsError
 
-Case = Callable[[np.random.Generator, Path], str]  # in an empty folder; ACCEPTED or REFUSED
 ACCEPTED, REFUSED = "accepted", "refused"
 ODD_NUMBERS = [
     *(0, -1, 1, 2, 3, 7, 255, 2**31 - 1, 2**31, 2**53 + 1, 2**62, 2**63, 10**30),
@@ -26,11 +26,6 @@ ODD = [
     *({}, {"a": 1}, (), (1, 2), 1 + 2j, object(), np.array(3), np.arange(3.0)),
     *(np.array(["x"]), np.float32(0.5), np.int8(3), np.True_, range(3)),
 ]
-
-
-def generator(seed: int, area: str, number: int) -> np.random.Generator:
-    """The draws of one case: the same wherever it runs."""
-    return np.random.default_rng([seed, zlib.crc32(area.encode()), number])
 
 
 def one_of(rng: np.random.Generator, choices: Any) -> Any:
@@ -61,39 +56,51 @@ def said_in_a_line() -> Iterator[list[str]]:
         assert len(said) < 2000, said[:2000]
 
 
-def changed(rng: np.random.Generator, data: bytes, tokens: list[bytes], times: int) -> bytes:
-    """Some bytes, changed here and there: cut, copied, flipped, and odd tokens put in.
+# -- children --------------------------------------------------------------------------------------
 
-    A token takes the place of what stands between two separators, or is put in anywhere.
+MEMORY = 2 << 30  # bytes of address space beyond what there is
+SECONDS = 60  # of the processor: something may be compiled
+
+
+def in_child(work: Callable[[], Any]) -> Any:
+    """What work in a forked child gives, as JSON; AssertionError where it ends otherwise.
+
+    A signal in the child is a finding, and not the end of the fuzz.
     """
-    for _ in range(times):
-        a = int(rng.integers(len(data) + 1))
-        b = min(len(data), a + int(rng.integers(1, 30)))
-        token = one_of(rng, tokens)
-        match int(rng.integers(7)):
-            case 0:
-                data = data[:a] + data[b:]
-            case 1:
-                data = data[:b] + data[a:]
-            case 2 if a < len(data):
-                data = data[:a] + bytes([data[a] ^ (1 << int(rng.integers(8)))]) + data[a + 1 :]
-            case 3 if rng.random() < 0.2:
-                data = data[:a]
-            case 4:
-                data = data[:a] + token + data[a:]
-            case _:
-                a, b = (around(data, a), around(data, a, ahead=True))
-                data = data[:a] + token + data[b:]
-    return data
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            _limit()
+            said = {"given": work()}
+        except BaseException:
+            said = {"error": traceback.format_exc()}
+        try:
+            with os.fdopen(writing, "w") as pipe:
+                json.dump(said, pipe)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    assert not os.WIFSIGNALED(status), f"it ended with {signal.Signals(os.WTERMSIG(status)).name}"
+    found = json.loads(text)
+    assert "error" not in found, found["error"]
+    return found["given"]
 
 
-def around(data: bytes, place: int, ahead: bool = False) -> int:
-    """Where the word at a place begins; where it ends, if `ahead`."""
-    separators = b" :,\n\r\t"
-    if ahead:
-        while place < len(data) and data[place] not in separators:
-            place += 1
-    else:
-        while place > 0 and data[place - 1] not in separators:
-            place -= 1
-    return place
+def _limit() -> None:
+    import resource
+
+    if Path("/proc").is_dir():
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(5 * SECONDS)

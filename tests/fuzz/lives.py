@@ -24,8 +24,7 @@ import hard_streams
 import numpy as np
 import plain
 import scipy.sparse as sp
-from fuzz.cases import ACCEPTED, REFUSED, one_of
-from fuzz.children import in_child
+from fuzz.cases import ACCEPTED, REFUSED, in_child, one_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError

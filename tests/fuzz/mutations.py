@@ -22,14 +22,8 @@ KINDS = [np.float64, np.float32, np.float16, np.int64, np.int32, np.uint64, np.u
 ODD_JSON = [
     *(None, True, False, "", "x", "auto", "nan", "\ud800", [], {}, [1], ["a"], [[1, "a"]]),
     *({"float": "inf"}, {"float": "nan"}, {"array": "x"}, {"array": "progress.counters"}),
-    *(
-        {"tuple": []},
-        {"tuple": [1, "a"]},
-        {"dict": {}},
-        {"pairs": [[1, 2]]},
-        {"kernels.Linear": {}},
-    ),
-    {"function": "edit_similarity"},
+    *({"tuple": []}, {"tuple": [1, "a"]}, {"dict": {}}, {"pairs": [[1, 2]]}),
+    *({"kernels.Linear": {}}, {"function": "edit_similarity"}),
     *(
         {"labels": {"dtype": dtype, "values": values}}
         for dtype, values in [
@@ -153,48 +147,35 @@ def change_alike(rng: Rng, tensors: Tensors) -> str:
     return f"{last}: {'one odd number' if one else 'odd numbers'}"
 
 
+# Fields that are each fine, and do not fit each other, by the ends of their names: multiplied,
+PRODUCTS = {
+    (".norms", ".X", ".data"): [0, -1, 2, 1e-3, 1e3, 1e70, 1e-70],
+    (".factor", ".gram", ".diagonal", ".extra"): [0, -1, 1e-9, 1e9, 1e150, 1e-150],
+    (".state", ".curvatures", ".cross", ".slope", ".errors", ".hits"): [-1, 0, 1e-320, 1e223, 0.5],
+}
+RANKS = ".first", ".second", ".ordered", ".recent"  # all one number,
+SHUFFLED = [(".order",), (".filled", ".counted", ".head", "_lengths")]  # in another order,
+COUNTS = "counters", "seen", "counts", "counts_", ".born", ".keys"  # odd,
+PAIRS = "places", "ranks", "counts", *PRODUCTS, *SHUFFLED  # or places of points that there are
+
+
 def change_pair(rng: Rng, tensors: Tensors) -> str:
-    """Fields that are each fine, and do not fit each other."""
-
-    def ending(*ends: str) -> list[str]:
-        return [name for name in sorted(tensors) if name.endswith(ends)]
-
-    def scaled(name: str, factor: float) -> None:
-        tensors[name] = tensors[name] * factor
-
-    pair = one_of(
-        rng, ["places", "order", "held", "norms", "ranks", "triangles", "counts", "signs"]
-    )
-    if pair == "places":
-        for name in ending(".place"):
-            most = max(len(array) for own, array in tensors.items() if own.endswith(".norms"))
-            tensors[name] = rng.integers(0, max(most, 1), tensors[name].shape)
-    elif pair == "order":
-        for name in ending(".order"):
-            tensors[name] = np.ascontiguousarray(rng.permuted(tensors[name], axis=-1))
-    elif pair == "held":
-        for name in ending(".filled", ".counted", ".head", "_lengths"):
-            tensors[name] = rng.permuted(tensors[name].reshape(-1)).reshape(tensors[name].shape)
-    elif pair == "norms":
-        for name in ending(".norms", ".X", ".data"):
-            if rng.random() < 0.5:
-                scaled(name, float(rng.choice([0, -1, 2, 1e-3, 1e3, 1e70, 1e-70])))
-    elif pair == "ranks":
-        for name in ending(".first", ".second", ".ordered", ".recent"):
-            tensors[name] = np.full(tensors[name].shape, rng.choice([-1e9, 1e9, 0, 1e-320, 1e308]))
-        for name in ending(".seen"):
-            tensors[name] = odd(rng, tensors[name].dtype, tensors[name].shape)
-    elif pair == "triangles":
-        for name in ending(".factor", ".gram", ".diagonal", ".extra"):
-            scaled(name, float(rng.choice([0, -1, 1e-9, 1e9, 1e150, 1e-150])))
-    elif pair == "counts":
-        for name in ending("counters", "seen", "counts", "counts_", ".born", ".keys"):
-            if rng.random() < 0.5:
-                tensors[name] = odd(rng, tensors[name].dtype, tensors[name].shape)
-    else:
-        for name in ending(".state", ".curvatures", ".cross", ".slope", ".errors", ".hits"):
-            scaled(name, float(rng.choice([-1, 0, 1e-320, 1e100, 1e223, 0.5])))
-    return f"pairs: {pair}"
+    pair = one_of(rng, PAIRS)
+    factors = rng.permutation(PRODUCTS.get(pair, [-1e9, 1e9, 0, 1e-320, 1e308]))
+    ends = {"places": ".place", "ranks": RANKS, "counts": COUNTS}.get(pair, pair)
+    for name in [name for name in sorted(tensors) if name.endswith(ends)]:
+        array = tensors[name]
+        if pair == "places":
+            most = max(len(own) for one, own in tensors.items() if one.endswith(".norms"))
+            tensors[name] = rng.integers(0, max(most, 1), array.shape)
+        elif pair == "ranks":
+            tensors[name] = np.full(array.shape, factors[0])
+        elif pair in SHUFFLED:
+            tensors[name] = np.ascontiguousarray(rng.permuted(array, axis=-1))
+        elif rng.random() < 0.7:
+            counted = pair == "counts"
+            tensors[name] = odd(rng, array.dtype, array.shape) if counted else array * factors[0]
+    return f"pair: {pair}"
 
 
 def change_json(rng: Rng, within: Any) -> str:

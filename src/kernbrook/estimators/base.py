@@ -1192,7 +1192,8 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
             if learner.store == "slots" and (budget := learner.slots()) is not None:
                 found = shapes(".alpha")
                 if not any(s[1:] == (setting.scores, budget) and s[0] for s in found):
-                    raise InputError(f"stores: no slots are of the size that {learner!r} asks for")
+                    asking = shown(learner)
+                    raise InputError(f"stores: no slots are of the size that {asking} asks for")
             for name, shape in getattr(learner, "sizes", lambda setting: {})(setting).items():
                 if shape not in (found := shapes(f".{name}")):
                     raise InputError(f"stores: expected {name} of shape {shape}, found {found}")
