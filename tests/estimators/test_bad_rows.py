@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from estimators.test_model_files import rewrite
+from sklearn.base import clone
 
 import kernbrook as kb
 from kernbrook.errors import InputError
+from kernbrook.estimators.base import good_rows
 
 X = np.random.default_rng(0).normal(size=(90, 3))
 Y = np.where(X[:, 0] > 0, "yes", "no")
@@ -89,3 +91,31 @@ def test_files_with_the_word_of_before(tmp_path):
 
 
 # A model, labels of good rows, and one that cannot be learned.
+
+
+def test_which_rows_are_bad():
+    np.testing.assert_array_equal(good_rows(WRONG), ~BAD)
+    np.testing.assert_array_equal(good_rows(sp.csr_matrix(WRONG)), ~BAD)
+    frame = pd.DataFrame({"a": [1, "?", 3, None], "b": [1.0, 2.0, np.inf, 4.0]})
+    assert good_rows(frame).tolist() == [True, False, False, False]
+    assert good_rows([["1", 2], [[1], 2]]).tolist() == [True, False]
+
+
+UNLEARNABLE = {
+    "a number too large": (kb.OnlineMKRegressor(POOL), X[:, 1], 1e200),
+    "a class that cannot be added": (
+        kb.OnlineMKClassifier(POOL, kb.Forgetron(budget=9), combiner=kb.Stack(), threshold=0.3),
+        Y, "new",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", UNLEARNABLE)
+def test_rows_are_numbered_as_they_were_given(kind):
+    """Whatever was left out before them."""
+    model, y, wrong = UNLEARNABLE[kind]
+    model, y = clone(model).set_params(on_bad_rows="skip").fit(X, y), y.astype(object)
+    y[50] = wrong
+    for learn in (model.partial_fit, model.learn):
+        with pytest.raises(InputError, match=r"row 50 of the chunk"):
+            learn(WRONG, y)

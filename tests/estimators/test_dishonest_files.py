@@ -80,11 +80,7 @@ ASKING = [
         of_map("RandomFeatures", n_components=10**8),
         r"maps: expected frequencies of shape \(100000000, 4\) for exp.*, found none",
     ),
-    (
-        kb.BPAS(budget=9),
-        of_learner("BPAS", budget=10**8),
-        r"no slots are of the size that BPAS\(",
-    ),
+    (kb.BPAS(budget=9), of_learner("BPAS", budget=10**8), r"no slots are of the size that BPAS\("),
     (
         kb.Pegasos(),
         put("stores.0.place", lambda a: np.zeros((0, 2**40), a.dtype)),
@@ -100,6 +96,19 @@ def test_files_that_ask_for_much(number, tmp_path):
     learner, change, message = ASKING[number]
     model = plain.classifier(GAUSSIANS, learner, random_state=0)
     assert_refused(model, change, message, tmp_path)
+
+
+def test_a_matrix_of_the_features_that_is_too_large(tmp_path):
+    """The frequencies are in the file, 512 kB of them, and their matrix of 8 GB is not."""
+    change = both(
+        of_map("RandomFeatures", n_components=16_000),
+        put("stores.0.maps.0.frequencies", lambda a: np.zeros((16_000, 4))),
+        put("stores.0.maps.1.frequencies", lambda a: np.zeros((16_000, 4))),
+        put("stores.0.theta", lambda a: np.zeros(64_000)),
+    )
+    learner = on(kb.RandomFeatures(), kb.Ridge)
+    model = plain.classifier(GAUSSIANS, learner, random_state=0)
+    assert_refused(model, change, r"expected extra of 1024832000 numbers", tmp_path)
 
 
 def test_more_memory_than_there_is(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from inside import progress_of
+from inside import progress_of, store_of
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -249,3 +249,16 @@ def test_regrets_that_are_next_to_nothing(scale_free):
     progress_of(other).state[:] = 1e-320
     for model in (deepcopy(one).merge(other), deepcopy(other).merge(one)):
         assert np.isfinite(model.decision_function(NEW)).all()
+
+
+def test_the_kernel_values_that_slots_keep():
+    """As the learners would have found them."""
+    for learner in (kb.Projectron(30), kb.Pegasos(30, upkeep="project")):
+        _, parts = shards(machine(learner))
+        both = merged(None, parts)
+        slots = store_of(both)[1].slots
+        f, order = slots.filled[0, 0], slots.order[0]
+        R = np.triu(slots.factor[0, :f, :f], 1)
+        R[np.diag_indices(f)] = 1 / np.diagonal(slots.factor[0])[:f]
+        points = both.support_vectors_[slots.place[0, order[:f]]]
+        np.testing.assert_allclose(R.T @ R, ONE[0](points, points), atol=1e-9)

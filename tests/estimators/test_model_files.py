@@ -97,6 +97,7 @@ def assert_lives(path, X, y):
     kb.load(path)
 
 
+LABELS = {"labels": {"dtype": "object", "values": [1, "a"]}}  # an array
 WRONG = [
     (lambda m, t, d: d.update(format="other"), "not a model that kernbrook saved"),
     (
@@ -122,6 +123,7 @@ WRONG = [
         "feature_names_in_: expected 4 names",
     ),
     (say("estimator", value=["Pipeline"]), r"estimator: expected a string, got \['Pipeline'\]"),
+    (say("parameters", "on_bad_rows", value=LABELS), "on_bad_rows must be 'error' or 'skip', got"),
     (say("parameters", "kernel", value=1), "unknown parameter of OnlineMKClassifier 'kernel'"),
     (say("parameters", "kernels", value=[{"os.system": {}}]), "unknown class .*'os.system'"),
     (say("parameters", "kernels", value=[{"kernels.Gaussian": {}}]), "give either sigma or gamma"),

@@ -272,3 +272,32 @@ def test_an_odd_parameter_of_the_machine_is_refused_in_a_line(name):
         if value is None or (name == "kernels" and callable(value)):
             continue  # a default, or a kernel, whose errors are its own
         assert refused(lambda make=make, value=value: make(**{name: value}).fit(X, Y)), value
+
+
+def test_a_width_without_a_name():
+    for make, said in (
+        (lambda: kb.Gaussian(1.0), r"Gaussian: say which width it is, sigma=1.0 or gamma=1.0"),
+        (lambda: kb.Laplacian(2), r"Laplacian: say which width it is, sigma=2 or gamma=2"),
+        (lambda: kb.Matern(1.5, 3), r"Matern: say which width it is, sigma=3 or gamma=3"),
+    ):
+        with pytest.raises(InputError, match=said):
+            make()
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda: kb.OnlineMKRegressor(random_state=2**32).fit(X, Y), "to 4,294,967,295 or a Ra"),
+        (lambda: kb.Mean(3), "Mean: expected one or more kernels, got 3"),
+        (lambda: kb.Precomputed("x"), "Precomputed: expected a square matrix of numbers, got 'x'"),
+        (lambda: kb.KernelFeatures(KERNELS, kb.Nystroem(landmarks="x")).fit(X), "landmarks must"),
+        (
+            lambda: kb.VotedKernelClassifierCV(betas=[[1]]).fit(X, Y),
+            r"betas: expected a sequence of numbers, got \[\[1\]\]",
+        ),
+        (lambda: kb.LateLabels(kb.OnlineMKClassifier).predict(X, range(20)), "model must be one"),
+    ],
+)
+def test_what_is_said_of_others(work, said):
+    with pytest.raises(InputError, match=said):
+        work()

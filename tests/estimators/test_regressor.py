@@ -1,25 +1,18 @@
 """The regressor as an estimator: what it promises, what it refuses, what a file keeps of it."""
 
 import math
-from functools import partial
 
-import hard_streams
 import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
-from driving import learn, seed_of, waves
+from driving import learn, waves
 from inside import extra_of, theta_of
-from naive import features as naive_features
-from naive import policies, regression, rounds, scaling, stack
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge as SkRidge
-from threadpoolctl import threadpool_limits
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.features.pools import draw
 
 WAVES = kb.RandomFeatures(8)
 POOL = [kb.Gaussian(sigma=1.0), kb.Gaussian(sigma=3.0), kb.Cauchy(sigma=1)]
@@ -86,41 +79,6 @@ def test_matrices_of_many_features_are_said(kind, monkeypatch):
 
 # -- scaling and centring ----------------------------------------------------------------------
 
-SCALES = {"maximum": scaling.maximum, "moments": scaling.moments}
-
-
-def rugged(n=150):
-    """Columns far apart in size, constant ones, one that is 0 at first, one far from 0."""
-    rng = np.random.default_rng(2)
-    A = np.column_stack([
-        1e5 * rng.normal(size=n), 1e-7 * rng.normal(size=n), np.full(n, 3.7), np.zeros(n),
-        np.where(np.arange(n) < 50, 0.0, rng.normal(size=n)), 1e6 + rng.normal(size=n),
-    ])  # fmt: skip
-    return A, A[:, 0] / 1e5 + A[:, 4]
-
-
-@pytest.mark.parametrize("method", SCALES)
-def test_rows_are_scaled_by_what_has_come(method, tmp_path):
-    A, b = rugged()
-    scaled = SCALES[method](A)
-    usual = make(combiner=kb.Uniform())
-    expected = learn(usual, scaled, b)[0]
-    for size in (1, 7, 150):
-        model = make(combiner=kb.Uniform(), scaling=method)
-        said = []
-        for a in range(0, 150, size):
-            before = model.predict(A[a : a + 1]) if a else np.zeros(1)
-            np.testing.assert_allclose(before, expected[a], rtol=0, atol=1e-6)
-            said.append(model.learn(A[a : a + size], b[a : a + size])[0])
-        np.testing.assert_allclose(np.concatenate(said), expected, rtol=0, atol=1e-6)
-    # A row that only predicts leaves no trace, however large.
-    state = file_of(model, tmp_path)
-    model.predict(1e9 * A)
-    assert file_of(model, tmp_path) == state
-    # The future does not matter.
-    other = make(combiner=kb.Uniform(), scaling=method)
-    np.testing.assert_array_equal(other.learn(A[:75], b[:75])[0], np.concatenate(said)[:75])
-
 
 @pytest.mark.parametrize(
     ("wrong", "scaling_"), [(1e200, None), (np.nan, "maximum"), (np.nan, "moments")]
@@ -184,52 +142,6 @@ def test_centred_numbers_and_a_chunk_that_fails():
 # -- the recipes -------------------------------------------------------------------------------
 
 
-def features_of(kernels, A, features, seed):
-    seed = seed_of(seed)
-    blocks = []
-    for i, kernel in enumerate(kernels):
-        V = draw(kernel, features, A.shape[1], seed, i).arrays()["frequencies"]
-        blocks.append(
-            np.array([naive_features.random_features(V, x, features.normalize) for x in A])
-        )
-    return blocks, seed
-
-
-def some(name, n):
-    if name == "diabetes":
-        A, b = load_diabetes(return_X_y=True)
-        return 5 * A[:n], (b[:n] - b.min()) / np.ptp(b)
-    A, b = hard_streams.real(name, n)
-    return A.toarray(), b
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["kernbrook-regression", "kernbrook-active"])
-def test_our_recipes(name):
-    """The committee on kernels that are named, from its definition: views, vote and stacking."""
-    A, b = some("diabetes", 40)
-    named = kb.kernels.amkl17()[5:8]
-    model = kb.recipes.make(name, random_state=3, kernels=named)
-    blocks, seed = features_of(named, scaling.moments(A), kb.RandomFeatures(50), 3)
-    experts = [
-        regression.OnFeatures(Z, learner)
-        for make in (partial(regression.Descent, step=0.5, schedule="normalized"), regression.Ridge)
-        for Z in blocks
-        for learner in [make(Z.shape[1])]
-    ]
-    policy = policies.everything if name.endswith("regression") else policies.LabelBudget()
-    with threadpool_limits(1):  # many small systems: threads only wait for each other
-        expected = rounds.run(
-            b - b[0], experts, regression.MLPoly(6), "linearized", True, policy, seed=seed,
-            stacked=stack.Numbers(6),
-        )  # fmt: skip
-    predictions, asked = learn(model, A, b, None, 30)
-    np.testing.assert_array_equal(asked, expected.asked)
-    np.testing.assert_allclose(predictions[1:], expected.predictions[1:] + b[0], atol=1e-7)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-7)
-    assert asked.mean() <= 0.5 or name.endswith("regression")
-
-
 # -- what it refuses ---------------------------------------------------------------------------
 
 
@@ -288,8 +200,7 @@ def model_rounds(model):
 
 
 @pytest.mark.parametrize(
-    ("scaling", "way"),
-    [("moments", "chunks"), ("maximum", "policy"), ("ranks", "rows")],
+    ("scaling", "way"), [("moments", "chunks"), ("maximum", "policy"), ("ranks", "rows")]
 )
 def test_a_linear_kernel_is_as_good_as_ridge_of_scikit_learn(scaling, way):
     """Also where the first label is far from the others, and features are not around 0."""

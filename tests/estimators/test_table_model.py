@@ -399,3 +399,32 @@ def test_labels_that_do_not_go_with_a_table(model, table, labels, problem):
     assert model.n_rounds_ == 300
     with pytest.raises(InputError, match="expected labels to compare with, found none"):
         model.score(trips(9).drop(["late"]))
+
+
+@pytest.mark.parametrize("y", [None, float("nan"), -1, "NA"])
+def test_learn_one_without_a_label(y):
+    import pandas as pd
+
+    y = pd.NA if y == "NA" else y
+    for model, labels in ((small(), [0, 1]), (kb.recipes.make("raker"), [0.5, 1.5])):
+        model.set_params(missing_label=-1).partial_fit([[0.0], [1.0]], labels)
+        model.learn_one(np.array([0.5]), y)
+        assert (model.n_rounds_, model.labels_asked_) == (3, 2)
+
+
+def test_what_is_odd_in_a_record_is_said(model):
+    model = copy.deepcopy(model)
+    assert model.predict_one({"km": 1.0, "z": 1}, ignore_extra=True) in ("no", "yes")
+    with pytest.warns(DataFileWarning, match=r"new labels, .*: maybe \(row 1\)"):
+        model.learn_one({"km": 1.0}, "maybe", classes=["maybe", "no", "yes"])
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]
+
+
+def test_numbers_are_scored_by_their_share_of_variance():
+    table = trips(200).to_pandas().dropna().drop(columns="late")
+    labels = (2 * table["km"]).rename("twice")
+    model = kb.TableModel(kb.OnlineMKRegressor([kb.Linear()], random_state=0), LEVELS)
+    score = model.fit(table, labels).score(table, labels)
+    assert 0.5 < score < 1
+    some = labels.where(table["km"] > -1)  # rows without a label do not count
+    assert model.score(table, some) == model.score(table[some.notna()], some.dropna())

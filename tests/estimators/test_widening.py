@@ -126,3 +126,19 @@ def test_all_begins_anew_where_the_default_has_other_parts():
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit(np.pad(X, [(0, 0), (0, 515)]), TWO)
     assert model.score(np.pad(X, [(0, 0), (0, 515)]), TWO) > 0.65  # of classes of equal size
+
+
+@pytest.mark.parametrize("learner", [kb.Projectron(8), kb.Ahpatron(8), kb.BPAS(8)], ids=str)
+def test_kept_values_of_a_function_as_kernel(learner):
+    """Whether a function sees further features nobody knows: values that are kept begin anew."""
+
+    def features(A, B):
+        return np.tanh(A @ B.T + A.shape[1])
+
+    model = kb.OnlineMKClassifier([kb.Callable(features)], learner, scaling=None, random_state=0)
+    model.partial_fit(X[:70, :3], TWO[:70], classes=[0, 1])
+    before = model.n_support_stored_
+    model._widen(5)
+    kept = isinstance(learner, kb.BPAS)  # which keeps no kernel values
+    assert model.n_support_stored_ == (before if kept else 0)
+    assert model.partial_fit(X[70:], TWO[70:]).n_support_stored_ > 0

@@ -13,10 +13,10 @@ from sklearn import metrics as theirs
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.trivial import TrivialRegressor
-from kernbrook.evaluation.ranks import best_rows
+from kernbrook.evaluation.ranks import best_rows, ranking
 from kernbrook.evaluation.record import Row
 from kernbrook.reports import comparison_json, comparison_table
-from kernbrook.reports.comparison import comparison_page, verdict
+from kernbrook.reports.comparison import comparison_page, comparisons_page, verdict
 
 LINEAR = {"kernels": [kb.Linear()], "random_state": 0}
 
@@ -227,3 +227,24 @@ def test_what_is_no_measure(measure, said):
         kb.compare(*of_classes(30), ["majority"], jobs=1, measure=measure)
     with pytest.raises(InputError, match=r"log_loss is for labels that are classes; .* mse, rmse"):
         kb.compare(*of_numbers(30), ["mean"], jobs=1, measure="log_loss")
+
+
+def test_nobody_has_the_measure():
+    result = replace(make_comparison(permutations=2), measure="log_loss", best=())
+    assert verdict(result) == "No recipe has a log loss over 2 permutations of a3a."
+    assert all("over time" not in one.heading.lower() or "Support" in one.heading or
+               "Weights" in one.heading for one in comparison_page(result).sections)  # fmt: skip
+    assert comparison_table(result).notes == ()
+
+
+def test_ranks_go_by_the_measure():
+    first = with_measures(make_comparison(permutations=2), "auc")
+    second = with_measures(make_comparison(permutations=2, data="b", seed=1), "auc")
+    found = ranking([first, second])
+    assert "last-label" not in found.recipes
+    values = np.array([row.measured("auc").mean() for row in first.rows[:-1]])
+    np.testing.assert_array_equal(found.ranks[0], (-values).argsort().argsort() + 1)
+    page = comparisons_page([first, second], found)
+    assert "in the order of their AUC on each data set" in page.sections[0].text
+    with pytest.raises(InputError, match="compared by different measures"):
+        ranking([first, make_comparison(permutations=2, data="b")])

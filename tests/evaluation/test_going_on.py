@@ -402,3 +402,22 @@ def test_the_past_is_bounded():
         assert sum(one.loss for one in past) == 2 * (day + 1)
     unknown = shortened([Past(5), *past])
     assert (unknown[0].loss, unknown[0].rows) == (past[0].loss, past[0].rows + 5)
+
+
+def test_missing_columns_where_no_gaps_are_filled(tmp_path):
+    begun(rows_of(700).drop(["temp"]), tmp_path / "m", "error")
+    with pytest.raises(InputError, match="missing 'wind'; a model that is trained with missing"):
+        go_on(rows_of(500, 1).drop(["temp", "wind"]), tmp_path / "m")
+    both = "missing 'wind', unknown 'temp'; a model that is trained with missing"
+    with pytest.raises(InputError, match=both):
+        go_on(rows_of(500, 1).drop(["wind"]), tmp_path / "m")
+
+
+def test_names_that_come_late_in_json_lines(tmp_path):
+    begun(rows_of(700), tmp_path / "m")
+    line = '{"when": "2024-05-01", "temp": 1, "wind": 2, "carrier": "UA", "late": "no"}\n'
+    late = line.replace('"late"', '"new": 3, "late"')
+    (tmp_path / "day.jsonl").write_text(line * 20_000 + late)
+    with pytest.raises(DataFileError, match="line 20001: 'new' is in none of the first objects"):
+        go_on(tmp_path / "day.jsonl", tmp_path / "m")
+    assert go_on(tmp_path / "day.jsonl", tmp_path / "m", ignore_extra=True).rows == 20_001

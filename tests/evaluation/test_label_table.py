@@ -217,3 +217,14 @@ def test_rows_by_number(tmp_path, monkeypatch, name):
     with pytest.raises(KernbrookError, match="row 41 is not there any more"):
         raw.row(41)
     assert raw.row(1)["note"] == ""
+
+
+def test_a_column_of_several_types_is_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 30)
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "b": 1.5}\n{"a": 2, "b": 2}\n{"a": 3, "b": "x"}\n')
+    encoder = kb.TableEncoder(drop=["b"])
+    raw = RawRows(open_like(None, str(path), encoder=encoder).records())
+    found = raw.rows([1, 2, 3], ["a", "b"]).to_pydict()
+    assert found["b"][2] == "x"
+    assert [float(b) for b in found["b"][:2]] == [1.5, 2.0]

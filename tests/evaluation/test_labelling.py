@@ -48,6 +48,7 @@ class Person:
         if len(self.rows) == self.quit_at:
             raise Quit
         self.rows.append(question.row)
+        assert len(set(map(len, question.entries()))) == 1
         return None if question.row in self.skip else self.truth[question.row - 1]
 
 
@@ -192,24 +193,6 @@ def test_wrong_answers_are_not_written_down(tmp_path):
 # -- stopped, and going on --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("every", [0.0, 1e9])
-def test_stopped_at_every_question(tmp_path, begun, every):
-    path, rows = tmp_path / "m", []
-    sittings = 0
-    while sittings < 100:
-        sittings += 1
-        person = Person(skip=(9, 40), quit_at=1)
-        state = go(path, person, FIRST, every=every)
-        assert state.asked == len(rows) + len(person.rows)
-        rows += person.rows
-        if state.finished:
-            break
-        assert state.saved == state.rows - len(rows)
-    assert sittings > 15
-    assert rows == begun[1]
-    assert path.read_bytes() == begun[0]
-
-
 class Struck(BaseException):
     """A kill: nothing that comes after it is done."""
 
@@ -326,10 +309,7 @@ def effective(path):
 
 @pytest.mark.parametrize(
     ("changes", "every"),
-    [
-        ({}, 1e9),
-        ({"learner": kb.RBP(budget=5), "labels": kb.LabelBudget(0.5)}, 0.01),
-    ],
+    [({}, 1e9), ({"learner": kb.RBP(budget=5), "labels": kb.LabelBudget(0.5)}, 0.01)],
     ids=str,
 )
 def test_undone(tmp_path, changes, every):
@@ -544,22 +524,6 @@ def test_what_cannot_be_labelled(tmp_path):
 # -- the parts --------------------------------------------------------------------------------
 
 
-def test_names_of_classes():
-    for names, expected in (
-        (["b", "a"], ["a", "b"]),
-        (["10", "9"], [9, 10]),
-        (["1", "0.5"], [0.5, 1.0]),
-        (["1", "x"], ["1", "x"]),
-    ):
-        assert named_classes(machine(), names).tolist() == expected
-    for large in ("9" * 400, "9" * 5000, 10**400, str(2**53 + 1), "nan", "-inf"):
-        with pytest.raises(InputError, match=r"words, or numbers below 2\^53, got 1, ") as told:
-            named_classes(machine(), ["1", large])
-        assert len(str(told.value)) < 200
-    assert named_classes(regressor(), None) is None
-    assert named_classes(machine().fit(X, Y), None).tolist() == ["no", "yes"]
-
-
 @pytest.mark.parametrize("predicted", ['"x"', "NaN"])
 def test_what_was_predicted_of_a_number(tmp_path, predicted):
     """Its squared error is counted again where a labelling goes on."""
@@ -568,3 +532,33 @@ def test_what_was_predicted_of_a_number(tmp_path, predicted):
     (tmp_path / "log").write_text(f"{begun}\n{line}\n")
     with pytest.raises(DataFileError, match="line 2"):
         AnswerLog(tmp_path / "log", Begun(0, 0, "", None))
+
+
+def test_answers_that_the_model_does_not_want(tmp_path):
+    """The model was taken back to an older one, of other draws."""
+    path = tmp_path / "m"
+    go(path, Person())
+    for seed in (4, 5):
+        kb.save(machine(random_state=seed), path)
+        with pytest.raises(
+            InputError, match=r"(does not want its label|which has no answer)\. Give"
+        ):
+            go(path, Person())
+
+
+def test_names_of_classes():
+    for names, expected in (
+        (["b", "a"], ["a", "b"]),
+        (["10", "9"], [9, 10]),
+        (["1", "0.5"], [0.5, 1.0]),
+        (["1", "x"], ["1", "x"]),
+        (["1", "9" * 400, "x"], ["1", "9" * 400, "x"]),
+        ([0.5, 1.5], [0.5, 1.5]),
+    ):
+        assert named_classes(machine(), names).tolist() == expected
+    for large in ("9" * 400, "9" * 5000, 10**400, str(2**53 + 1), "nan", "-inf"):
+        with pytest.raises(InputError, match=r"words, or numbers below 2\^53, got 1, ") as told:
+            named_classes(machine(), ["1", large])
+        assert len(str(told.value)) < 200
+    assert named_classes(regressor(), None) is None
+    assert named_classes(machine().fit(X, Y), None).tolist() == ["no", "yes"]

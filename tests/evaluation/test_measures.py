@@ -19,7 +19,7 @@ from kernbrook.evaluation.measures import (
     measures_over,
     ranks_of,
 )
-from kernbrook.reports.model import left_out, measures_json, measures_table, no_better
+from kernbrook.reports.model import left_out, no_better
 
 CLASSES = np.array(["late", "none", "ontime"])
 
@@ -286,26 +286,28 @@ def test_words():
     )
 
 
-def test_plain_values_and_table():
-    y, said = of_numbers()
-    measures = added(Measures(None, 0.9), y, said, 100)
-    found = json.loads(json.dumps(measures_json(measures), allow_nan=False))
-    assert found["rows"] == 700
-    assert found["rules"].keys() == {"mean", "last-value"}
-    assert found["model"]["mae"] == measures.values()["model"]["mae"]
-    assert found["no_better"] == ""
-    lines, _ = measures_table(measures).lines()
-    assert [line[0] for line in lines] == ["model", "mean so far", "last value"]
-    assert "covered, of 90 %" in measures_table(measures).headers()
-    y, said = of_classes(c=2)
-    rule = TrivialClassifier().fit(np.zeros((1, 1)), CLASSES[:1])
-    rule.learn(np.zeros((0, 1)), CLASSES[:0])
-    share = beside(np.array(["a", "b"]), what(np.array(["a", "a"])))
-    assert measures_json(share)["model"]["error"] == 50.0
-
-
 # -- what is refused -------------------------------------------------------------------------------
 
 
 def test_no_rows():
     assert Measures(None).values() == {"model": {}, "mean": {}, "last-value": {}}
+
+
+def test_measures_of_a_file_of_before():
+    """Each cost had its number of rows; widths were those of the intervals that are finite."""
+    y, said = of_numbers(100)
+    said = said._replace(half_widths=np.where(np.arange(100) < 10, np.inf, 1.0))
+    measures = Measures(None, 0.9)
+    measures.add(y, said)
+    found = json.loads(json.dumps(measures.described()))
+    for own in (found["model"], *(own for own, _ in found["rules"].values())):
+        own["counts"] = dict.fromkeys(own["sums"], own["rows"]) | {"squared": 99}
+        if "finite" in own["sums"]:
+            own["counts"]["width"] = own["sums"].pop("finite")
+            del own["counts"]["finite"]
+        del own["judged"], own["began"], own["ended"]
+    later = Measures(None, 0.9)
+    later.restore(found)
+    expected = {k: v for k, v in measures.values()["model"].items() if k not in ("mse", "rmse")}
+    assert later.values()["model"] == expected
+    assert expected["width"] == 2

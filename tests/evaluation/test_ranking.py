@@ -13,9 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.evaluation.oracles import hindsight
 from kernbrook.evaluation.ranks import ranking
 from kernbrook.evaluation.record import Comparison, Row
-from kernbrook.reports import (
-    ranking_json,
-)
+from kernbrook.reports import ranking_json
 
 # Demsar (2006), table 5: two-tailed Nemenyi test at 5 %, by number of classifiers.
 NEMENYI = {2: 1.960, 5: 2.728, 9: 3.102}

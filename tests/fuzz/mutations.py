@@ -19,6 +19,10 @@ SIZES = [8, 9, 10, 20, 60, 999, 1000, 1001, 1100, 5000]  # of budgets, windows a
 WHOLE = [*(n for n in ODD_NUMBERS if isinstance(n, int) and n < 2**63), *SIZES, 2**63 - 1, -(2**63)]
 FLOATS = [float(n) for n in ODD_NUMBERS] + [1e149, 1e153, 1.7e308, 1e-160, -1e100, 1 + 1e-15]
 KINDS = [np.float64, np.float32, np.float16, np.int64, np.int32, np.uint64, np.uint8, np.bool_]
+WAYS = [
+    *("all", "some", "copied", "turned", "shuffled", "scaled", "cut", "kind", "shape", "gone"),
+    "exchanged",
+]
 ODD_JSON = [
     *(None, True, False, "", "x", "auto", "nan", "\ud800", [], {}, [1], ["a"], [[1, "a"]]),
     *({"float": "inf"}, {"float": "nan"}, {"array": "x"}, {"array": "progress.counters"}),
@@ -64,75 +68,55 @@ def place_in(rng: Rng, array: Any) -> tuple[int, ...]:
 
 
 def change_one(rng: Rng, tensors: Tensors) -> str:
-    """One tensor; half of the time one of the few that are not of the first store."""
-    names = sorted(tensors)
-    name = one_of(rng, names)
-    array, number = np.array(tensors[name]), int(rng.integers(13))
-    said = f"{name} "
-    if array.size and number <= 2:
-        at = place_in(rng, array)
-        array[at] = odd(rng, array.dtype)
-        said += f"{list(at)} = {array[at]!r}"
-    elif array.size and number == 3:
+    """One tensor: one number, or all of it; or it goes, or stands for another."""
+    name = one_of(rng, sorted(tensors))
+    array = np.array(tensors[name])
+    how = one_of(rng, ["one", "one", "one", *(WAYS if array.size else ["cut", "kind", "shape"])])
+    kind = array.dtype.kind
+    if how == "one" and array.size:
+        array[place_in(rng, array)] = odd(rng, array.dtype)
+    elif how == "all":
         array[...] = odd(rng, array.dtype)
-        said += f"all {array.flat[0]!r}"
-    elif array.size and number == 4:
+    elif how == "some":
         some = rng.random(array.shape) < 0.3
         array[some] = odd(rng, array.dtype, int(some.sum()))
-        said += "some odd"
-    elif array.size and number == 5:
+    elif how == "copied":
         array[place_in(rng, array)] = array[place_in(rng, array)]
-        said += "one copied"
-    elif number == 6:
-        array = one_of(rng, [array[::-1], -array]) if array.ndim and array.dtype != bool else array
-        said += "reversed or of the other sign"
-    elif number == 7:
+    elif how == "turned":
+        array = one_of(rng, [array[::-1], -array]) if array.ndim and kind != "b" else array
+    elif how == "shuffled":
         array = rng.permuted(array.reshape(-1)).reshape(array.shape)
-        said += "shuffled"
-    elif number == 8 and array.dtype.kind == "f":
-        factor = 10.0 ** float(rng.integers(-320, 300))
-        array = array * factor
-        said += f"times {factor:g}"
-    elif number == 9:
+    elif how == "scaled" and kind == "f":
+        array = array * 10.0 ** float(rng.integers(-320, 300))
+    elif how == "cut":
         array = array[: int(rng.integers(len(array) + 1))] if array.ndim else array
-        said += f"cut to {array.shape}"
-    elif number == 10:
+    elif how == "kind":
         array = array.astype(one_of(rng, KINDS))
-        said += f"as {array.dtype}"
-    elif number == 11 and rng.random() < 0.5:
-        del tensors[name]
-        return said + "is gone"
-    elif number == 11:
+    elif how == "shape":
         array = array[None] if rng.random() < 0.5 else np.concatenate([array.ravel()] * 2)
-        said += f"of shape {array.shape}"
-    else:
-        alike = [n for n in names if tensors[n].shape == array.shape and n != name]
-        alike = [n for n in alike if tensors[n].dtype == array.dtype]
-        if not alike:
-            return "nothing"
-        other = one_of(rng, alike)
+    elif how == "gone":
+        return f"{name} is gone: {tensors.pop(name).shape}"
+    elif how == "exchanged":
+        alike = [own for own in sorted(tensors) if tensors[own].shape == array.shape]
+        other = one_of(rng, [own for own in alike if tensors[own].dtype == array.dtype])
         tensors[name], tensors[other] = tensors[other], tensors[name]
         return f"{name} and {other} exchanged"
     tensors[name] = np.ascontiguousarray(array)
-    return said
+    return f"{name}: {how}"
 
 
 def change_store(rng: Rng, tensors: Tensors) -> str:
-    """All tensors of a store or scaler with as many rows: a row less, or twice, or cut."""
+    """All tensors of a store or scaler with as many rows: cut, a row twice, one out, reordered."""
     name = one_of(rng, sorted(tensors))
-    store, rows = name.rsplit(".", 1)[0], len(np.atleast_1d(tensors[name]))
-    at, how = int(rng.integers(max(rows, 1))), int(rng.integers(4))
-    order = rng.permutation(rows)
-    for own in sorted(tensors):
-        array = tensors[own]
-        if own.startswith(store) and array.ndim and len(array) == rows:
-            pieces = [array[:at], array[at:], array[at : at + 1], array[at + 1 :]]
-            made = [
-                pieces[0], np.concatenate([array, pieces[2]]),
-                np.concatenate([pieces[0], pieces[3]]), array[order],
-            ]  # fmt: skip
-            tensors[own] = np.ascontiguousarray(made[how])
-    return f"{store}: {rows} rows, {['cut', 'one twice', 'one out', 'in other order'][how]} at {at}"
+    store, n = name.rsplit(".", 1)[0], len(np.atleast_1d(tensors[name]))
+    at = int(rng.integers(max(n, 1)))
+    order = one_of(
+        rng, [np.r_[:at], np.r_[:n, at : at + (n > 0)], np.r_[:at, at + 1 : n], rng.permutation(n)]
+    )
+    for own, array in tensors.items():
+        if own.startswith(store) and array.ndim and len(array) == n:
+            tensors[own] = np.ascontiguousarray(array[order.astype(int)])
+    return f"{store}: rows {order[:9]} of {n}"
 
 
 def change_alike(rng: Rng, tensors: Tensors) -> str:

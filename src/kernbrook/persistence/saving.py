@@ -370,7 +370,7 @@ class _ModelReader(Reader):
         for name in body.keys() - _MODEL.keys() - {*kind._kept_entries, *around}:
             raise InputError(f"{name}: {body['estimator']} has none")
         parameters = {k: self.value(v) for k, v in body["parameters"].items()}
-        if parameters.get("on_bad_rows") == "raise":  # as older files have it
+        if str(parameters.get("on_bad_rows")) == "raise":  # as older files have it
             parameters["on_bad_rows"] = "error"
         if kind._kept_around:
             if "inner" not in body:
