@@ -234,3 +234,19 @@ def test_room_is_not_taken_for_features_that_nobody_has(learner):
     tracemalloc.stop()
     np.testing.assert_array_equal(found, expected)
     assert peak < 50e6
+
+
+def test_features_of_a_wide_block_are_numbered_anew(monkeypatch):
+    """The same bits, whichever way a block finds its features."""
+    rng = np.random.default_rng(0)
+    wide = sp.random_array((150, 400), density=0.03, format="csr", rng=rng)
+    labels = rng.choice([-1, 1], size=150)
+    pool = [kb.Linear(), kb.Gaussian(sigma=1), kb.Laplacian(sigma=2), kb.Polynomial(2, 1.0)]
+    for learner in (kb.Perceptron(), kb.BPAS(budget=20)):
+        results = []
+        for widest in (400, 399):
+            monkeypatch.setattr(gram_rows, "WIDEST", widest)
+            model = plain.classifier(pool, learner)
+            model.learn(wide[:100], labels[:100])
+            results.append(model.decision_function(wide).tobytes())
+        assert results[0] == results[1]
