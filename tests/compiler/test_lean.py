@@ -6,6 +6,7 @@ import sys
 import numba
 import numpy as np
 import pytest
+from covering import pairwise
 from numba.core.runtime import _nrt_python, rtsys
 
 from kernbrook.compiler.compiling import njit
@@ -32,9 +33,14 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64, np.int64])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, bool, np.int16])
+@pytest.mark.parametrize(
+    ("kind", "layout", "dtype"),
+    pairwise(
+        [np.int8, np.uint8, np.int32, np.uint64, np.int64],
+        LAYOUTS,
+        [np.float32, np.float64, bool, np.int16],
+    ),
+)
 def test_elements_of_arrays(kind, layout, dtype):
     """As of numba itself: negative and unsigned indices, elements that are cast, all layouts."""
     signed = np.issubdtype(kind, np.signedinteger)

@@ -230,7 +230,7 @@ def call_add_all(link, out):
     through(add_all, link, out)
 
 
-@pytest.mark.parametrize("flags", range(32))
+@pytest.mark.parametrize("flags", [0, 1, 2, 4, 8, 16, 21, 31])
 def test_rules_of_all_kinds_lie_as_compiled_code_has_them(flags):
     first, one, other, last, end = (bool(flags & 1 << i) for i in range(5))
     told = Told(-5, True, Inside(0.25, np.array([True])), np.ones(3))

@@ -65,13 +65,12 @@ CHANGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHANGED)
-def test_where_numba_is_told_otherwise_nothing_is_taken(levels, monkeypatch, name):
-    assert shipped._level_here() is not None
-    monkeypatch.setattr(config, name, CHANGED[name])
-    assert shipped._level_here() is None
-    monkeypatch.setattr(config, "OPT", type(config.OPT)("max"))
-    assert shipped._level_here() is None
+def test_where_numba_is_told_otherwise_nothing_is_taken(levels, monkeypatch):
+    for name, value in (*CHANGED.items(), ("OPT", type(config.OPT)("max"))):
+        assert shipped._level_here() is not None
+        with monkeypatch.context() as told:
+            told.setattr(config, name, value)
+            assert shipped._level_here() is None
 
 
 def test_functions_from_outside_are_not_looked_for(levels, monkeypatch):

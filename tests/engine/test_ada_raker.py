@@ -1,22 +1,21 @@
-"""Learners that begin afresh, and AdaRaker on top of them, against their twins."""
+"""AdaRaker, on learners that begin afresh, against its twin."""
 
 import hard_streams
 import numpy as np
 import plain
 import pytest
+from covering import pairwise
 from driving import says, seed_of, waves
+from every_learner import features_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import progress_of, state_of, theta_of
 from naive import ada_raker as naive
-from naive import features as naive_features
-from naive import regression, rounds
+from naive import regression
 from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
-from kernbrook.checks import check
 from kernbrook.errors import InputError
-from kernbrook.features.pools import draw
 
 SEED = 5
 WAVES = kb.RandomFeatures(6)
@@ -59,21 +58,20 @@ def make(combiner, pool, selection=None, numbers=True, kernels=POOL, **others):
     return kind(kernels, pool, combiner, selection, random_state=SEED, **others)
 
 
-def features_of(X, kernels=POOL, features=WAVES, seed=SEED):
-    """Of each kernel (T, d), by the naive maps, from the frequencies that were drawn."""
-    out = []
-    for i, kernel in enumerate(kernels):
-        V = draw(kernel, features, X.shape[1], seed_of(seed), i).arrays()["frequencies"]
-        out.append(np.array([naive_features.random_features(V, x, features.normalize) for x in X]))
-    return out
-
-
 def twin(X, y, loss, levels, C=None, step=1.0, descent=None, **others):
     def learner(rate, d):
         return regression.Descent(d, C, step=rate, schedule="constant", **(descent or {}))
 
     return naive.run(
-        y, features_of(X), learner, loss, levels, step, C=C, seed=seed_of(SEED), **others
+        y,
+        [features_of(kernel, WAVES, X, i) for i, kernel in enumerate(POOL)],
+        learner,
+        loss,
+        levels,
+        step,
+        C=C,
+        seed=seed_of(SEED),
+        **others,
     )
 
 
@@ -93,79 +91,13 @@ def assert_same(model, said, expected, y, C=None, rtol=1e-9):
     np.testing.assert_allclose(theta_of(model), theta, rtol=0, atol=100 * rtol * size)
 
 
-# -- learners that begin afresh ----------------------------------------------------------------
-
-RESTARTING = {
-    "root": {"step": 0.4},
-    "root, horizon": {"step": 3.0, "horizon": 50, "regularization": 0.05},
-    "constant": {"step": 0.2, "schedule": "constant", "regularization": 0.1},
-    "normalized": {"step": 0.3, "schedule": "normalized"},
-    "adagrad": {"step": 0.3, "schedule": "adagrad", "regularization": 0.05},
-}
-SELECTIONS = {
-    "all": (None, {}),
-    "adaptive": (kb.AdaptiveSelection(0.9), {"ratio": 0.9}),
-    "drawn update": (
-        kb.Selection(update="drawn", smoothing=0.3),
-        {"update": "drawn", "smoothing": 0.3},
-    ),
-}
-
-
-def restarting_twin(
-    X, y, restart, C=None, combined="squared", importance=None, selection=None, **parameters
-):
-    experts = [
-        naive.Restarting(Z, lambda d=Z.shape[1]: regression.Descent(d, C, **parameters), restart)
-        for Z in features_of(X)
-    ]
-    return rounds.run(
-        y, experts, regression.EXP(len(experts)), combined, numbers=C is None, seed=seed_of(SEED),
-        importance=importance, **(selection or {}),
-    )  # fmt: skip
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("restart", [1, 7, 32, 1000])
-@pytest.mark.parametrize("name", RESTARTING)
-def test_restarts(name, restart, selection):
-    """Labels of no weight, and those that an expert does not learn from, count as labels."""
-    X, y = drifting(90)
-    importance = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
-    chosen, own = SELECTIONS[selection]
-    parameters = RESTARTING[name]
-    expected = restarting_twin(X, y, restart, importance=importance, selection=own, **parameters)
-    learner = kb.GradientDescent(features=WAVES, restart=restart, **parameters)
-    model = make(kb.EXP(), learner, chosen)
-    said = says(model, X, y, size=40, importance=importance)
-    np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-9)
-    theta = np.concatenate([expert.learner.theta.ravel() for expert in expected.experts])
-    np.testing.assert_allclose(theta_of(model), theta, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
-
-
-@pytest.mark.parametrize("C", [2, 3])
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_restarts_of_classes(loss, C):
-    X, y = waves(100)
-    y = hard_streams.classes_of(X, C)
-    expected = restarting_twin(X, y, 9, C, "logistic", step=0.5, loss=loss)
-    learner = kb.GradientDescent(0.5, loss=loss, features=WAVES, restart=9)
-    model = make(kb.EXP(loss="logistic"), learner, numbers=False)
-    np.testing.assert_array_equal(says(model, X, y, C, 41), expected.predictions)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
-
-
 # -- AdaRaker ----------------------------------------------------------------------------------
 
 FRESH = {"as printed": (True, False), "as published": (False, True), "weights": (True, True)}
 
 
 @pytest.mark.thinned
-@pytest.mark.parametrize("fresh", FRESH)
-@pytest.mark.parametrize("levels", [1, 3, 6])
-@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize(("stream", "levels", "fresh"), pairwise(STREAMS, [1, 3, 6], FRESH))
 def test_numbers(stream, levels, fresh):
     X, y = STREAMS[stream]()
     restart, carried = FRESH[fresh]
@@ -174,8 +106,7 @@ def test_numbers(stream, levels, fresh):
     assert_same(model, says(model, X, y, size=64), expected, y)
 
 
-@pytest.mark.parametrize("fresh", FRESH)
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize(("loss", "fresh"), [("squared", "weights"), ("absolute", "as printed")])
 def test_steps_losses_weights_and_caps(loss, fresh):
     X, y = drifting(120)
     y[40] = 1e3
@@ -190,10 +121,7 @@ def test_steps_losses_weights_and_caps(loss, fresh):
     assert_same(model, says(model, X, y, size=50, importance=importance), expected, y)
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("fresh", FRESH)
-@pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize(("loss", "C", "fresh"), pairwise(["logistic", "hinge"], [2, 4], FRESH))
 def test_classes(loss, C, fresh):
     X, y = waves(130)
     y = hard_streams.classes_of(X, C)
@@ -204,14 +132,13 @@ def test_classes(loss, C, fresh):
     assert_same(model, says(model, X, y, C, 50), expected, y, C)
 
 
-@pytest.mark.parametrize("fresh", FRESH)
 @pytest.mark.parametrize(
-    ("selection", "own"),
+    ("selection", "own", "fresh"),
     [
-        (kb.AdaptiveSelection(0.9), {"ratio": 0.9}),
-        (kb.Selection(update="drawn", smoothing=0.3), {"drawn": 0.3}),
+        (kb.AdaptiveSelection(0.9), {"ratio": 0.9}, "as printed"),
+        (kb.Selection(update="drawn", smoothing=0.3), {"drawn": 0.3}, "as published"),
     ],
-    ids=["adaptive", "drawn update"],
+    ids=str,
 )
 def test_selections(selection, own, fresh):
     X, y = drifting(140)
@@ -253,41 +180,19 @@ def test_the_recipe_on_energy(restart):
     X, y = hard_streams.real("energy", 300)
     X, kernels, levels = X.toarray(), kb.kernels.resolve("amkl17")[5::4], 12
     features = kb.RandomFeatures(50, normalize=False)
-    Zs = features_of(X, kernels, features, seed=0)
+    Zs = [features_of(kernel, features, X, i) for i, kernel in enumerate(kernels)]
 
     def learner(rate, d):
         return regression.Descent(d, step=rate / 50, schedule="constant", regularization=0.01)
 
     expected = naive.run(
-        y, Zs, learner, "squared", levels, 0.5, restart, not restart, seed=seed_of(0)
+        y, Zs, learner, "squared", levels, 0.5, restart, not restart, seed=seed_of(SEED)
     )
-    model = kb.recipes.make("ada-raker", kernels=kernels, restart=restart, random_state=0)
+    model = kb.recipes.make("ada-raker", kernels=kernels, restart=restart, random_state=SEED)
     assert_same(model, says(model, X, y, size=130), expected, y)
 
 
-# -- blocks, labels, files ---------------------------------------------------------------------
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("selection", SELECTIONS)
-@pytest.mark.parametrize("C", [None, 3])
-def test_chunks_change_nothing(C, selection):
-    X, y = waves(600)
-    y = y if C is None else hard_streams.classes_of(X, C)
-    loss = "squared" if C is None else "logistic"
-
-    def fresh():
-        return make(
-            kb.AdaRaker(7, loss=loss), learners(7, loss=loss), SELECTIONS[selection][0], C is None
-        )
-
-    whole = fresh()
-    said = says(whole, X, y, C)
-    for size in (1, 7, 256):
-        model = fresh()
-        np.testing.assert_array_equal(says(model, X, y, C, size), said)
-        assert state_of(model) == state_of(whole)
-        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+# -- labels and files --------------------------------------------------------------------------
 
 
 def test_learning_alone_is_learning_together():
@@ -312,15 +217,6 @@ def test_examples_that_are_not_asked_about_change_nothing(policy):
             getattr(progress_of(model), name), getattr(progress_of(of_those), name)
         )
     np.testing.assert_array_equal(theta_of(model), theta_of(of_those))
-
-
-def test_a_file_in_the_middle_of_an_interval(tmp_path):
-    X, y = waves(100)
-    model = make(kb.AdaRaker(5), learners(5)).partial_fit(X[:45], y[:45])
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    np.testing.assert_array_equal(says(loaded, X[45:], y[45:]), says(model, X[45:], y[45:]))
-    assert state_of(loaded) == state_of(model)
 
 
 def test_losses_of_a_million():
@@ -355,10 +251,6 @@ def test_it_follows_a_change_faster_than_raker(restart):
 @pytest.mark.parametrize(
     ("combiner", "message"),
     [
-        (kb.AdaRaker(0), "levels must be an integer from 1 to 40, got 0"),
-        (kb.AdaRaker(2.0), "levels must be an integer from 1 to 40, got 2.0"),
-        (kb.AdaRaker(2, step=0.0), "step must be a positive number, got 0.0"),
-        (kb.AdaRaker(2, restart=1), "restart must be True or False, got 1"),
         (kb.AdaRaker(2, loss="linearized"), "one of squared, absolute, hinge, logistic, got 'lin"),
         (kb.AdaRaker(2, loss="hinge"), "for regression expected a loss"),
         (kb.AdaRaker(4), "needs 4 learners, got"),
@@ -368,12 +260,6 @@ def test_bad_combiners(combiner, message):
     X, y = waves(10)
     with pytest.raises(InputError, match=message):
         make(combiner, learners(2)).fit(X, y)
-
-
-@pytest.mark.parametrize("restart", [0, 2.5, -3, "4", True, np.inf])
-def test_bad_restarts(restart):
-    with pytest.raises(InputError, match="restart must be"):
-        check(kb.GradientDescent(restart=restart))
 
 
 def test_restarts_need_features():

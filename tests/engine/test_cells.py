@@ -10,20 +10,22 @@ import joblib
 import numpy as np
 import plain
 import pytest
+import scipy.sparse as sp
 from covering import pairwise
 from driving import learn
-from estimators.test_model_files import assert_lives, at, put, rewrite
+from estimators.test_model_files import assert_lives, put, rewrite
 from inside import store_of
 from naive import cells as naive
 from naive.weights import relative
+from safetensors import safe_open
 
 import kernbrook as kb
 from kernbrook.engine.deciding import read
-from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.learners import cell_steps
-from kernbrook.learners.cells import folded, most_cells
+from kernbrook.learners.cells import Growing, folded, most_cells
+from kernbrook.learners.linear_cells import LinearContent
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
 TREES = kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)
@@ -175,10 +177,7 @@ def compare_nodes(trees, number, node):
         np.testing.assert_allclose(own, sums, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("C", "maps"),
-    [*((C, "both") for C in TASKS), (2, "grids"), (3, "few")],
-)
+@pytest.mark.parametrize(("C", "maps"), [*((C, "both") for C in TASKS), (2, "grids"), (3, "few")])
 def test_naive_twin(C, maps):
     n = 2400 if maps == "grids" else 4200  # edges are set for the fifth time after 4,096
     X, y = stream(C, n)
@@ -248,37 +247,6 @@ def named_arrays(model):
     return store.arrays(state)
 
 
-@pytest.mark.parametrize("C", TASKS)
-def test_rows_that_teach_nothing(C):
-    """Without a label, or of weight 0; wherever they come, all is as without them."""
-    X, y = stream(C)
-    keep = np.arange(700) % 3 > 0
-    weights, labels = np.where(keep, 1.0, 0.0), np.where(keep, y, None)
-    found = [machine(C) for _ in "abc"]
-    found[0].learn(X, y, sample_weight=weights, **named(C))
-    found[1].learn(X, labels, **named(C))
-    for row, label in zip(X, labels, strict=True):
-        found[2].learn_one(row, label, **({} if hasattr(found[2], "_model") else named(C)))
-    without = machine(C)
-    learn(without, X[keep], y[keep], C, 100)
-    wanted = named_arrays(without)
-    for model in found:
-        for name, array in named_arrays(model).items():
-            np.testing.assert_array_equal(array, wanted[name], err_msg=name)
-
-
-def test_predictions_change_nothing():
-    X, _ = stream(2)
-    model, other = learned(2), learned(2)
-    for _ in range(2):
-        np.testing.assert_array_equal(model.predict(X), other.predict(X))
-        assert model.predict_one(X[3]) == other.predict(X[3:4])[0]
-    np.testing.assert_array_equal(
-        RowSession.of(model._model).decide(X[9])[0][0], model._lean(X[9:10]).decisions[0]
-    )
-    assert_same(model, learned(2))
-
-
 # -- a block is learned as a whole or not at all ---------------------------------------------------
 
 OVERFLOWING = {
@@ -289,8 +257,7 @@ OVERFLOWING = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("C", TASKS)
-@pytest.mark.parametrize("copied", [7, 1024])
+@pytest.mark.parametrize(("C", "copied"), [(2, 7), (3, 1024), (None, 7)])
 def test_an_overflow_in_mid_block_changes_nothing(C, copied, monkeypatch):
     monkeypatch.setattr(in_place, "COPIED", copied)
     X, y = stream(C)
@@ -313,9 +280,11 @@ def test_an_overflow_in_mid_block_changes_nothing(C, copied, monkeypatch):
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ZeroDivisionError])
-@pytest.mark.parametrize("where", ["State", "Chunk", "copied"])
-def test_an_error_in_Python(error, where, monkeypatch):
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [("State", KeyboardInterrupt), ("Chunk", MemoryError), ("copied", ZeroDivisionError)],
+)
+def test_an_error_in_Python(where, error, monkeypatch):
     """Before the block, where a table is copied, or after it was learned in place."""
     X, y = stream(3)
     whole = learned(3, 700, 100)
@@ -375,20 +344,6 @@ def test_an_old_copy_goes_on(C, how, copied, monkeypatch):
     assert_same(model, learned(C, 700, 700))
 
 
-def test_states_of_the_store_are_made_again():
-    """Any state is what it was, whatever was learned from others, and in whatever order."""
-    X, y = stream(2)
-    model, states, arrays = machine(2), [], []
-    for lo in range(0, 500, 50):
-        learn(model, X[lo : lo + 50], y[lo : lo + 50], 2)
-        store, state = store_of(model)
-        states.append(state)
-        arrays.append({k: v.copy() for k, v in store.arrays(state).items()})
-    for i in (2, 9, 0, 5, 5, 8):
-        for name, array in store.arrays(states[i]).items():
-            np.testing.assert_array_equal(array, arrays[i][name], err_msg=name)
-
-
 def test_memory_stays_level(monkeypatch):
     """A copy of the table, and some rows: no more after many than after few."""
     monkeypatch.setattr(in_place, "COPIED", 200)
@@ -402,29 +357,6 @@ def test_memory_stays_level(monkeypatch):
     assert max(found[5:]) == max(found[20:])
     assert max(found) < 2.5 * table + 300 * X.shape[1] * 16 + 100_000
     assert sum(len(chunk.labels) for chunk in store_of(model)[1].since) <= 300
-
-
-@pytest.mark.parametrize("C", TASKS)
-def test_rows_far_from_the_last_label(C, monkeypatch):
-    """Laps keep a table of their own, and are the same for all chunks."""
-    for name, size in (("slots.BUDGET_BLOCK", 256), ("in_place.BLOCK", 256)):
-        monkeypatch.setattr(f"kernbrook.engine.stores.{name}", size)
-    monkeypatch.setattr(in_place, "COPIED", 100)
-    X, y = stream(C, 900)
-    pool = [BOTH, kb.LastLabel()]
-    kind = kb.OnlineMKRegressor if C is None else kb.OnlineMKClassifier
-    models = [kind(kb.Linear(), pool, random_state=5) for _ in range(4)]
-    for model, size in zip(models, (60, 128, 900), strict=False):
-        learn(model, X[:800], y[:800], C, size)
-    one_by_one(models[3], X[:800], y[:800], C)
-    assert models[0]._model.judged().soon.rows[0] > 0
-    said = models[0].predict(X)
-    for model in models[1:]:
-        assert_same(model, models[0])
-        np.testing.assert_array_equal(model.predict(X), said)
-    for model in models:
-        learn(model, X[800:], y[800:], C, 33)
-        assert_same(model, models[0])
 
 
 @pytest.mark.parametrize("C", TASKS)
@@ -476,21 +408,6 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
 # -- files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("C", TASKS)
-@pytest.mark.parametrize("n", [1, 17, 400])
-def test_a_file_goes_on(C, n, tmp_path):
-    X, y = stream(C)
-    model = learned(C, n, 30)
-    kb.save(model, tmp_path / "model")
-    chunks, rows = kb.load(tmp_path / "model"), kb.load(tmp_path / "model")
-    assert_same(chunks, model)
-    learn(model, X[n:500], y[n:500], C, 100)
-    learn(chunks, X[n:500], y[n:500], C, 29)
-    one_by_one(rows, X[n:500], y[n:500], C)
-    assert_same(chunks, model)
-    assert_same(rows, model)
-
-
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
     """The bytes of a model with cuts, leaves that collect, free pairs and free slots."""
@@ -505,256 +422,116 @@ def grown(tmp_path_factory):
     return path.read_bytes()
 
 
-def set_free(count, more):
-    """So many pairs, or slots, are said to be free besides."""
+class Forest:
+    """The arrays of the trees, and nodes of each kind."""
 
-    def change(model, tensors, header):
-        tensors["stores.0.trees.free"][count] += more
-
-    return change
-
-
-def a_cut(tensors):
-    """The number of a root that is a cut, and its first child."""
-    root = int(np.flatnonzero(tensors["stores.0.trees.inputs"][:5] >= 0)[0])
-    return root, int(tensors["stores.0.trees.links"][root])
-
-
-def leaves(tensors):
-    """The numbers of those that collect."""
-    inputs, links = (tensors[f"stores.0.trees.{name}"] for name in ("inputs", "links"))
-    found, at = [], list(range(5))
-    while at:
-        node = at.pop()
-        if inputs[node] >= 0:
-            at += [links[node], links[node] + 1]
-        elif links[node] >= 0:
-            found.append(int(node))
-    return found
-
-
-def change_trees(work):
-    """work : given the arrays of the trees by name, and all tensors"""
-
-    def change(model, tensors, header):
+    def __init__(self, tensors):
         begin = "stores.0.trees."
-        own = {k.removeprefix(begin): v for k, v in tensors.items() if k.startswith(begin)}
-        work(own, tensors)
-
-    return change
-
-
-def cycle(own, tensors):
-    _, child = a_cut(tensors)
-    own["inputs"][child], own["links"][child] = 0, child
-
-
-def cycle_to_the_root(own, tensors):
-    _, child = a_cut(tensors)
-    own["inputs"][child], own["links"][child] = 0, 0
+        self.own = {k.removeprefix(begin): v for k, v in tensors.items() if k.startswith(begin)}
+        self.inputs, self.links = self.own["inputs"], self.own["links"]
+        self.roots = np.flatnonzero(self.inputs[:5] >= 0)  # that are cuts
+        self.root, self.child = self.roots[0], self.links[self.roots[0]]
+        self.leaves, at = [], list(range(5))  # that collect
+        while at:
+            node = at.pop()
+            if self.inputs[node] >= 0:
+                at += [self.links[node], self.links[node] + 1]
+            elif self.links[node] >= 0:
+                self.leaves.append(int(node))
+        self.slot = self.links[self.leaves[0]]
 
 
-def two_parents(own, tensors):
-    roots = np.flatnonzero(own["inputs"][:5] >= 0)
-    own["links"][roots[1]] = own["links"][roots[0]]
-
-
-def odd_child(own, tensors):
-    root, child = a_cut(tensors)
-    own["links"][root] = child + 1
-
-
-def no_child(own, tensors):
-    own["links"][a_cut(tensors)[0]] = -1
-
-
-def last_child(own, tensors):
-    own["links"][a_cut(tensors)[0]] = len(own["links"]) - 1
-
-
-def far_child(own, tensors):
-    own["links"][a_cut(tensors)[0]] = 2**31 - 1
-
-
-def root_as_a_child(own, tensors):
-    own["links"][a_cut(tensors)[0]] = 1
-
-
-def slot_of_two(own, tensors):
-    first, second = leaves(tensors)[:2]
-    own["links"][first] = own["links"][second]
-
-
-def slot_of_one_and_free(own, tensors):
-    own["links"][leaves(tensors)[0]] = own["slots"][0]
-
-
-def far_slot(own, tensors):
-    own["links"][leaves(tensors)[0]] = 60
-
-
-def negative_slot(own, tensors):
-    own["links"][leaves(tensors)[0]] = -2
-
-
-def lost_slot(own, tensors):
-    own["links"][leaves(tensors)[0]] = -1
-
-
-def free_twice(own, tensors):
-    own["pairs"][0] = own["pairs"][1]
-
-
-def free_and_used(own, tensors):
-    own["pairs"][0] = a_cut(tensors)[1]
-
-
-def a_bin_less(own, tensors):
-    """Of the last feature that a leaf collects on."""
-    slot = own["links"][leaves(tensors)[0]]
-    own["begins"][slot][own["begins"][slot] == own["begins"][slot][-1]] -= 1
-
-
-def bins_below_none(own, tensors):
-    own["begins"][own["links"][leaves(tensors)[0]]] -= 1
-
-
-def other_features(own, tensors):
-    """The bins are of one with more values."""
-    slot, inner = own["links"][leaves(tensors)[0]], tensors["stores.0.bins.inner"]
-    few = [i for i, j in enumerate(own["features"][slot]) if inner[j] == min(inner[inner > 0])]
-    own["features"][slot, few] = int(np.argmax(inner))
-
-
-def free_slot_that_is_none(own, tensors):
-    own["slots"][0], own["free"][1] = 99, max(own["free"][1], 1)
-
-
-def unordered(model, tensors, header):
-    edges = tensors["stores.0.bins.edges"]
-    edges[0, [3, 4]] = edges[0, [4, 3]]
-
-
-def greatest_below(model, tensors, header):
-    inner = tensors["stores.0.bins.inner"][1]
-    tensors["stores.0.bins.edges"][1, inner + 1] = -1e9
-
-
-LIVES = None  # nothing is indexed by it
+TREES_ARE_NONE, SLOTS_ARE_NONE = "links: expected trees", "links, slots: expected each slot"
+TOO_MANY = "free: more are free than there are"
+# name -> (an array of the trees, a place in it, what comes there, what is said)
 DISHONEST = {
-    "NaN in the table": (at("stores.0.table", (3, 0), np.nan), "table: NaN or infinity"),
-    "infinity in the table": (at("stores.0.table", (3, 1), np.inf), "table: NaN or infinity"),
-    "weights that are huge": (
-        at("stores.0.table", (3, 0), 1e25),
-        "table: expected numbers of size",
+    "a cycle": ("links", lambda f: f.roots[1], lambda f: 0, TREES_ARE_NONE),
+    "two parents": ("links", lambda f: f.roots[1], lambda f: f.child, TREES_ARE_NONE),
+    "an odd child": ("links", lambda f: f.root, lambda f: f.child + 1, TREES_ARE_NONE),
+    "the last child": ("links", lambda f: f.root, lambda f: len(f.links) - 1, TREES_ARE_NONE),
+    "a root as a child": ("links", lambda f: f.root, lambda f: 1, TREES_ARE_NONE),
+    "free twice": ("pairs", lambda f: 0, lambda f: f.own["pairs"][1], TREES_ARE_NONE),
+    "free and used": ("pairs", lambda f: 0, lambda f: f.child, TREES_ARE_NONE),
+    "more free pairs": ("free", lambda f: 0, lambda f: f.own["free"][0] + 1, TREES_ARE_NONE),
+    "fewer free pairs": ("free", lambda f: 0, lambda f: f.own["free"][0] - 1, TREES_ARE_NONE),
+    "pairs that are not there": ("free", lambda f: 0, lambda f: 1000, TOO_MANY),
+    "a slot of two": (
+        "links", lambda f: f.leaves[0], lambda f: f.links[f.leaves[1]], SLOTS_ARE_NONE
     ),
-    "huge weights of leaves": (at("stores.0.trees.weights", (0, 0), 1e25), "weights: expected"),
-    "huge sums": (at("stores.0.trees.sums", (0, 1, 0), -1e35), "sums: expected"),
-    "squares below 0": (at("stores.0.table", (3, 1), -1.0), "no sum of squares below 0"),
-    "table of float64": (put("stores.0.table", lambda a: a.astype("f8")), "expected float32"),
-    "a cell less": (put("stores.0.table", lambda a: a[1:]), r"expected table of shape \(1024"),
-    "more scores": (put("stores.0.table", lambda a: np.hstack([a, a])), r"shape \(1024, 2\)"),
-    "a level less": (put("stores.0.levels", lambda a: a[1:]), r"expected float64 of shape \(9,\)"),
-    "levels of NaN": (at("stores.0.levels", 6, np.nan), "levels: expected"),
-    "a span below 0": (at("stores.0.levels", 1, -1.0), "levels: expected"),
-    "a size below 0": (at("stores.0.levels", 5, -1.0), "levels: expected"),
-    "an error below 0": (at("stores.0.levels", 6, -1.0), "levels: expected"),
-    "an error above 1": (at("stores.0.levels", 6, 1.5), "levels: expected"),
-    "a usual error above 1": (at("stores.0.levels", 7, 1.5), "levels: expected"),
-    "labels since below 0": (at("stores.0.levels", 8, -1.0), "levels: expected"),
-    "labels beyond counting": (at("stores.0.levels", 2, 1e300), "levels: expected"),
-    "huge levels": (at("stores.0.levels", 4, 1e308), "levels: expected"),
-    "a grid of no feature": (at("stores.0.grids.inputs", 0, 5), "inputs: expected 0 to 4"),
-    "a grid below the first": (at("stores.0.grids.inputs", 0, -1), "inputs: expected 0 to 4"),
-    "grids beyond their end": (at("stores.0.grids.first", -1, 1000), "first: expected numbers"),
-    "grids out of order": (at("stores.0.grids.first", 1, 30), "first: expected numbers"),
-    "widths of NaN": (at("stores.0.grids.inverse", 0, np.nan), "inverse: NaN or infinity"),
-    "widths below any": (at("stores.0.grids.inverse", 0, 1e9), "inverse: expected numbers of"),
-    "a shift of NaN": (at("stores.0.grids.shift", 0, np.nan), "inverse, shift: expected"),
-    "a grid less": (
-        put("stores.0.grids.salt", lambda a: a[1:]),
-        r"expected int32 of shape \(10,\)",
+    "a slot of one and free": ("slots", lambda f: 0, lambda f: f.slot, SLOTS_ARE_NONE),
+    "a slot too far": ("links", lambda f: f.leaves[0], lambda f: 60, SLOTS_ARE_NONE),
+    "a slot that is lost": ("links", lambda f: f.leaves[0], lambda f: -1, SLOTS_ARE_NONE),
+    "a bin less": (
+        "begins", lambda f: (f.slot, -1), lambda f: f.own["begins"][f.slot, -1] - 1,
+        "begins: expected features",
     ),
-    "rows of NaN": (at("stores.0.bins.sample", (5, 1), np.nan), "sample: NaN or infinity"),
-    "edges of infinity": (at("stores.0.bins.edges", (0, 2), np.inf), "edges: NaN or infinity"),
-    "edges so far apart": (at("stores.0.bins.edges", (0, 0), -3e38), "size up to 1e"),
-    "edges out of order": (unordered, LIVES),
-    "a greatest value below": (greatest_below, LIVES),
-    "shares out of order": (
-        at("stores.0.bins.levels", (0, 2), 0.999),
-        LIVES,
-    ),
-    "shares above 1": (put("stores.0.bins.levels", lambda a: a * 2), LIVES),
-    "shares below 0": (put("stores.0.bins.levels", lambda a: a - 1), LIVES),
-    "too many edges": (at("stores.0.bins.inner", 1, 32), "expected -1 to 31"),
-    "edges below none": (at("stores.0.bins.inner", 1, -2), "expected -1 to 31"),
-    "rows below 0": (at("stores.0.bins.met", 0, -1), "a number of rows"),
-    "rows beyond counting": (at("stores.0.bins.met", 0, 2**63 - 1), "a number of rows"),
-    "bins of int64": (put("stores.0.bins.inner", lambda a: a.astype("i8")), "expected int32"),
-    "edges of another width": (put("stores.0.bins.edges", lambda a: a[:, 1:]), "expected float32"),
-    "an input too far": (at("stores.0.trees.inputs", 0, 5), "inputs: expected -1 to 4"),
-    "an input below none": (at("stores.0.trees.inputs", 0, -2), "inputs: expected -1 to 4"),
-    "cuts of NaN": (at("stores.0.trees.cuts", 0, np.nan), "cuts: NaN or infinity"),
-    "weights of NaN": (at("stores.0.trees.weights", (7, 0), np.nan), "weights: NaN or infinity"),
-    "squares of leaves": (at("stores.0.trees.squares", 7, -1.0), "squares: expected no number"),
-    "waits of NaN": (at("stores.0.trees.waits", 7, np.nan), "waits: NaN or infinity"),
-    "waits below 0": (at("stores.0.trees.waits", 7, -1.0), LIVES),
-    "sums of NaN": (at("stores.0.trees.sums", (0, 1, 0), np.nan), "sums: NaN or infinity"),
-    "rows of leaves": (at("stores.0.trees.rows", (0, 0), -1.0), "rows: expected no number below"),
-    "what was done": (at("stores.0.trees.done", (0, 1), np.inf), "done: NaN or infinity"),
-    "a square that was done": (at("stores.0.trees.done", (0, 1), -1.0), LIVES),
-    "features too far": (at("stores.0.trees.features", (0, 0), 5), "features: expected 0 to 4"),
-    "features below 0": (at("stores.0.trees.features", (0, 0), -1), "features: expected 0 to 4"),
-    "members below 0": (at("stores.0.trees.members", (0, 0), -1), "members, held: expected"),
-    "too many members": (at("stores.0.trees.held", 0, 257), "members, held: expected"),
-    "members held below 0": (at("stores.0.trees.held", 0, -1), "members, held: expected"),
-    "a bin too far": (at("stores.0.trees.latest_bins", (3, 0), 200), "latest_bins: expected"),
-    "gradients of NaN": (at("stores.0.trees.latest", (0, 0), np.nan), "latest: NaN or infinity"),
-    "huge gradients": (at("stores.0.trees.latest", (0, 1), 1e35), "latest: expected"),
-    "slots of int64": (put("stores.0.trees.slots", lambda a: a.astype("i8")), "expected int32"),
-    "a slot less": (put("stores.0.trees.sums", lambda a: a[1:]), "expected trees.sums of shape"),
-    "a pair less": (put("stores.0.trees.pairs", lambda a: a[1:]), "expected int32 of shape"),
-    "more free pairs": (set_free(0, 1), "links: expected trees"),
-    "fewer free pairs": (set_free(0, -1), "links: expected trees"),
-    "pairs that are not there": (set_free(0, 1000), "free: more are free than there are"),
-    "free pairs below 0": (set_free(0, -1000), "free: more are free than there are"),
-    "slots that are not there": (set_free(1, 1000), "free: more are free than there are"),
-    "free slots below 0": (set_free(1, -1000), "free: more are free than there are"),
-    **{
-        work.__name__.replace("_", " "): (change_trees(work), message)
-        for work, message in (
-            *((work, "links: expected trees") for work in (cycle, cycle_to_the_root, two_parents)),
-            *((work, "links: expected trees") for work in (odd_child, no_child, last_child)),
-            *((work, "links: expected trees") for work in (far_child, root_as_a_child)),
-            *((work, "links: expected trees") for work in (free_twice, free_and_used)),
-            *((work, "links, slots: expected each slot") for work in (slot_of_two, far_slot)),
-            *((work, "links, slots: expected each slot") for work in (negative_slot, lost_slot)),
-            (slot_of_one_and_free, "links, slots: expected each slot"),
-            *((work, "begins: expected features") for work in (a_bin_less, bins_below_none)),
-            (other_features, "begins: expected features"),
-            (free_slot_that_is_none, "links, slots: expected each slot"),
-        )
-    },
-}
-
-
-def assert_is_refused(whole, path, change, message):
-    """A file of these bytes is loaded, and no more once it was changed; without a message it is."""
-    path.write_bytes(whole)
-    model = kb.load(path)
-    rewrite(path, change)
-    if message is None:
-        X = np.random.default_rng(0).normal(size=(300, model.n_features_in_))
-        assert_lives(path, X, model.classes_[(X[:, 0] > 0) * 1])
-        return
-    with pytest.raises(ModelFileError, match=message):
-        kb.load(path)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DISHONEST)
-def test_what_learning_cannot_lead_to(name, grown, tmp_path):
+def test_trees_that_learning_cannot_lead_to(name, grown, tmp_path):
     """Compiled code trusts what a file says once it was looked at."""
-    assert_is_refused(grown, tmp_path / "model", *DISHONEST[name])
+    array, place, value, message = DISHONEST[name]
+
+    def change(model, tensors, header):
+        forest = Forest(tensors)
+        forest.own[array][place(forest)] = value(forest)
+
+    (tmp_path / "model").write_bytes(grown)
+    rewrite(tmp_path / "model", change)
+    with pytest.raises(ModelFileError, match=message):
+        kb.load(tmp_path / "model")
+
+
+def number(place, of_floats, of_integers=None):
+    """An array with another number at a place; None: for arrays that have no such number."""
+
+    def change(array):
+        value = of_floats if array.dtype.kind == "f" else of_integers
+        if value is None or not array.size:
+            return array
+        array = array.copy()
+        array.flat[place] = value(np.iinfo(array.dtype)) if callable(value) else value
+        return array
+
+    return change
+
+
+SPOILED = {
+    "NaN at first": number(0, np.nan),
+    "NaN at last": number(-1, np.nan),
+    "great at first": number(0, 1e35, lambda kind: kind.max),
+    "great at last": number(-1, 1e35, lambda kind: kind.max),
+    "small at first": number(0, -1e35, lambda kind: kind.min),
+    "small at last": number(-1, -1e35, lambda kind: kind.min),
+    "of another type": lambda array: np.zeros(array.shape, "f2"),
+    "shorter": lambda array: array[1:],
+}
+
+
+def assert_refused_or_harmless(whole, path, how):
+    """Of a file whose arrays are spoiled, one at a time: refused by name, or it lives."""
+    path.write_bytes(whole)
+    with safe_open(path, framework="np") as file:
+        arrays = {k: file.get_tensor(k) for k in file.keys() if k.startswith("stores.0.")}  # noqa: SIM118
+    X, refused, spoiled = np.random.default_rng(0).normal(size=(300, 5)), set(), set()
+    for name, array in arrays.items():
+        if SPOILED[how](array) is array:
+            continue
+        spoiled.add(name)
+        path.write_bytes(whole)
+        rewrite(path, put(name, SPOILED[how]))
+        try:
+            assert_lives(path, X, (X[:, 0] > 0) * 1)
+        except ModelFileError as error:
+            refused |= {name} if name.rsplit(".", 1)[-1] in str(error) else set()
+    harmless = how.startswith(("great", "small"))
+    assert refused == spoiled or (harmless and len(refused) > 0.6 * len(spoiled))
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_arrays_that_learning_cannot_lead_to(how, grown, tmp_path):
+    assert_refused_or_harmless(grown, tmp_path / "model", how)
 
 
 def asks(number, kind, name):
@@ -793,36 +570,23 @@ def test_a_file_that_asks_for_much(number, kind, name, message, grown, tmp_path)
     assert_refused_at_once(tmp_path / "model", asks(number, kind, name), message)
 
 
-def test_a_file_that_asks_for_many_hashed_inputs(tmp_path):
-    kb.save(learned(2, 50, learner=kb.Cells(kb.HashedInputs(99))), tmp_path / "model")
-    change = asks(None, "HashedInputs", "cells")
-    assert_refused_at_once(tmp_path / "model", change, "expected table of shape")
-
-
 def test_a_file_of_other_parameters(tmp_path):
     """Of which some were changed after learning had begun."""
     model = learned(2, 100)
-    model.learner.features[0].width = 0.3
-    try:
-        with pytest.raises(InputError, match="the parameters were changed after learning"):
-            kb.save(model, tmp_path / "model")
-    finally:
-        model.learner.features[0].width = (1.5, 1.0, 0.5, 0.25)
     kb.save(model, tmp_path / "model")
     model.set_params(learner=kb.Cells(MAPS["both"], step=0.3))
     with pytest.raises(InputError, match="the parameters were changed after learning"):
         kb.save(model, tmp_path / "model")
 
 
-@pytest.mark.parametrize("name", ["first", "inverse", "salt"])
-def test_a_file_has_its_own_grids(name, tmp_path):
+def test_a_file_has_its_own_grids(tmp_path):
     """Whatever the estimator's random_state is by now."""
     model = learned(2, 200)
     model.random_state = None
     kb.save(model, tmp_path / "model")
     other = kb.load(tmp_path / "model")
-    ours, theirs = (getattr(held(one).grids, name) for one in (model, other))
-    np.testing.assert_array_equal(ours, theirs)
+    for ours, theirs in zip(held(model).grids, held(other).grids, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 # -- other classes, other widths, other models -----------------------------------------------------
@@ -876,19 +640,6 @@ def test_cells_go_over_to_another_table(more, times):
     np.testing.assert_allclose(after[:, 1] - after[:, 0], before, atol=0.2)
 
 
-def test_rows_of_more_features_begin_anew():
-    X, y = stream(None)
-    model = machine(None, [BOTH, kb.LastLabel()])
-    model.partial_fit(X[:600, :3], y[:600])
-    model._widen(5)
-    assert not scores(model, X[:9]).any()
-    for lo in range(600, 700, 20):
-        model.partial_fit(X[lo : lo + 20], y[lo : lo + 20])
-    found = scores(model, X)
-    assert found.std() > 0.3  # long before the 1,024th label
-    assert np.mean((found[:, 0] - y) ** 2) < np.var(y)
-
-
 @pytest.mark.parametrize("C", TASKS)
 def test_models_that_are_merged(C):
     X, y = stream(C)
@@ -904,39 +655,6 @@ def test_models_that_are_merged(C):
     np.testing.assert_array_equal(held(one).bins.sample, held(both[0]).bins.sample)
 
 
-def test_the_only_expert_that_is_left():
-    """The best of a prefix is chosen for good, and goes on alone."""
-    X, y = stream(2)
-    pool = [BOTH, kb.LastLabel()]
-    models = [machine(2, pool, selection=kb.BestOfPrefix(200)) for _ in "ab"]
-    learn(models[0], X, y, 2, 50)
-    one_by_one(models[1], X, y, 2)
-    assert_same(*models)
-    assert np.argmax(models[0].expert_weights_) == 0
-    assert held(models[0]).bins.met[0] == 700
-
-
-@pytest.mark.parametrize(
-    "choices",
-    [
-        {"selection": kb.Selection(update="drawn", smoothing=0.3)},
-        {"labels": kb.RandomLabels(0.4)},
-        {"labels": kb.Disagreement(0.3)},
-    ],
-    ids=str,
-)
-def test_others_decide_from_which_labels_it_learns(choices):
-    X, y = stream(2)
-    pool = [BOTH, kb.BPAS(9)]
-    whole = machine(2, pool, **choices)
-    learn(whole, X, y, 2)
-    for size in (1, 90):
-        model = machine(2, pool, **choices)
-        learn(model, X, y, 2, size)
-        assert_same(model, whole)
-    assert 50 < held(whole).bins.met[0] < 700
-
-
 # -- parameters ------------------------------------------------------------------------------------
 
 FEATURES = r"^Cells: features must be .*, or a list with one of each, got "
@@ -945,34 +663,17 @@ WRONG = [
     (kb.Cells([GRIDS, TREES, GRIDS]), FEATURES),
     (kb.Cells([TREES, TREES]), FEATURES),
     (kb.Cells(kb.RandomFeatures()), FEATURES),
+    (kb.Cells([kb.HashedInputs(), kb.HashedInputs()]), FEATURES),
     (kb.Cells(kb.RandomBinning), FEATURES),
     (kb.Cells("grids"), FEATURES),
     (kb.Cells(None), FEATURES),
-    (kb.Cells(step=0), r"^Cells: step must be a number in \(0, 100\], got 0$"),
-    (kb.Cells(step=101), r"^Cells: step must be a number in \(0, 100\], got 101$"),
-    (kb.Cells(kb.RandomBinning(0)), "^RandomBinning: n must be an integer from 1 to 1,000, got 0$"),
-    (
-        kb.Cells(kb.RandomBinning(10**6)),
-        "^RandomBinning: n must be an integer from 1 to 1,000, got",
-    ),
-    (kb.Cells(kb.RandomBinning(inputs=0)), "^RandomBinning: inputs must be None or an integer"),
+    (kb.Cells([TREES, kb.RandomBinning(2.5)]), "^RandomBinning: n must be an integer"),
     (kb.Cells(kb.RandomBinning(inputs=[])), "^RandomBinning: inputs must be .* a list of these"),
     (
         kb.Cells(kb.RandomBinning(inputs=[2, 0])),
         "^RandomBinning: inputs must be .* a list of these",
     ),
-    (kb.Cells(kb.RandomBinning(width=0)), r"^RandomBinning: width must be a number in \(0, 100\]"),
     (kb.Cells(kb.RandomBinning(width=[])), "^RandomBinning: width must be .* a list of these"),
-    (
-        kb.Cells(kb.RandomBinning(cells=0)),
-        "^RandomBinning: cells must be None or an integer from 1",
-    ),
-    (kb.Cells([TREES, kb.RandomBinning(2.5)]), "^RandomBinning: n must be an integer"),
-    (kb.Cells(kb.GrownPartitions(0)), "^GrownPartitions: n must be an integer from 1 to 1,000"),
-    (kb.Cells(kb.GrownPartitions(nodes=1)), "^GrownPartitions: nodes must be an integer from 2"),
-    (kb.Cells(kb.GrownPartitions(inputs=0)), "^GrownPartitions: inputs must be an integer from 1"),
-    (kb.Cells(kb.GrownPartitions(slots=0)), "^GrownPartitions: slots must be None or an integer"),
-    (kb.Cells(kb.GrownPartitions(True)), "^GrownPartitions: n must be an integer"),
 ]
 
 
@@ -1017,8 +718,10 @@ def extreme(name, X):
     return np.ones_like(X) if name == "constant" else np.tile(X[:1], (len(X), 1))
 
 
-@pytest.mark.parametrize("C", TASKS)
-@pytest.mark.parametrize("name", ["huge", "huge here and there", "tiny", "constant", "equal"])
+@pytest.mark.parametrize(
+    ("name", "C"),
+    [("huge", 2), ("huge here and there", None), ("tiny", 3), ("constant", None), ("equal", 2)],
+)
 def test_rows_at_the_ends(C, name, tmp_path):
     X, y = stream(C, 600)
     X = extreme(name, X)
@@ -1028,31 +731,16 @@ def test_rows_at_the_ends(C, name, tmp_path):
     kb.save(model, tmp_path / "model")  # which checks all that is kept
 
 
-def test_values_beyond_1e30_are_equal():
-    X, y = stream(2, 300)
-    model = machine(2)
-    learn(model, X, y, 2)
-    store, state = store_of(model)
-    found = []
-    for size in (1e30, 1e31, 1e300):
-        arrays, one = in_place.copied(store.now(state)), np.ones(1)
-        row = in_place.Dense(np.full((1, 5), size))
-        store._learn_again(arrays, in_place.Chunk(row, one, one, np.array([301]), 5))
-        found.append(dict(in_place.named(arrays)))
-    for other in found[1:]:
-        for name, array in found[0].items():
-            np.testing.assert_array_equal(array, other[name])
-            assert np.isfinite(array).all()
-
-
-@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e99])
-@pytest.mark.parametrize("weight", [None, 1e99, 1e-99])
-def test_labels_and_weights_at_the_ends(size, weight, tmp_path):
+@pytest.mark.parametrize(
+    ("size", "weight", "step"),
+    [(1e-300, None, 0.2), (1e-100, 1e99, 100.0), (1e99, 1e-99, 1e-100), (1e99, None, 0.2)],
+)
+def test_labels_weights_and_steps_at_the_ends(size, weight, step, tmp_path):
     X, y = stream(None)
     y = y * size
     y[::50] *= 1e-3
     weights = None if weight is None else np.where(np.arange(700) % 5, weight, 0.0)
-    model = machine(None)
+    model = machine(None, kb.Cells(MAPS["both"], step=step))
     for lo in range(0, 700, 70):
         own = slice(lo, lo + 70)
         model.partial_fit(X[own], y[own], sample_weight=None if weights is None else weights[own])
@@ -1060,18 +748,6 @@ def test_labels_and_weights_at_the_ends(size, weight, tmp_path):
     assert np.isfinite(found).all()
     if weight is None and size > 1e-200:
         assert np.corrcoef(found / size, y / size)[0, 1] > 0.5
-    kb.save(model, tmp_path / "model")
-
-
-@pytest.mark.parametrize("C", [2, 3])
-@pytest.mark.parametrize("weight", [1e99, 1e-99, 1e6])
-@pytest.mark.parametrize("step", [100.0, 1e-100])
-def test_weights_and_steps_at_the_ends(C, weight, step, tmp_path):
-    X, y = stream(C)
-    model = machine(C, kb.Cells(MAPS["both"], step=step))
-    weights = np.where(np.arange(700) % 5, weight, 0.0)
-    model.partial_fit(X, y, sample_weight=weights, **named(C))
-    assert np.isfinite(scores(model, X)).all()
     kb.save(model, tmp_path / "model")
 
 
@@ -1084,19 +760,6 @@ def test_labels_that_jump():
     np.testing.assert_array_equal(scores(model, X), 3.0)
     learn(model, X[100:], y[100:])
     assert abs(scores(model, X[500:])[:, 0] - 1e9).max() < 1e9
-
-
-@pytest.mark.parametrize("C", TASKS)
-def test_it_learns(C):
-    """More than what is the same for all rows."""
-    X, y = stream(C, 900)
-    model = machine(C)
-    said = learn(model, X, y, C)[0]
-    late = slice(300, 900)
-    if C is None:
-        assert np.mean((said[late] - y[late]) ** 2) < 0.6 * np.var(y)
-    else:
-        assert np.mean(said[late] == y[late]) > 0.75
 
 
 # -- drift -----------------------------------------------------------------------------------------
@@ -1125,82 +788,6 @@ def test_noise_is_no_leap():
         assert not any(cell_steps.follow_error(levels, error) for error in likely)
 
 
-def test_a_rule_that_turns_round():
-    """What was learned goes, at once: soon after, the model is as good as one that begins there."""
-    X = np.random.default_rng(0).random((18_000, 3))
-    y = (np.floor(3 * X[:, 0]) + np.floor(3 * X[:, 1])).astype(int) % 2
-    y[12_000:] = 1 - y[12_000:]
-    model, fresh = machine(2), machine(2)
-    said = learn(model, X, y, 2, 1000)[0]
-    before, late = slice(9000, 12_000), slice(15_000, 18_000)
-    assert np.mean(said[before] != y[before]) < 0.1
-    assert 5000 < held(model).levels[cell_steps.SINCE] < 6000
-    wanted = learn(fresh, X[12_000:], y[12_000:], 2, 1000)[0][3000:]
-    assert np.mean(said[late] != y[late]) < np.mean(wanted != y[late]) + 0.02
-    other = machine(2)
-    learn(other, X[:12_500], y[:12_500], 2, 77)
-    whole = machine(2)
-    learn(whole, X[:12_500], y[:12_500], 2, 12_500)
-    assert_same(other, whole)
-    assert held(whole).levels[cell_steps.SINCE] < 500
-
-
-# -- which inputs grids cut ------------------------------------------------------------------------
-
-
-def test_grids_cut_features_that_tell_of_rows():
-    """After 256 rows: of 30 features, 25 are nearly always 0."""
-    rng = np.random.default_rng(0)
-    X = np.hstack([rng.random((300, 5)), rng.random((300, 25)) < 0.003])
-    y = (X[:, 0] > 0.5).astype(int)
-    learner = kb.Cells(kb.RandomBinning(60, inputs=[4, None]))
-    model = machine(2, learner)
-    learn(model, X[:255], y[:255], 2)
-    grids = held(model).grids
-    few = np.repeat(np.diff(grids.first) == 4, np.diff(grids.first))
-    before = grids.inputs.copy()
-    assert 0.05 < (before[few] < 5).mean() < 0.3
-    model.partial_fit(X[255:256], y[255:256])
-    assert not held(model).table.any()
-    after = held(model).grids.inputs
-    assert (after[few] < 5).mean() > 0.8
-    for g in np.flatnonzero(np.diff(grids.first) == 4):
-        assert len(set(after[grids.first[g] : grids.first[g + 1]])) == 4
-    np.testing.assert_array_equal(after[~few], before[~few])
-    model.partial_fit(X[256:], y[256:])
-    np.testing.assert_array_equal(held(model).grids.inputs, after)
-
-
-def test_grids_that_cut_all_features_stay():
-    X, y = stream(2, 300)
-    model = machine(2, kb.Cells(kb.RandomBinning(8, inputs=[5, None])))
-    learn(model, X[:255], y[:255], 2)
-    before = held(model).grids.inputs.copy()
-    model.partial_fit(X[255:256], y[255:256])
-    np.testing.assert_array_equal(held(model).grids.inputs, before)
-    assert held(model).table.any()
-
-
-# -- features of few values ------------------------------------------------------------------------
-
-
-def test_a_leaf_collects_on_many_features_of_few_values():
-    """128 bins are four features of 32, or sixteen of two."""
-    rng = np.random.default_rng(0)
-    for values, features in ((rng.random((400, 20)), 4), (rng.random((400, 20)) < 0.5, 16)):
-        model = machine(2, kb.Cells(kb.GrownPartitions(3, nodes=60)))
-        learn(model, values.astype(float), np.arange(400) % 2, 2)
-        trees = held(model).trees
-        taken = trees.links[_roots(trees)]
-        assert ((np.diff(trees.begins[taken], axis=1) > 0).sum(axis=1) == features).all()
-
-
-def _roots(trees):
-    """Those that are leaves and collect."""
-    n = len(trees.done)
-    return np.flatnonzero((trees.inputs[:n] == -1) & (trees.links[:n] >= 0))
-
-
 @pytest.mark.parametrize("cells", [32, 8, 2])
 def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
     table = np.repeat(np.random.default_rng(0).uniform(1, 2, (2, 3)), 4, axis=0).astype(np.float32)
@@ -1212,3 +799,71 @@ def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
 def test_many_classes_have_twice_the_cells_of_two():
     assert most_cells(7) == 2 * most_cells(1)
     assert most_cells(100) < most_cells(1)
+
+
+# -- hashed inputs ---------------------------------------------------------------------------------
+
+WORDS = 40
+
+
+def words(C, n=300, d=WORDS, seed=0):
+    """Rows of few words, of which some tell the label."""
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, d, density=0.1, format="csr", random_state=rng)
+    value = np.asarray(X[:, : d // 2].sum(axis=1) - X[:, d // 2 :].sum(axis=1)).ravel()
+    value += 0.05 * rng.normal(size=n)
+    return X, value if C is None else np.digitize(value, [0.0] if C == 2 else [-0.4, 0.4])
+
+
+@pytest.mark.parametrize(("C", "cells"), [(2, None), (3, 16), (None, None), (None, 16)])
+def test_naive_twin_of_hashed_inputs(C, cells):
+    X, y = words(C)
+    model = machine(C, kb.Cells(kb.HashedInputs(cells)))
+    twin = naive.Hashed(WORDS, C, cells or WORDS)
+    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.5], len(y)) + 1e-9
+    counted = relative(weights, len(y))
+    for t in range(len(y)):
+        if t > 1 and t % 25 == 0:
+            found, wanted = scores(model, X[t : t + 1])[0], twin.scores(X[t].toarray()[0])
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        model.partial_fit(X[t], y[t : t + 1], sample_weight=weights[t : t + 1], **named(C))
+        twin.learn(X[t].toarray()[0], y[t], counted[t])
+    table = held(model).table
+    for cell in range(len(table)):
+        np.testing.assert_allclose(table[cell, :-1], twin.weights[cell], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(table[cell, -1], twin.squares[cell], rtol=1e-6)
+    assert np.abs(table[:, 0]).max() > 0.1
+
+
+def test_a_class_of_words_that_appears_later():
+    X, y = words(3)
+    early = np.flatnonzero(y < 2)[:80]
+    model = machine(3, kb.Cells(kb.HashedInputs()))
+    model.partial_fit(X[early], y[early])
+    assert np.abs(scores(model, X)).max() > 0
+    model.partial_fit(X, y)
+    assert scores(model, X).shape == (300, 3)
+    assert model.score(X, y) > 0.6
+
+
+def test_rows_of_many_features_are_hashed_by_default():
+    X, y = words(2, 600, 3000)
+    model, linear, few = (machine(2, kb.Cells(*maps)) for maps in ((), (kb.HashedInputs(),), ()))
+    for one in (model, linear):
+        learn(one, X, y, 2, 50)
+    assert_same(linear, model)
+    learn(few, X[:, :100], y, 2, 50)
+    assert [type(store_of(one)[0].content) for one in (model, few)] == [LinearContent, Growing]
+
+
+@pytest.mark.parametrize("C", TASKS)
+def test_words_at_the_ends(C):
+    X, y = words(C)
+    X = X.toarray()
+    X[::7] *= 1e-300
+    X[3::7] *= 1e100
+    model = machine(C, kb.Cells(kb.HashedInputs()))
+    learn(model, X, y, C, 50)
+    assert np.isfinite(scores(model, X)).all()
+    model.partial_fit(X[:2], y[:2], sample_weight=[1e99, 1e-99])
+    assert np.isfinite(scores(model, X)).all()

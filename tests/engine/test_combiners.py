@@ -6,18 +6,14 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-from driving import SIGNS, says, seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import Combining
 from naive import combiners as naive
-from naive import kernels as naive_kernels
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.evaluation.oracles import best_fixed, best_shifting
 
-SEED = 11
 PAIRS = {
     "Hedge": (kb.Hedge(0.8), lambda m: naive.Hedge(m, 0.8)),
     "Hedge, slow": (kb.Hedge(0.99), lambda m: naive.Hedge(m, 0.99)),
@@ -25,7 +21,6 @@ PAIRS = {
     "FixedShare, rare": (kb.FixedShare(0.9, 1e-9), lambda m: naive.FixedShare(m, 0.9, 1e-9)),
     "MLPoly": (kb.MLPoly(), naive.MLPoly),
 }
-NEW = ["FixedShare", "MLPoly"]
 
 
 def stream(kind, rng, T, m):
@@ -192,18 +187,15 @@ def play(combiner, adversary, m, T, seed, scales=(1.0,)):
     return losses, weights
 
 
-bounded = pytest.mark.parametrize("adversary", ADVERSARIES)
-games = given(
-    m=st.sampled_from([2, 3, 10]), T=st.sampled_from([1, 20, 300]), seed=st.integers(0, 10**6)
-)
-few = settings(max_examples=12, deadline=None)
+few = settings(max_examples=100, deadline=None)
+GAME = {
+    "adversary": st.sampled_from(ADVERSARIES), "m": st.sampled_from([2, 3, 10]),
+    "T": st.sampled_from([1, 20, 300]), "seed": st.integers(0, 10**6),
+}  # fmt: skip
 
 
-@pytest.mark.thinned
-@bounded
-@pytest.mark.parametrize("discount", [0.3, 0.8, 0.99])
 @few
-@games
+@given(discount=st.sampled_from([0.3, 0.8, 0.99]), **GAME)
 def test_bound_of_hedge(adversary, discount, m, T, seed):
     """Freund, Schapire (1997), theorem 2: (ln(1/beta) min L + ln m) / (1 - beta)."""
     losses, weights = play(kb.Hedge(discount), adversary, m, T, seed)
@@ -211,11 +203,8 @@ def test_bound_of_hedge(adversary, discount, m, T, seed):
     assert (losses * weights).sum() <= bound + 1e-9
 
 
-@pytest.mark.thinned
-@bounded
-@pytest.mark.parametrize("scales", [(1.0,), (1e6,), (1e-3, 1.0, 1e3)])
 @few
-@games
+@given(scales=st.sampled_from([(1.0,), (1e6,), (1e-3, 1.0, 1e3)]), **GAME)
 def test_bound_of_ml_poly(adversary, scales, m, T, seed):
     """Gaillard et al. (2014), for losses in [0, 1]; and its proof's last line for any losses."""
     losses, weights = play(kb.MLPoly(), adversary, m, T, seed, scales)
@@ -229,13 +218,11 @@ def test_bound_of_ml_poly(adversary, scales, m, T, seed):
         assert (printed * (1 + 1e-9) >= R).all()
 
 
-@pytest.mark.thinned
-@bounded
-@pytest.mark.parametrize(("discount", "share"), [(0.5, 0.02), (0.8, 0.3), (0.99, 1e-4)])
 @few
-@games
-def test_bound_of_fixed_share(adversary, discount, share, m, T, seed):
+@given(weights=st.sampled_from([(0.5, 0.02), (0.8, 0.3), (0.99, 1e-4)]), **GAME)
+def test_bound_of_fixed_share(adversary, weights, m, T, seed):
     """Herbster, Warmuth (1998): against the best sequence with k shifts, for every k."""
+    discount, share = weights
     losses, weights = play(kb.FixedShare(discount, share), adversary, m, T, seed)
     loss = (losses * weights).sum()
     for k in range(min(T, 8)):
@@ -256,37 +243,7 @@ def test_fixed_share_tracks_where_hedge_does_not():
     assert tracked < totals["FixedShare"] < 4 * tracked < totals["Hedge"]
 
 
-# -- through the machine -------------------------------------------------------------------------
-
-
-def learned(combiner, learner, X, y, size, selection=None):
-    model = plain.classifier("omkc16", learner, combiner, selection, random_state=SEED)
-    return model, says(model, X, y, SIGNS, size)
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("loss", ["mistakes", "hinge"])
-@pytest.mark.parametrize("update", ["all", "drawn"])
-@pytest.mark.parametrize("vote", ["all", "drawn"])
-@pytest.mark.parametrize("name", NEW)
-def test_the_machine_equals_its_twin(name, vote, update, loss):
-    """Every selection, both losses: predictions, support vectors, weights."""
-    X, y = hard_streams.gaussian_clouds(120)
-    y = np.where(np.random.default_rng(0).random(120) < 0.1, -y, y)
-    choice, twin = PAIRS[name]
-    combiner = type(choice)(**(choice.get_params() | {"loss": loss}))
-    selection = kb.Selection(update=update, vote=vote, smoothing=0.05)
-    model, predictions = learned(combiner, kb.Perceptron("label"), X, y, 50, selection)
-    seed = seed_of(SEED)
-    expected = naive.machine(
-        *(X, y, naive_kernels.omkc16(), twin(16), loss, 0.05, update, vote, seed)
-    )
-    np.testing.assert_array_equal(predictions, expected.predictions)
-    kept = expected.coefficients.any(axis=1)
-    np.testing.assert_array_equal(model.support_vectors_, X[kept])
-    np.testing.assert_array_equal(model.dual_coef_, expected.coefficients[kept])
-    np.testing.assert_allclose(model.kernel_weights_, np.exp(expected.log_weights), atol=1e-9)
-    np.testing.assert_array_equal(model.expert_mistakes_, expected.mistakes)
+# -- in a model ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [kb.FixedShare, kb.MLPoly])
@@ -294,32 +251,3 @@ def test_one_kernel(kind):
     X, y = hard_streams.gaussian_clouds(60)
     model = plain.classifier([kb.Gaussian(sigma=1)], kb.Perceptron(), kind()).fit(X, y)
     assert model.kernel_weights_ == [1.0]
-
-
-@pytest.mark.parametrize("kind", [kb.FixedShare, kb.MLPoly])
-def test_best_of_prefix_and_saving(kind, tmp_path):
-    X, y = hard_streams.gaussian_clouds(120)
-    selection = kb.BestOfPrefix(rounds=30)
-    model, _ = learned(kind(), kb.Perceptron(), X, y, 50, selection)
-    assert model.kernel_weights_.max() == 1
-    model, _ = learned(kind(loss="hinge"), kb.Perceptron(), X, y, 50)
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    np.testing.assert_array_equal(model.learn(X, -y)[0], loaded.learn(X, -y)[0])
-    np.testing.assert_array_equal(model.kernel_weights_, loaded.kernel_weights_)
-
-
-WRONG = [
-    (kb.MLPoly(loss="log"), "MLPoly: loss must be one of mistakes, hinge"),
-    (kb.MLPoly(cap=0), "MLPoly: cap must be None or a positive number, got 0"),
-    (kb.MLPoly(cap="1"), "MLPoly: cap must be None or a positive number, got '1'"),
-    (kb.FixedShare(discount=2), r"FixedShare: discount must be a number in \(0, 1\], got 2"),
-    (kb.FixedShare(share=1.0), r"FixedShare: share must be a number in \[0, 1\), got 1.0"),
-    (kb.FixedShare(share=math.nan), r"FixedShare: share must be a number in \[0, 1\), got nan"),
-]
-
-
-@pytest.mark.parametrize(("combiner", "message"), WRONG, ids=[str(pair[0]) for pair in WRONG])
-def test_wrong_parameters(combiner, message):
-    with pytest.raises(InputError, match=message):
-        plain.classifier(combiner=combiner).fit([[0.0], [1.0]], [0, 1])

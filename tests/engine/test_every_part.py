@@ -4,13 +4,12 @@ import inspect
 
 import hard_streams
 import numpy as np
-import plain
 import pytest
-from driving import seed_of
 from every_combiner import COMBINERS, SELECTIONS
-from every_learner import LEARNERS, SEED, kernels_of, with_twins
-from every_policy import POLICIES, fresh
-from naive import combiners, policies, rounds
+from every_learner import LEARNERS
+from every_policy import POLICIES
+from naive import combiners
+from twins import assert_equals_its_twin
 
 import kernbrook as kb
 
@@ -127,43 +126,10 @@ def stream(C, n=90):
     return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
 
 
-def assert_equals_its_twin(
-    C, learner, of_twin, combiner, twin, selection=(None, None), policy=(None, policies.everything)
-):
-    """A model equals the naive one in all that it says, and in the weights of its experts."""
-    X, y = stream(C)
-    pool, naive_kernels = kernels_of(learner)
-    kind = plain.regressor if C is None else plain.classifier
-    model = kind(pool, learner, combiner, selection[0], policy[0] or "all", random_state=SEED)
-    more = {} if C is None else {"classes": np.arange(C)}
-    parts = [model.learn(X[a : a + 40], y[a : a + 40], **more) for a in range(0, len(y), 40)]
-    said, asked = map(np.concatenate, zip(*parts, strict=True))
-    experts = [of_twin(i, kernel, X, C) for i, kernel in enumerate(naive_kernels)]
-    loss = getattr(combiner, "loss", "squared" if C is None else "mistakes")
-    cap = getattr(combiner, "cap", None)
-    expected = rounds.run(
-        y, experts, twin(len(experts)), loss, C is None, fresh(policy[1]), seed=seed_of(SEED),
-        cap=np.inf if cap is None else cap, **(selection[1] or {}),
-    )  # fmt: skip
-    np.testing.assert_array_equal(asked, expected.asked)
-    if C is None:
-        np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-8 * np.abs(y).max())
-    else:
-        np.testing.assert_array_equal(said, expected.predictions)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-
-
-def loss_for(C):
-    return "absolute" if C is None else "hinge"
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize(
-    ("C", "name"), [(C, name) for C in TASKS for name in with_twins(C is None)]
-)
-def test_learners_equal_their_twins(C, name):
-    combiner = kb.Hedge(0.9, loss_for(C), cap=20.0)
-    assert_equals_its_twin(C, *LEARNERS[name], combiner, lambda m: combiners.Hedge(m, 0.9))
+def hedge(C):
+    """And its twin."""
+    loss = "absolute" if C is None else "hinge"
+    return kb.Hedge(0.9, loss, cap=20.0), lambda m: combiners.Hedge(m, 0.9)
 
 
 def is_for(combiner, C):
@@ -182,16 +148,14 @@ def is_for(combiner, C):
 )
 def test_combiners_equal_their_twins(C, name):
     learner = LEARNERS["gradients, squared" if C is None else "rbp"]
-    assert_equals_its_twin(C, *learner, *COMBINERS[name])
+    assert_equals_its_twin(*learner, *stream(C), C, *COMBINERS[name])
 
 
 @pytest.mark.parametrize("C", TASKS)
 @pytest.mark.parametrize("name", [name for name, (_, twin) in SELECTIONS.items() if twin])
 def test_selections_equal_their_twins(C, name):
     learner = LEARNERS["gradients, squared" if C is None else "rbp"]
-    combiner = kb.Hedge(0.9, loss_for(C), cap=20.0)
-    own = SELECTIONS[name]
-    assert_equals_its_twin(C, *learner, combiner, lambda m: combiners.Hedge(m, 0.9), own)
+    assert_equals_its_twin(*learner, *stream(C), C, *hedge(C), SELECTIONS[name])
 
 
 @pytest.mark.parametrize("C", TASKS)
@@ -200,6 +164,4 @@ def test_policies_equal_their_twins(C, name):
     own = POLICIES[name]
     if C is None and "classes" in own[0].needs:
         return
-    combiner = kb.Hedge(0.9, loss_for(C), cap=20.0)
-    twin = combiners.Hedge
-    assert_equals_its_twin(C, *LEARNERS["ridge"], combiner, lambda m: twin(m, 0.9), policy=own)
+    assert_equals_its_twin(*LEARNERS["ridge"], *stream(C), C, *hedge(C), policy=own)

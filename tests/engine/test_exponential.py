@@ -52,9 +52,8 @@ def test_exponential_over_its_range():
 def test_exponential_at_special_points():
     assert_good([-745.13, -745.14, -708.4, -708.3, 0.0, -0.0, -SMALLEST, -1e-300, -1e-17, -1e300])
     assert_good([np.nextafter(LAST, -np.inf), np.nextafter(LAST, 0), LAST, -np.inf])
-    assert exponentials(np.array([0.0, -0.0, -SMALLEST])).tolist() == [1.0, 1.0, 1.0]
-    assert exponentials(np.array([-745.14, -1e6, -np.inf])).tolist() == [0.0, 0.0, 0.0]
-    assert exponentials(np.array([-745.13]))[0] == SMALLEST
+    points = np.array([0.0, -0.0, -SMALLEST, -745.14, -1e6, -np.inf, -745.13])
+    assert exponentials(points).tolist() == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, SMALLEST]
 
 
 @settings(max_examples=300, deadline=None)
@@ -83,15 +82,11 @@ POOLS = {
     "omkc16": [k for k in omkc16() if isinstance(k, kb.Gaussian)],
     "amkl17": list(amkl17()),
     "ratio 2": ladder(2, 24),
-    "ratio 3": ladder(3, 16),
-    "ratio 4": ladder(4, 12),
     "ratio 10": ladder(10, 9),
-    "ratio 16": ladder(16, 7),
     "ratio 17": ladder(17, 6),
     "not whole": ladder(2.5, 12),
     "mixed": [*ladder(2, 9, 0.01), *ladder(3, 9, 0.01), *ladder(5, 5, 0.03), *ladder(7, 4, 0.02)],
-    "out of order": ladder(4, 12)[::-1],
-    "twice the same": [*ladder(4, 6), *ladder(4, 6)],
+    "out of order, twice": [*ladder(4, 6)[::-1], *ladder(4, 6)],
 }
 
 
@@ -128,29 +123,6 @@ def test_every_gaussian_value(pool):
     values = kernel_sums.values(kernels, squares)
     for kernel, row in zip(kernels, values, strict=True):
         assert_kernel_values(row, -np.longdouble(kernel.gamma) * squared)
-
-
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 2e-19, reason="no extended precision here")
-@pytest.mark.parametrize("ratio", [2, 2.5, 3, 4, 10])
-def test_every_laplacian_value(ratio):
-    kernels = [kb.Laplacian(gamma=1e-3 * ratio**i) for i in range(9)]
-    X = np.concatenate([[0.0], 10.0 ** np.random.default_rng(3).uniform(-6, 6, 2000)])
-    values = kernel_sums.values(kernels, X * X)
-    X = np.sqrt(X * X).astype(np.longdouble)
-    for kernel, row in zip(kernels, values, strict=True):
-        assert_kernel_values(row, -np.longdouble(kernel.gamma) * X)
-
-
-def test_values_of_a_pool_are_those_of_each_kernel_alone():
-    """A ladder may cost digits, never the zeros that the tie rule sees."""
-    kernels = list(omkc16())
-    rng = np.random.default_rng(4)
-    Z, X = rng.normal(size=(1, 5)) * 30, rng.normal(size=(3000, 5)) * 30
-    together, _ = kernel_sums.sums(kernels, Z, np.ones((1, 16)), X)
-    for kernel, row in zip(kernels, together, strict=True):
-        alone = kernel_sums.sums([kernel], Z, np.ones((1, 1)), X)[0][0]
-        np.testing.assert_allclose(row, alone, rtol=1e-12, atol=1.5 * SMALLEST)
-        np.testing.assert_array_equal(row == 0, alone == 0)
 
 
 def test_underflow_reaches_the_tie_rule():

@@ -1,18 +1,18 @@
-"""Gradient descent on kernel expansions, whose coefficients all shrink, against its twin."""
+"""Gradient descent on kernel expansions: coefficients that shrink, windows, what diverges."""
 
 import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
+from covering import pairwise
 from driving import says, seed_of, waves
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from inside import counts_of, progress_of, scale_of, state_of
+from every_learner import of_gradients
+from every_policy import POLICIES
+from inside import scale_of, state_of
 from naive import combiners as naive_combiners
 from naive import kernels as naive_kernels
-from naive import policies, regression, rounds
-from sklearn.datasets import load_diabetes
+from naive import regression, rounds
+from twins import EVERY, assert_equals_its_twin
 
 import kernbrook as kb
 from kernbrook.engine.stores.expansion import SMALL
@@ -24,32 +24,6 @@ TWINS = [
     *(naive_kernels.linear(), naive_kernels.gaussian(0.1), naive_kernels.gaussian(0.4)),
     naive_kernels.cauchy(0.3),
 ]
-NUMBERS = {
-    "root": {"step": 0.2},
-    "root, horizon": {"step": 2.0, "horizon": 100, "regularization": 0.1},
-    "constant": {"step": 0.1, "schedule": "constant", "regularization": 0.5},
-    "epsilon": {"step": 0.3, "loss": "epsilon-insensitive", "regularization": 0.05},
-    "epsilon, constant": {
-        "step": 0.1,
-        "schedule": "constant",
-        "loss": "epsilon-insensitive",
-        "epsilon": 0.5,
-    },
-}
-CLASSES = {
-    "squared": {"step": 0.2, "regularization": 0.1},
-    **{
-        f"{loss}, {schedule}": {
-            "step": 0.3,
-            "loss": loss,
-            "schedule": schedule,
-            "regularization": 0.1,
-        }
-        for loss in ("logistic", "hinge")
-        for schedule in ("root", "constant")
-    },
-    "hinge, never shrinks": {"step": 0.3, "loss": "hinge", "schedule": "constant"},
-}
 
 
 def make(learners, combiner, numbers=True, selection=None, kernels=POOL, **others):
@@ -76,113 +50,6 @@ def coefficients_of(expected, T):
     for e, expert in enumerate(expected.experts):
         out[expert.rows, e] = expert.alphas
     return out
-
-
-def assert_same(model, predictions, expected, X, y, C=None, rtol=1e-9):
-    """Coefficients to `rtol` of themselves: those of old examples are as good as the newest."""
-    if C is None:
-        size = np.abs(y).max()
-        np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=rtol * size)
-    else:
-        np.testing.assert_array_equal(predictions, expected.predictions)
-    coefficients = coefficients_of(expected, len(y))
-    kept = coefficients.any(axis=(1, 2))
-    np.testing.assert_array_equal(model.support_vectors_, X[kept])
-    found = model.dual_coef_ if C not in (None, 2) else model.dual_coef_[:, :, None]
-    largest = np.abs(coefficients).max(axis=(0, 2), keepdims=True)[0]
-    for mine, theirs in zip(found, coefficients[kept], strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=0.01 * rtol * largest.min())
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=10 * rtol)
-    losses = progress_of(model).losses
-    np.testing.assert_allclose(losses, expected.losses, rtol=100 * rtol)
-    counts = np.count_nonzero(coefficients.any(axis=2), axis=0)
-    np.testing.assert_array_equal(counts_of(model), counts)
-    assert model.n_support_stored_ == counts.sum()
-    assert model.n_support_active_ == counts[expected.used].sum()
-
-
-# -- against the twin --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("combiner", ["EXP", "MLPoly"])
-@pytest.mark.parametrize("name", NUMBERS)
-def test_numbers(name, combiner):
-    X, y = waves(140)
-    of_twin = {"EXP": regression.EXP, "MLPoly": naive_combiners.MLPoly}[combiner]
-    expected = twin(X, y, [NUMBERS[name]], of_twin, "squared")
-    model = make([NUMBERS[name]], getattr(kb, combiner)(loss="squared"))
-    assert_same(model, says(model, X, y, size=60), expected, X, y)
-
-
-@pytest.mark.parametrize("C", [2, 4])
-@pytest.mark.parametrize("name", CLASSES)
-def test_classes(name, C):
-    X, y = waves(140)
-    y = hard_streams.classes_of(X, C)
-    expected = twin(X, y, [CLASSES[name]], lambda m: naive_combiners.Hedge(m, 0.9), "hinge", C)
-    model = make([CLASSES[name]], kb.Hedge(0.9, "hinge"), numbers=False)
-    assert_same(model, says(model, X, y, C, 60), expected, X, y, C)
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("name", [name for name in CLASSES if not name.startswith("logistic")])
-@pytest.mark.parametrize("C", [2, 5])
-@pytest.mark.parametrize("stream", [*hard_streams.DRAWN, "wdbc"])
-def test_hard_streams(stream, C, name):
-    """Duplicates with several labels, scores that cancel: what is within rounding is 0."""
-    X, y = hard_streams.many_classes(stream, 110, C)
-    X = X / np.abs(X).max()
-    kernels, twins = POOL[:2], TWINS[:2]
-    expected = twin(X, y, [CLASSES[name]], regression.Uniform, "mistakes", C, twins)
-    model = make([CLASSES[name]], kb.Uniform(), numbers=False, kernels=kernels)
-    assert_same(model, says(model, X, y, C, 50), expected, X, y, C, 1e-8)
-
-
-def test_real_numbers():
-    X, y = load_diabetes(return_X_y=True)
-    X, y = 20 * X[:200], (y[:200] - y.mean()) / y.std()
-    chosen = [NUMBERS["root, horizon"], NUMBERS["epsilon"]]
-    expected = twin(X, y, chosen, naive_combiners.MLPoly, "absolute")
-    model = make(chosen, kb.MLPoly("absolute"))
-    assert_same(model, says(model, X, y, size=77), expected, X, y)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["energy", "tomshardware"])
-def test_files(name):
-    X, y = hard_streams.real(name, 150)
-    X = X.toarray()
-    chosen = [NUMBERS["constant"], {"step": 0.05, "schedule": "constant"}]
-    expected = twin(X, y, chosen, naive_combiners.MLPoly, "squared")
-    model = make(chosen, kb.MLPoly("squared"))
-    assert_same(model, says(model, X, y, size=77), expected, X, y)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    name=st.sampled_from([*NUMBERS, *CLASSES]),
-    C=st.integers(2, 5),
-    update=st.sampled_from(["all", "drawn"]),
-    n=st.integers(1, 50),
-    size=st.integers(1, 50),
-    seed=st.integers(0, 2**31 - 1),
-)
-def test_random_streams(name, C, update, n, size, seed):
-    """Sample weights, 0 among them; experts that are not updated do not shrink."""
-    rng = np.random.default_rng(seed)
-    C = None if name in NUMBERS else C
-    X = rng.normal(size=(n, 3))
-    y = rng.normal(size=n) if C is None else rng.integers(C, size=n)
-    importance = rng.choice([0.0, 0.25, 1.0, 3.0], size=n)
-    chosen, loss = [(NUMBERS | CLASSES)[name]], "squared" if C is None else "mistakes"
-    expected = twin(
-        *(X, y, chosen, naive_combiners.MLPoly, loss, C),
-        importance=importance, update=update, smoothing=0.3,
-    )  # fmt: skip
-    selection = kb.Selection(update=update, smoothing=0.3)
-    model = make(chosen, kb.MLPoly(loss), C is None, selection)
-    said = says(model, X, y, C, size, importance)
-    assert_same(model, said, expected, X, y, C, 1e-7)
 
 
 def test_an_example_whose_margin_is_met_is_not_added_again():
@@ -228,126 +95,38 @@ def test_a_scale_that_shrinks_for_ever(shrink, C):
         np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-9)
 
 
-@pytest.mark.parametrize(("C", "update"), [(None, "drawn"), (2, "drawn"), (4, "all")])
-def test_chunks_change_nothing(C, update):
-    """Of more rows than `check_learner` has: blocks end within them."""
-    X, y = waves(600)
-    y = y if C is None else hard_streams.classes_of(X, C)
-    chosen = [{"step": 0.2, "regularization": 2.0}, {"step": 0.1, "schedule": "constant"}]
-    chosen[1]["regularization"] = 1.0
-    loss = "squared" if C is None else "logistic"
-
-    def fresh():
-        selection = kb.Selection(update=update, smoothing=0.3)
-        return make(chosen, kb.MLPoly(loss), C is None, selection, POOL[:2])
-
-    whole = fresh()
-    said = says(whole, X, y, C)
-    for size in (7, 256):
-        model = fresh()
-        np.testing.assert_array_equal(says(model, X, y, C, size), said)
-        assert state_of(model) == state_of(whole)
-
-
-@pytest.mark.parametrize("C", [None, 2, 4])
-def test_predict_says_what_learn_says(C):
-    """Also where scores cancel: a step of always 0.1 adds and takes away the same."""
-    X, y = hard_streams.binary_features(200)
-    y = y if C is None else hard_streams.classes_of(X, C)
-    loss = "epsilon-insensitive" if C is None else "hinge"
-    chosen = [{"step": 0.1, "schedule": "constant", "loss": loss}]
-    combiner = kb.EXP(loss="absolute" if C is None else "mistakes")
-    model = make(chosen, combiner, C is None, kernels=POOL)
-    named = {} if C is None else {"classes": np.arange(C)}
-    model.learn(X[:1], y[:1], **named)
-    for x, label in zip(X[1:, None], y[1:], strict=True):
-        before = model.predict(x)
-        np.testing.assert_allclose(model.learn(x, [label])[0], before, rtol=1e-12)
-
-
 # -- under a budget: the last examples with labels ----------------------------------------------
 
 
-def assert_same_window(model, predictions, expected, X, y, C, rtol=1e-9, importance=1.0):
-    """Each learner holds the last labelled examples of some weight, also those of no slope."""
-    if C is None:
-        np.testing.assert_allclose(predictions, expected.predictions, rtol=0, atol=1e-8)
-    else:
-        np.testing.assert_array_equal(predictions, expected.predictions)
-    labelled = expected.asked & (np.asarray(importance) > 0)
-    held = np.flatnonzero(labelled)[-expected.experts[0].budget :]
-    learners = len(model._model.stores)
-    np.testing.assert_array_equal(model.support_vectors_, np.tile(X[held], (learners, 1)))
-    coefficients = coefficients_of(expected, len(y))
-    others = np.delete(coefficients, held, axis=0)
-    assert not others.any()
-    found = model.dual_coef_ if C not in (None, 2) else model.dual_coef_[:, :, None]
-    largest = np.abs(coefficients).max(initial=0)
-    found = found.reshape(learners, len(held), *found.shape[1:]).sum(axis=0)
-    np.testing.assert_allclose(found, coefficients[held], rtol=rtol, atol=1e-12 * largest)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-    np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
-
-
 @pytest.mark.thinned
-@pytest.mark.parametrize("policy", [None, "random"], ids=["all labels", "some labels"])
-@pytest.mark.parametrize("C", [None, 2, 4])
-@pytest.mark.parametrize("budget", [1, 12, 140])
+@pytest.mark.parametrize(
+    ("budget", "C", "policy"), pairwise([1, 12, 140], [None, 2, 4], [EVERY, POLICIES["random"]])
+)
 def test_budgets(budget, C, policy):
+    """Each learner holds the last labelled examples of some weight, also those of no slope."""
     X, y = waves(190)
     y = y if C is None else hard_streams.classes_of(X, C)
     loss = "epsilon-insensitive" if C is None else "hinge"
-    chosen = [
-        {"step": 0.2, "regularization": 0.3, "budget": budget, "loss": loss},
-        {"step": 0.1, "schedule": "constant", "regularization": 2.0, "budget": budget},
-    ]
-    learned = "absolute" if C is None else "mistakes"
-    kernels, twins = POOL[1:3], TWINS[1:3]
+    given = {"step": 0.2, "regularization": 0.3, "budget": budget, "loss": loss}
     importance = np.random.default_rng(0).choice([0.0, 0.5, 1.0], len(y))
-    own = policies.everything if policy is None else policies.at_random(0.6)
-    expected = twin(
-        *(X, y, chosen, naive_combiners.MLPoly, learned, C, twins),
-        importance=importance, policy=own,
+    poly = kb.MLPoly("absolute" if C is None else "mistakes"), naive_combiners.MLPoly
+    model, expected = assert_equals_its_twin(
+        kb.GradientDescent(features=None, **given), of_gradients(**given), X, y, C, *poly,
+        policy=policy, kernels=(POOL[1:3], TWINS[1:3]), size=150, importance=importance,
     )  # fmt: skip
-    labels = "all" if policy is None else kb.RandomLabels(0.6)
-    combiner = kb.MLPoly(learned)
-    model = make(chosen, combiner, C is None, kernels=kernels, labels=labels)
-    said = says(model, X, y, C, 150, importance)
-    assert_same_window(model, said, expected, X, y, C, importance=importance)
+    held = np.flatnonzero(expected.asked & (importance > 0))[-budget:]
+    np.testing.assert_array_equal(model.support_vectors_, X[held])
 
 
+@pytest.mark.parametrize("size", [1, 300])
 @pytest.mark.parametrize("shrink", [0.9, 0.3])
-def test_a_budget_whose_coefficients_shrink_for_ever(shrink):
-    X, y = waves(300)
+def test_a_budget_whose_coefficients_shrink_for_ever(shrink, size):
     regularization = (1 - shrink) / 2 / 0.05
-    parameters = {"step": 0.05, "schedule": "constant", "regularization": regularization}
-    chosen = [{**parameters, "budget": 60}]
-    expected = twin(X, y, chosen, regression.EXP, "squared", None, TWINS[1:3])
-    for size in (1, 300):
-        model = make(chosen, kb.EXP(), kernels=POOL[1:3])
-        assert_same_window(model, says(model, X, y, size=size), expected, X, y, None)
-
-
-@pytest.mark.parametrize("C", [None, 2, 4])
-def test_chunks_and_sparsity_change_nothing_under_a_budget(C):
-    X, _ = hard_streams.sparse_counts(400)
-    y = X[:, 0] - X[:, 1] if C is None else hard_streams.classes_of(X, C)
-    chosen = [{"step": 0.05, "regularization": 2.0, "budget": 50}]
-
-    def fresh():
-        labels = kb.Disagreement(0.05, 4)
-        combiner = kb.MLPoly("squared" if C is None else "logistic")
-        return make(chosen, combiner, C is None, kernels=POOL, labels=labels)
-
-    whole = fresh()
-    said = says(whole, X, y, C)
-    assert 50 < whole.labels_asked_ < 400
-    for size, rows in ((1, X), (7, sp.csr_matrix(X)), (256, X)):
-        model = fresh()
-        np.testing.assert_array_equal(says(model, rows, y, C, size), said)
-        assert model.dual_coef_.tobytes() == whole.dual_coef_.tobytes()
-        assert model.support_vectors_.tobytes() == whole.support_vectors_.tobytes()
-        np.testing.assert_array_equal(model.predict(rows), whole.predict(X))
+    given = {"step": 0.05, "schedule": "constant", "regularization": regularization, "budget": 60}
+    assert_equals_its_twin(
+        kb.GradientDescent(features=None, **given), of_gradients(**given), *waves(300), None,
+        kb.EXP(), regression.EXP, kernels=(POOL[1:3], TWINS[1:3]), size=size,
+    )  # fmt: skip
 
 
 def test_a_budget_bounds_the_memory():
@@ -374,8 +153,6 @@ WRONG = [
         r"2 \* step \* regularization must be below 1, got 1",
     ),
     ({"step": 10.0, "regularization": 1.0}, "must be below 1, got 20"),
-    ({"budget": 0}, "GradientDescent: budget must be"),
-    ({"budget": 2.5}, "GradientDescent: budget must be"),
 ]
 
 
@@ -387,8 +164,7 @@ def test_wrong_parameters(parameters, message):
         make([{**parameters, "schedule": "root", "horizon": 10_000}], None).fit(*waves(10))
 
 
-@pytest.mark.parametrize("size", [1, 40])
-@pytest.mark.parametrize("budget", [None, 30])
+@pytest.mark.parametrize(("size", "budget"), [(1, None), (40, 30)])
 def test_a_step_that_diverges(size, budget):
     """The model is what it was before the block that overflows, and goes on from there."""
     X, y = waves(120)

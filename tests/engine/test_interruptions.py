@@ -1,11 +1,9 @@
 """Ctrl-C, at any moment, leaves whole blocks learned; going on ends as if nothing had happened."""
 
 import copy
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -244,44 +242,6 @@ def test_before_any_line_of_rows_together(threads, monkeypatch):
     assert interrupted > 60
     learn(model, X[done:], y[done:])
     assert_equal(everything(model, X), everything(whole, X))
-
-
-@pytest.mark.sampled
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that raise signals")
-@pytest.mark.skipif(
-    threading.current_thread() is not threading.main_thread(), reason="signals go to main"
-)
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("store", STORES)
-def test_by_a_timer(store):
-    """Ten signals at random moments; the compiled passes run with several threads.
-
-    An error in a callback of the garbage collector, such as hypothesis has, goes nowhere.
-    """
-    X, y = stream(store)
-    whole = fresh(store)
-    learn(whole, X, y)
-    wanted = everything(whole, X)
-    rng = np.random.default_rng(list(STORES).index(store))
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        for _ in range(10):
-            model = fresh(store)
-            with suppress(KeyboardInterrupt), np.errstate():  # NumPy's own can stay half set
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 2e-2))
-                learn(model, X, y)
-                signal.setitimer(signal.ITIMER_REAL, 0)  # in here: a late signal ends no test
-            done = learned(model)
-            if done < ROWS:
-                learn(model, X[done:], y[done:])
-            assert_equal(everything(model, X), wanted)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,13 @@ import plain
 import pytest
 import scipy.sparse as sp
 from driving import SIGNS, says, seed_of
-from every_learner import (
-    SEED,
-    SHIFTING,
-    TWINS,
-    WAVES,
-    of_features,
-    of_gradients,
-    of_steps,
-)
+from driving import learn as driven
+from every_learner import LEARNERS as LEARNERS_WITH_TWINS
+from every_learner import SEED, SHIFTING, TWINS, WAVES, of_gradients, of_steps
 from inside import arrays_of, progress_of
-from naive import budget, combiners, multiclass, policies, regression, rounds
+from naive import budget, combiners, multiclass, policies, rounds
 from sklearn.tree import DecisionTreeClassifier
+from twins import assert_same
 
 import kernbrook as kb
 
@@ -62,21 +57,29 @@ def learn(model, X, y, size):
 
 @pytest.mark.parametrize("name", POOLS)
 def test_everyone_learns_as_if_alone(name):
-    """Where nothing is drawn: what an expert learns is the same in every pool."""
+    """Where nothing is drawn: what an expert learns, and holds, is the same in every pool."""
     learners, numbers = POOLS[name]
     X, y = stream(numbers)
     model = make(learners, numbers)
     learn(model, X, y, 300)
     losses = progress_of(model).losses.reshape(len(learners), len(KERNELS))
-    for learner, own in zip(learners, losses, strict=True):
-        alone = make(learner, numbers)
+    counts = np.count_nonzero(model.dual_coef_, axis=0)
+    assert model.n_support_stored_ == counts.sum()
+    for e, (learner, lost) in enumerate(zip(learners, losses, strict=True)):
+        alone, own = make(learner, numbers), slice(e * len(KERNELS), (e + 1) * len(KERNELS))
         learn(alone, X, y, 300)
-        np.testing.assert_allclose(own, progress_of(alone).losses, rtol=1e-9)
+        np.testing.assert_allclose(lost, progress_of(alone).losses, rtol=1e-9)
+        if isinstance(learner, kb.Ridge):
+            assert not counts[own].any()
+            continue
+        np.testing.assert_array_equal(counts[own], np.count_nonzero(alone.dual_coef_, axis=0))
+        mine, theirs = model.dual_coef_[:, own], alone.dual_coef_
+        np.testing.assert_allclose(np.sort(mine[mine != 0]), np.sort(theirs[theirs != 0]), 1e-9)
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("update", ["all", "drawn"])
-@pytest.mark.parametrize("name", POOLS)
+@pytest.mark.parametrize(
+    ("name", "update"), [(name, ("all", "drawn")[i % 2]) for i, name in enumerate(POOLS)]
+)
 def test_chunks_sparsity_and_files_change_nothing(name, update, tmp_path):
     learners, numbers = POOLS[name]
     X, y = stream(numbers)
@@ -101,40 +104,13 @@ def test_chunks_sparsity_and_files_change_nothing(name, update, tmp_path):
     np.testing.assert_array_equal(sparse.predict(sp.csr_matrix(X)), whole.predict(X))
 
 
-@pytest.mark.parametrize("name", POOLS)
-def test_support_vectors_of_all_stores(name):
-    """The scores of experts that have support vectors are sums over them."""
-    learners, numbers = POOLS[name]
-    X, y = stream(numbers)
-    model = make(learners, numbers)
-    learn(model, X, y, 300)
-    counts = np.count_nonzero(model.dual_coef_, axis=0)
-    assert model.n_support_stored_ == counts.sum()
-    for e, learner in enumerate(learners):
-        alone = make(learner, numbers)
-        learn(alone, X, y, 300)
-        own = slice(e * len(KERNELS), (e + 1) * len(KERNELS))
-        if isinstance(learner, kb.Ridge):
-            assert not counts[own].any()
-            continue
-        np.testing.assert_array_equal(counts[own], np.count_nonzero(alone.dual_coef_, axis=0))
-        mine = np.sort(model.dual_coef_[:, own][model.dual_coef_[:, own] != 0])
-        np.testing.assert_allclose(
-            mine, np.sort(alone.dual_coef_[alone.dual_coef_ != 0]), rtol=1e-9
-        )
-
-
 LEARNERS = {
     "forgetron": (kb.Forgetron(9), False),
-    "bpas": (kb.BPAS(9), False),
-    "projectron": (kb.Projectron(9), False),
     "ahpatron": (kb.Ahpatron(9), False),
     "pegasos": (kb.Pegasos(), False),
-    "pegasos, smallest": (kb.Pegasos(9, upkeep="smallest"), False),
     "window": (WINDOW, False),
     "window of numbers": (WINDOW, True),
     "landmarks": (kb.Ridge(features=kb.Nystroem(landmarks=np.eye(4))), False),
-    "landmarks, numbers": (kb.Ridge(features=kb.Nystroem(landmarks=np.eye(4))), True),
 }
 
 
@@ -161,16 +137,10 @@ def test_the_best_of_a_prefix_goes_on_alone(name):
 BUDGETED = {"step": 0.5, "loss": "hinge", "regularization": 0.02, "budget": 15}
 # Of classes, of numbers: (learner, its twin, whether it is on features).
 OF_CLASSES = [
-    (kb.Perceptron(), of_steps(budget.rbp, multiclass.perceptron, tie="margin"), False),
-    (kb.RBP(6), of_steps(budget.rbp, multiclass.perceptron, 6, "margin"), False),
-    (kb.BPAS(20), of_steps(budget.bpas, multiclass.bpas, 20), False),
+    *((*LEARNERS_WITH_TWINS[name], False) for name in ("perceptron", "rbp", "bpas")),
     (kb.BPAS(5), of_steps(budget.bpas, multiclass.bpas, 5), False),
-    (
-        kb.GradientDescent(0.3, "constant", features=WAVES),
-        of_features(regression.Descent, step=0.3, schedule="constant"),
-        True,
-    ),
-    (kb.Ridge(features=WAVES), of_features(regression.Ridge), True),
+    (*LEARNERS_WITH_TWINS["gradients on features, squared"], True),
+    (*LEARNERS_WITH_TWINS["ridge"], True),
     (kb.GradientDescent(features=None, **BUDGETED), of_gradients(**BUDGETED), False),
 ]
 OF_NUMBERS = [
@@ -178,43 +148,21 @@ OF_NUMBERS = [
     (kb.GradientDescent(0.1, features=None, budget=15), of_gradients(step=0.1, budget=15), False),
     *OF_CLASSES[4:6],
 ]
-COMBINERS = {
-    "FixedShare": (
-        lambda loss: kb.FixedShare(0.8, 0.05, loss),
-        lambda m: combiners.FixedShare(m, 0.8, 0.05),
-        ("mistakes", "absolute"),
-    ),
-    "Hedge": (
-        lambda loss: kb.Hedge(0.9, loss, cap=20.0),
-        lambda m: combiners.Hedge(m, 0.9),
-        ("hinge", "squared"),
-    ),
-    "MLPoly": (lambda loss: kb.MLPoly(loss), combiners.MLPoly, ("hinge", "absolute")),
-}
-RUNS = {
-    "all": ({}, {}),
-    "drawn updates": (
-        {"selection": kb.Selection(update="drawn", smoothing=0.3)},
-        {"update": "drawn", "smoothing": 0.3},
-    ),
-    "disagreement": (
-        {"labels": kb.Disagreement(1.0, 3)},
-        {"policy": policies.disagreement(1.0, 3)},
-    ),
-}
+# (C, combiner, its twin, choices of the model, of the naive run)
+DRAWN = {"update": "drawn", "smoothing": 0.3}
+ASKING = {"labels": kb.Disagreement(1.0, 3)}, {"policy": policies.disagreement(1.0, 3)}
+RUNS = [
+    (2, kb.FixedShare(0.8, 0.05), lambda m: combiners.FixedShare(m, 0.8, 0.05), {}, {}),
+    (4, kb.MLPoly("hinge"), combiners.MLPoly, {"selection": kb.Selection(**DRAWN)}, DRAWN),
+    (4, kb.Hedge(0.9, "hinge", cap=20.0), lambda m: combiners.Hedge(m, 0.9), *ASKING),
+    (None, kb.MLPoly("absolute"), combiners.MLPoly, {"selection": kb.Selection(**DRAWN)}, DRAWN),
+    (None, kb.Hedge(0.9, "squared", cap=20.0), lambda m: combiners.Hedge(m, 0.9), *ASKING),
+]
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize(
-    ("run", "combiner"),
-    [
-        *(("all", combiner) for combiner in COMBINERS),
-        ("drawn updates", "FixedShare"),
-        ("disagreement", "Hedge"),
-    ],
-)
-@pytest.mark.parametrize("C", [2, 4, None])
-def test_a_pool_equals_naive_experts(C, combiner, run):
+@pytest.mark.parametrize("size", [80, 1])
+@pytest.mark.parametrize(("C", "combiner", "twin", "choices", "own"), RUNS)
+def test_a_pool_equals_naive_experts(C, combiner, twin, choices, own, size):
     X, y = hard_streams.gaussian_clouds(80, 4)
     numbers, m = C is None, len(SHIFTING)
     if numbers:
@@ -222,32 +170,20 @@ def test_a_pool_equals_naive_experts(C, combiner, run):
     else:
         y = (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
     pool = OF_NUMBERS if numbers else OF_CLASSES
-    own, of_twin, losses = COMBINERS[combiner]
-    loss = losses[numbers]
     experts = [
-        twin(i if on_features else j * m + i, kernel, X, C)
-        for j, (_, twin, on_features) in enumerate(pool)
+        naive(i if on_features else j * m + i, kernel, X, C)
+        for j, (_, naive, on_features) in enumerate(pool)
         for i, kernel in enumerate(TWINS[1:])
     ]
     expected = rounds.run(
-        y, experts, of_twin(len(experts)), loss, numbers, seed=seed_of(SEED),
-        cap=20.0 if combiner == "Hedge" else np.inf, **RUNS[run][1],
+        y, experts, twin(len(experts)), combiner.loss, numbers, seed=seed_of(SEED),
+        cap=getattr(combiner, "cap", None) or np.inf, **own,
     )  # fmt: skip
-    assert expected.asked.all() == (run != "disagreement")
+    assert expected.asked.all() == ("labels" not in choices)
     kind = plain.regressor if numbers else plain.classifier
-    more = {} if numbers else {"classes": np.arange(C)}
-    for size in (80, 1):
-        learners = [learner for learner, _, _ in pool]
-        model = kind(SHIFTING, learners, own(loss), random_state=SEED, **RUNS[run][0])
-        told = [model.learn(X[a : a + size], y[a : a + size], **more) for a in range(0, 80, size)]
-        said, asked = map(np.concatenate, zip(*told, strict=True))
-        np.testing.assert_array_equal(asked, expected.asked)
-        if numbers:
-            np.testing.assert_allclose(said, expected.predictions, rtol=0, atol=1e-8)
-        else:
-            np.testing.assert_array_equal(said, expected.predictions)
-        np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-        np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
+    model = kind(SHIFTING, [one for one, *_ in pool], combiner, random_state=SEED, **choices)
+    said, asked = driven(model, X, y, C, size)
+    assert_same(model, said, asked, expected, X, y, C)
 
 
 # -- bounds, on real streams -----------------------------------------------------------------------

@@ -88,8 +88,9 @@ POOLS = {
 }
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(
+    ("pool", "learner"), [*zip(POOLS, LEARNERS, strict=True), ("equal to all", LEARNERS[0])]
+)
 def test_each_kernel_of_a_pool_is_itself(pool, learner):
     """What an expert says in a pool is what it says alone."""
     kernels = POOLS[pool]
@@ -101,14 +102,6 @@ def test_each_kernel_of_a_pool_is_itself(pool, learner):
     board = next(read(together._model, *together._seen(X)))[1]
     for e in range(2):
         np.testing.assert_allclose(board.scores[:, e, 0], said[e], atol=1e-9)
-
-
-def test_widths_with_another_parameter_are_others():
-    one, other = POOLS["a parameter that equality leaves out"]
-    assert one != other
-    assert one == Rational(0.1, gamma=1.0)
-    assert hash(one) == hash(Rational(0.1, gamma=1.0))
-    assert one.parameters() == {"power": 0.1, "gamma": 1.0}
 
 
 @dataclass(frozen=True)
@@ -133,39 +126,36 @@ ODD = {
     "one column": (lambda A, Z: gaussian(A, Z)[:, :1], "expected an array of shape"),
     "a number": (lambda A, Z: 1.0, r"expected an array of shape .* got shape \(\)"),
     "transposed": (lambda A, Z: gaussian(Z, A)[:, : len(A) - 1], "expected an array of shape"),
-    "three axes": (lambda A, Z: gaussian(A, Z)[None], "expected an array of shape"),
     "complex": (lambda A, Z: gaussian(A, Z) + 0j, "expected an array of numbers"),
     "None": (lambda A, Z: None, "expected an array of numbers of shape .* got None"),
-    "texts": (lambda A, Z: gaussian(A, Z).astype(str), "expected an array of numbers"),
     "rows of several lengths": (lambda A, Z: [[1.0], [1.0, 2.0]], "expected an array of numbers"),
     "masked": (masked, "got a masked array"),
     "NaN": (lambda A, Z: gaussian(A, Z) * np.nan, "it gave NaN or infinity"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("learner", [kb.BPAS(9), kb.Perceptron()], ids=str)
-@pytest.mark.parametrize("kind", [Plain, kb.Callable])
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_values(odd, kind, learner):
+def test_odd_values(odd):
     function, message = ODD[odd]
-    with pytest.raises(InputError, match=f"kernel .*{message}"):
-        plain.classifier([kind(function)], learner).fit(X, Y)
+    for kind, learner in ((Plain, kb.BPAS(9)), (kb.Callable, kb.Perceptron())):
+        with pytest.raises(InputError, match=f"kernel .*{message}"):
+            plain.classifier([kind(function)], learner).fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", [Plain, kb.Callable])
-def test_values_under_a_budget_are_symmetric(kind):
+def test_values_under_a_budget_are_symmetric():
     """Slots keep one value for two points; sums without a budget take either order as it comes."""
 
     def lopsided(A, Z):
         return gaussian(A, Z) * (1.0 + A[:, :1] ** 2)
 
     with pytest.raises(InputError, match="expected symmetric values, but"):
-        plain.classifier([kind(lopsided)], kb.BPAS(9)).fit(X, Y)
-    plain.classifier([kind(lopsided)], kb.Perceptron()).fit(X, Y)
+        plain.classifier([kb.Callable(lopsided)], kb.BPAS(9)).fit(X, Y)
+    plain.classifier([kb.Callable(lopsided)], kb.Perceptron()).fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", [Plain, kb.Callable])
-@pytest.mark.parametrize("learner", [kb.BPAS(9), kb.Perceptron()], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "learner"), [(Plain, kb.BPAS(9)), (kb.Callable, kb.Perceptron())], ids=str
+)
 def test_a_function_that_writes_on_its_arrays_changes_nothing(learner, kind):
     def writes(A, Z):
         values = gaussian(A, Z)
@@ -195,8 +185,6 @@ def test_read_only_values_are_values_like_others():
 K = gaussian(X, X)
 MATRICES = {
     "complex": (K + 0j, "expected a square matrix of numbers"),
-    "texts": (K.astype(str), "expected a square matrix of numbers"),
-    "None": (None, "expected a square matrix of numbers, got None"),
     "ragged": ([[1.0], [1.0, 2.0]], "expected a square matrix of numbers"),
     "masked": (np.ma.masked_less(K, 0.5), "a masked array"),
     "not square": (K[:, :3], "expected a square matrix, got shape"),
@@ -211,7 +199,7 @@ def test_odd_matrices(odd):
         kb.Precomputed(matrix)
 
 
-@pytest.mark.parametrize("number", [-1, 80, 0.5, np.nan, np.inf])
+@pytest.mark.parametrize("number", [-1, 0.5, np.nan])
 def test_odd_row_numbers(number):
     with pytest.raises(InputError, match="no row of a 80 x 80 matrix"):
         kb.Precomputed(K)([[0.0], [number]], [[1.0]])

@@ -1,19 +1,23 @@
 """Models of other libraries, and forecasts that come with the rows, as experts."""
 
+from fractions import Fraction
+
 import hard_streams
 import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
+from covering import pairwise
 from driving import learn
-from inside import state_of
 from naive.weights import relative
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.estimators.outside import online
 
 LOGISTIC = SGDClassifier("log_loss", random_state=0)
 KERNELS = [kb.Gaussian(gamma=0.1)]
@@ -77,10 +81,11 @@ def scores_by_loop(model, every, window, C, X, y, asked):
     return np.array(out)
 
 
-@pytest.mark.thinned
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix], ids=["dense", "CSR"])
-@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.4)], ids=str)
-@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize(
+    ("name", "labels", "storage"),
+    pairwise(OUTSIDE, ["all", kb.RandomLabels(0.4)], [np.asarray, sp.csr_matrix]),
+    ids=str,
+)
 def test_against_a_plain_loop(name, labels, storage):
     """In CSR rows models of scikit-learn learn something else than in dense ones."""
     model, every, window, C = OUTSIDE[name]
@@ -99,7 +104,7 @@ def test_against_a_plain_loop(name, labels, storage):
     assert (scores[every:] != 0).any()
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("name", ["each label", "window, 3 classes", "numbers"])
 def test_chunks_change_nothing(name):
     """In a pool with kernels; a linear model's predictions of one row and of many differ in their
     rounding, which is not ours."""
@@ -109,13 +114,12 @@ def test_chunks_change_nothing(name):
     pool = [kb.External(model, every, window), kb.Ridge(features=kb.RandomFeatures(5))]
     whole = make(pool, C, labels=labels)
     said, asked = learn(whole, X, y, C)
-    for size in (7,):
-        other = make(pool, C, labels=labels)
-        predictions, others = learn(other, X, y, C, size)
-        np.testing.assert_array_equal(others, asked)
-        np.testing.assert_allclose(predictions, said, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(other.expert_weights_, whole.expert_weights_, atol=1e-9)
-        np.testing.assert_allclose(other.predict(X), whole.predict(X), rtol=1e-9, atol=1e-12)
+    other = make(pool, C, labels=labels)
+    predictions, others = learn(other, X, y, C, 7)
+    np.testing.assert_array_equal(others, asked)
+    np.testing.assert_allclose(predictions, said, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(other.expert_weights_, whole.expert_weights_, atol=1e-9)
+    np.testing.assert_allclose(other.predict(X), whole.predict(X), rtol=1e-9, atol=1e-12)
 
 
 def test_predictions_and_learning_leave_the_model_given_as_it_is():
@@ -131,17 +135,6 @@ def test_predictions_and_learning_leave_the_model_given_as_it_is():
     model.should_ask(X)
     assert model._model.states[0].model is inner
     np.testing.assert_array_equal(inner.coef_, before)
-
-
-def test_rows_of_weight_zero_and_without_labels_are_not_learned_from():
-    X, y = stream(2)
-    kept = np.arange(N) % 3 > 0
-    usual, weighted, partly = (make(kb.External(LOGISTIC), 2) for _ in range(3))
-    learn(usual, X[kept], y[kept], 2)
-    weighted.learn(X, y, classes=[0, 1], sample_weight=kept.astype(float))
-    learn(partly, X, np.where(kept, y, np.nan), 2)
-    for model in (weighted, partly):
-        np.testing.assert_array_equal(model.predict(X), usual.predict(X))
 
 
 def test_weights_are_handed_on():
@@ -184,19 +177,6 @@ def test_a_model_that_raises_leaves_everything_as_it_was(labels):
     np.testing.assert_array_equal(model.dual_coef_, usual.dual_coef_)
 
 
-class Infinite(SGDRegressor):
-    def predict(self, X):
-        return np.full(len(X), np.inf)
-
-
-def test_predictions_that_are_not_finite():
-    X, y = stream(None)
-    model = make(kb.External(Infinite()), None)
-    with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
-        learn(model, X, y, None)
-    assert not hasattr(model, "_model")
-
-
 def test_no_file_can_hold_one(tmp_path):
     X, y = stream(2)
     model = make([kb.Perceptron(), kb.External(LOGISTIC)], 2).fit(X, y)
@@ -213,18 +193,26 @@ def test_a_model_is_a_learner_as_it_is(model):
     np.testing.assert_array_equal(*said)
 
 
+class Infinite(SGDRegressor):
+    def predict(self, X):
+        return np.full(len(X), np.inf)
+
+
+def test_predictions_that_are_not_finite():
+    X, y = stream(None)
+    model = make(kb.External(Infinite()), None)
+    with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
+        learn(model, X, y, None)
+    assert not hasattr(model, "_model")
+
+
 WRONG = [
-    (kb.External(LOGISTIC, every=0), 2, "External: every must be an integer from 1"),
-    (kb.External(LOGISTIC, every=1.5), 2, "External: every must be an integer from 1"),
-    (kb.External(LOGISTIC, window=0), 2, "External: window must be None or an integer from 1"),
     (kb.External(DecisionTreeClassifier()), 2, "must have partial_fit or learn_one, or a window"),
     (kb.External(SGDClassifier), 2, "model must be an object, got the class"),
     (kb.External(None), 2, "must have partial_fit or learn_one"),
     (kb.External(LOGISTIC), None, "is for classes, not for numbers"),
     (kb.External(SGDRegressor()), 2, "is for numbers, not for classes"),
     (kb.Advice([]), None, r"Advice: columns must be a list of numbers, got \[\]"),
-    (kb.Advice(["a"]), None, "Advice: columns must be a list of numbers"),
-    (kb.Advice(0), None, "Advice: columns must be a list of numbers"),
     (kb.Advice([-1]), None, "Advice: columns must be from 0, got -1"),
     (kb.Advice([0, 4]), None, "Advice: columns from 0 to 3 are there, got 4"),
     (kb.Advice([0]), 3, "Advice is for numbers and for two classes"),
@@ -241,8 +229,7 @@ def test_what_is_refused(learner, C, message):
 # -- advice ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.5)], ids=str)
-@pytest.mark.parametrize("C", [2, None])
+@pytest.mark.parametrize(("C", "labels"), [(2, "all"), (None, kb.RandomLabels(0.5))], ids=str)
 def test_advice_is_what_the_columns_say(C, labels):
     """Under equal weights the decision is their mean; scaling changes nothing about them."""
     X, y = stream(C)
@@ -257,17 +244,6 @@ def test_advice_is_what_the_columns_say(C, labels):
     else:
         np.testing.assert_array_equal(said, mean >= 0)
         np.testing.assert_allclose(model.decision_function(X), mean, rtol=1e-12)
-
-
-def test_advice_goes_to_a_file(tmp_path):
-    X, y = stream(None)
-    model = make([kb.Advice([1, 0]), kb.Ridge(features=kb.RandomFeatures(5))], None)
-    learn(model, X[:90], y[:90], None)
-    kb.save(model, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    said = [learn(one, X[90:], y[90:], None)[0] for one in (model, loaded)]
-    np.testing.assert_array_equal(*said)
-    assert state_of(loaded) == state_of(model)
 
 
 # -- River -----------------------------------------------------------------------------------------
@@ -297,11 +273,183 @@ def test_models_of_river(C):
         np.testing.assert_array_equal(said, expected)
 
 
-def test_one_of_our_own_machines():
+# -- models that write on what they are given, or answer oddly -----------------------------------
+
+ROWS = np.random.default_rng(0).normal(size=(60, 3))
+SIDES = (ROWS[:, 0] > 0).astype(int)
+
+
+def fit(model, X=ROWS, y=SIDES, **options):
+    learner = kb.External(model, **{"every": 10, **options})
+    return plain.classifier([kb.Gaussian(sigma=1)], learner, random_state=0).fit(X, y)
+
+
+class Writing(SGDClassifier):
+    """It writes on every array that it gets."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        super().partial_fit(X, y, classes, sample_weight)
+        return self._written(X, y, sample_weight)
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight=sample_weight)
+        return self._written(X, y, sample_weight)
+
+    def predict(self, X):
+        found = super().predict(X)
+        self._written(X)
+        return found
+
+    def _written(self, X, *others):
+        (X.data if sp.issparse(X) else X)[:] = 7.0
+        for array in others:
+            if array is not None:
+                array[:] = 1
+        return self
+
+
+@pytest.mark.parametrize(
+    ("window", "form", "alone"), pairwise([None, 25], [np.array, sp.csr_matrix], [True, False])
+)
+def test_what_a_model_writes_on_is_its_own(window, form, alone):
+    found = []
+    for kind in (Writing, SGDClassifier):
+        given, labels, weights = form(ROWS), SIDES.copy(), np.linspace(0.5, 2.0, 60)
+        learner = kb.External(kind(random_state=0), every=10, window=window)
+        if alone:
+            said = online(learner).learn(given, labels, classes=[0, 1])[0]
+        else:
+            model = plain.classifier([kb.Gaussian(sigma=1)], learner, random_state=0)
+            said = model.learn(given, labels, classes=[0, 1], sample_weight=weights)[0]
+        np.testing.assert_array_equal(given.toarray() if sp.issparse(given) else given, ROWS)
+        np.testing.assert_array_equal(labels, SIDES)
+        np.testing.assert_array_equal(weights, np.linspace(0.5, 2.0, 60))
+        found.append(said)
+    np.testing.assert_array_equal(*found)
+
+
+class Silent(SGDClassifier):
+    """Its `partial_fit` and `fit` return nothing."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        super().partial_fit(X, y, classes, sample_weight)
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("window", [None, 25])
+def test_a_model_that_returns_nothing_has_learned(window):
+    usual = fit(SGDClassifier(random_state=0), window=window)
+    model = fit(Silent(random_state=0), window=window)
+    np.testing.assert_array_equal(model.decision_function(ROWS), usual.decision_function(ROWS))
+
+
+def answering(what, answer, base=SGDClassifier):
+    """A model whose method answers so: a value, or of the rows."""
+
+    class Odd(base):
+        pass
+
+    setattr(Odd, what, lambda self, X: answer(X) if callable(answer) else answer)
+    return Odd()
+
+
+PROBABILITIES = {
+    "shape": (lambda X: np.full(3, 0.5), r"predict_proba must give an array of shape"),
+    "columns": (lambda X: np.full((len(X), 3), 0.3), r"of shape \(\d+, 2\).*got \(\d+, 3\)"),
+    "None": (None, "predict_proba must give numbers, got None"),
+    "negative": (lambda X: np.tile([-0.5, 1.5], (len(X), 1)), "expected probabilities from 0 to 1"),
+    "infinite": (lambda X: np.full((len(X), 2), np.inf), "expected probabilities from 0 to 1"),
+    "complex": (lambda X: np.full((len(X), 2), 0.5j), "predict_proba must give numbers"),
+    "ragged": ([[0.5], [0.5, 0.5]], "predict_proba must give numbers"),
+    "masked": (lambda X: np.ma.masked_less(np.full((len(X), 2), 0.5), 0.6), "masked"),
+}
+PREDICTIONS = {
+    "shape": (lambda X: np.zeros((len(X), 2)), r"predict gave an array of shape"),
+    "texts": (lambda X: np.full(len(X), "yes"), "predict must give numbers"),
+    "another class": (lambda X: np.full(len(X), 2), "predict gave 2, which is none of the classes"),
+    "half a class": (lambda X: np.full(len(X), 0.5), "predict gave 0.5, which is none"),
+    "NaN": (lambda X: np.full(len(X), np.nan), "predict gave nan, which is none of the classes"),
+}
+
+
+@pytest.mark.parametrize("odd", PROBABILITIES)
+def test_odd_probabilities(odd):
+    answer, message = PROBABILITIES[odd]
+    with pytest.raises(InputError, match=rf"External\(Odd\(\)\): .*{message}"):
+        fit(answering("predict_proba", answer, GaussianNB))
+
+
+@pytest.mark.parametrize("odd", PREDICTIONS)
+def test_odd_predictions(odd):
+    answer, message = PREDICTIONS[odd]
+    said = rf"External\(Odd\(\)\): .*{message}"
+    with pytest.raises(InputError, match=said):
+        fit(answering("predict", answer))
+    with pytest.raises(InputError, match=said):
+        online(answering("predict", answer)).learn(ROWS, SIDES, classes=[0, 1])
+    if odd in ("shape", "texts"):
+        model = kb.External(answering("predict", answer, SGDRegressor))
+        with pytest.raises(InputError, match=said):
+            plain.regressor([kb.Gaussian(sigma=1)], model).fit(ROWS, ROWS[:, 0])
+
+
+@pytest.mark.parametrize("answer", [[Fraction(1)] * 60, np.ones((60, 1)), [1] * 60, [True] * 60])
+def test_numbers_in_other_forms_are_numbers(answer):
+    model = answering("predict", lambda X: answer[: len(X)], SGDRegressor)
+    said = plain.regressor([kb.Gaussian(sigma=1)], kb.External(model), center=False)
+    assert (said.fit(ROWS, ROWS[:, 0]).predict(ROWS) == 1.0).all()
+
+
+class OneByOne:
+    """As models of River are."""
+
+    def __init__(self, chances):
+        self.chances = chances
+
+    def learn_one(self, x, y):
+        return None
+
+    def predict_proba_one(self, x):
+        return self.chances
+
+
+@pytest.mark.parametrize(
+    ("chances", "message"),
+    [
+        (0.5, "predict_proba_one must give a dict"),
+        ({"a": 1.0}, "predict_proba_one must give numbers"),
+        ({5: 1.0}, "it gave 5, which is none of the classes 0 to 1"),
+        ({0: -0.5, 1: 1.5}, "expected probabilities from 0 to 1, got"),
+        ({0: None}, "predict_proba_one must give numbers"),
+        ({0: 1j}, "predict_proba_one must give numbers"),
+    ],
+    ids=str,
+)
+def test_odd_probabilities_row_by_row(chances, message):
+    with pytest.raises(InputError, match=rf"External\(.*OneByOne.*\): {message}"):
+        fit(OneByOne(chances))
+
+
+def test_a_later_class_is_told_to_name_all_of_them():
+    model = fit(GaussianNB())
+    with pytest.raises(InputError, match=r"External\(GaussianNB\(\)\).*name all classes") as caught:
+        model.partial_fit(ROWS[:1], [2])
+    assert "save" not in str(caught.value)
+    assert "file" not in str(caught.value)
+
+
+def test_the_rows_that_wait_count_as_memory():
+    rows = np.random.default_rng(0).normal(size=(200, 50))
+    model = fit(SGDClassifier(random_state=0), rows, (rows[:, 0] > 0).astype(int), window=150)
+    assert model.memory_bytes_ >= 150 * 50 * 8
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_matrix])
+def test_a_model_of_ours_is_one_like_others(form):
     """It has `learn_one` as models of River do, and takes arrays."""
-    X, labels = stream(2)
-    inner = kb.OnlineMKClassifier(KERNELS, kb.BPAS(10), random_state=0)
-    model = make(kb.External(inner, every=1), 2).fit(X, labels)
-    alone = kb.OnlineMKClassifier(KERNELS, kb.BPAS(10), random_state=0)
-    alone.partial_fit(X, labels, classes=[0, 1])
-    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.BPAS(10), random_state=0)
+    alone = clone(model).partial_fit(form(ROWS), SIDES, classes=[0, 1])
+    found = fit(model, form(ROWS), every=1)
+    np.testing.assert_array_equal(found.predict(form(ROWS)), alone.predict(form(ROWS)))

@@ -24,10 +24,12 @@ from every_policy import POLICIES as EVERY
 from every_policy import fresh
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import in_use, progress_of
+from inside import in_use
 from naive import combiners as naive_combiners
 from naive import draws, policies, regression, rounds
+from naive.om2 import om2
 from safetensors import safe_open
+from twins import ALL, assert_equals_its_twin
 
 import kernbrook as kb
 from kernbrook.engine.scalers import OnlineScaler
@@ -37,6 +39,8 @@ from kernbrook.labels.opinions import spread
 LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)
 DRAWN = {name: pair for name, pair in SELECTIONS.items() if pair[1] is not None}
 POLICIES = {name: pair for name, pair in EVERY.items() if name != "all"}
+# What a learner does with an example knows nothing of the policy: one of each store meets them.
+ONE_A_STORE = ("perceptron", "bpas", "gradients, window", "ridge")
 
 
 def make(learner, policy, combiner=None, selection=None, numbers=False, seed=SEED):
@@ -57,44 +61,19 @@ def named(C):
     return {} if C is None else {"classes": np.arange(C)}
 
 
-def assert_same(model, said, expected, y, C, rtol=1e-8):
-    np.testing.assert_array_equal(said[1], expected.asked)
-    if C is None:
-        size = np.abs(y).max()
-        np.testing.assert_allclose(said[0], expected.predictions, rtol=0, atol=rtol * size)
-    else:
-        np.testing.assert_array_equal(said[0], expected.predictions)
-    np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
-    np.testing.assert_allclose(progress_of(model).losses, expected.losses, rtol=1e-6)
-    assert model.labels_asked_ == expected.asked.sum()
-    assert model.n_rounds_ == len(y)
-
-
-PAIRS = [(policy, ("hinge", "mistakes")[i % 2]) for i, policy in enumerate(POLICIES)]
-# What a learner does with an example knows nothing of the policy: every learner meets two of them,
-# one with two classes and one with four, and one learner of each store meets all. Each pair of
-# types is compiled anew.
-ONE_A_STORE = ("perceptron", "bpas", "gradients, window", "ridge")
-CASES = [
-    (name, *pair, (2, 4)[(i + j) % 2])
-    for i, name in enumerate(LEARNERS)
-    for j, pair in enumerate(PAIRS if name in ONE_A_STORE else PAIRS[:2])
-]
+def hedge(discount, *given, **more):
+    return kb.Hedge(discount, *given, **more), lambda m: naive_combiners.Hedge(m, discount)
 
 
 @pytest.mark.thinned
-@pytest.mark.parametrize(("name", "policy", "loss", "C"), CASES)
+@pytest.mark.parametrize(
+    ("name", "policy", "loss", "C"), pairwise(ONE_A_STORE, POLICIES, ["hinge", "mistakes"], [2, 4])
+)
 def test_classes_against_the_twin(name, policy, loss, C):
-    X, y = stream(C, 80)
-    learner, of_twin = LEARNERS[name]
-    own, of_policy = POLICIES[policy]
-    experts = [of_twin(i, k, X, C) for i, k in enumerate(kernels_of(learner)[1])]
-    combiner = naive_combiners.Hedge(len(experts), 0.9)
-    expected = rounds.run(
-        y, experts, combiner, loss, policy=fresh(of_policy), seed=seed_of(SEED), cap=20.0
+    own = POLICIES[policy]
+    _, expected = assert_equals_its_twin(
+        *LEARNERS[name], *stream(C, 80), C, *hedge(0.9, loss, cap=20.0), policy=own
     )
-    model = make(learner, own, kb.Hedge(0.9, loss, cap=20.0))
-    assert_same(model, learn(model, X, y, C, 40), expected, y, C)
     assert expected.asked.sum() > 2 or policy == "budget, strict"
     assert expected.asked.sum() < 75 or policy.startswith("disagreement")
 
@@ -102,10 +81,7 @@ def test_classes_against_the_twin(name, policy, loss, C):
 @pytest.mark.thinned
 @pytest.mark.parametrize(
     ("name", "C", "scaling", "policy"),
-    [
-        *((*case, "all") for case in pairwise(LEARNERS, [2, 4], [None, "moments"])),
-        *((*case, "random") for case in pairwise(ONE_A_STORE, [2, 4], [None, "moments"])),
-    ],
+    pairwise([*ONE_A_STORE, "pegasos", "projectron"], [2, 4], [None, "moments"], ["all", "random"]),
 )
 def test_rows_that_are_stored_are_not_judged(name, C, scaling, policy):
     """Rows that come again, three times in all, and in part with another label."""
@@ -114,7 +90,7 @@ def test_rows_that_are_stored_are_not_judged(name, C, scaling, policy):
     y[50:60] = (y[50:60] + 1) % C
     X = raw if scaling is None else OnlineScaler(scaling, raw.shape[1]).learn(raw)
     learner, of_twin = LEARNERS[name]
-    own, of_policy = ("all", policies.everything) if policy == "all" else POLICIES[policy]
+    own, of_policy = EVERY[policy]
 
     def expected_of(rows):
         experts = [of_twin(i, k, X, C) for i, k in enumerate(kernels_of(learner)[1])]
@@ -127,74 +103,46 @@ def test_rows_that_are_stored_are_not_judged(name, C, scaling, policy):
     for size in (7, len(y)):
         model = make(learner, own, kb.FixedShare(0.8, 0.01))
         model.set_params(judge_stored=False, scaling=scaling)
-        assert_same(model, learn(model, raw, y, C, size), expected, y, C)
-    if name in ("perceptron", "passive-aggressive", "rbp", "bpas", "pegasos", "gradients, window"):
+        said, asked = learn(model, raw, y, C, size)
+        np.testing.assert_array_equal(said, expected.predictions)
+        np.testing.assert_array_equal(asked, expected.asked)
+        np.testing.assert_allclose(model.expert_weights_, expected.weights, atol=1e-8)
+    if name not in ("ridge", "projectron"):
         assert not np.allclose(expected.weights, expected_of(None).weights)
 
 
 @pytest.mark.parametrize(
     ("name", "compared", "weights", "selection"),
-    pairwise(OF_NUMBERS, ["used", "all"], ["used", "all"], [None, 0.9]),
+    pairwise(OF_NUMBERS, ["used", "all"], ["used", "all"], ["all", "adaptive"]),
 )
 def test_disagreement_about_numbers(name, compared, weights, selection):
     """The printed criterion has all experts in both places, the default those in use."""
-    X, y = stream(None)
-    learner, of_twin = OF_NUMBERS[name]
-    experts = [of_twin(i, k, X, None) for i, k in enumerate(kernels_of(learner)[1])]
-    expected = rounds.run(
-        y, experts, regression.EXP(len(experts), 2.0), "squared", True,
-        policies.disagreement(0.05, 4, weights, compared), selection, seed=seed_of(SEED),
+    given = 0.05, 4, weights, compared
+    _, expected = assert_equals_its_twin(
+        *OF_NUMBERS[name], *stream(None), None, kb.EXP(2.0), lambda m: regression.EXP(m, 2.0),
+        DRAWN.get(selection, ALL), (kb.Disagreement(*given), policies.disagreement(*given)),
     )  # fmt: skip
-    chosen = None if selection is None else kb.AdaptiveSelection(selection)
-    policy = kb.Disagreement(0.05, 4, weights, compared)
-    model = make(learner, policy, kb.EXP(2.0), chosen, numbers=True)
-    assert_same(model, learn(model, X, y, None, 40), expected, y, None)
     assert 22 < expected.asked.sum() < 105
-
-
-@pytest.mark.parametrize("name", OF_NUMBERS)
-def test_random_labels_of_numbers(name):
-    X, y = stream(None)
-    learner, of_twin = OF_NUMBERS[name]
-    experts = [of_twin(i, k, X, None) for i, k in enumerate(kernels_of(learner)[1])]
-    expected = rounds.run(
-        y, experts, naive_combiners.MLPoly(len(experts)), "absolute", True,
-        policies.at_random(0.3), seed=seed_of(SEED),
-    )  # fmt: skip
-    model = make(learner, kb.RandomLabels(0.3), kb.MLPoly("absolute"), numbers=True)
-    assert_same(model, learn(model, X, y, None), expected, y, None)
 
 
 @pytest.mark.parametrize(
     ("name", "C", "policy", "selection"),
-    pairwise(
-        ["perceptron", "spa, budget", "gradients", "ridge"],
-        [2, 4], ["disagreement", "margin"], DRAWN,
-    ),
-)  # fmt: skip
+    pairwise(ONE_A_STORE, [2, 4], ["disagreement", "margin"], DRAWN),
+)
 def test_drawn_experts(name, C, policy, selection):
     """The policy looks at the experts of this round's vote."""
-    X, y = stream(C, 90)
-    learner, of_twin = LEARNERS[name]
-    own, of_policy = POLICIES[policy]
-    chosen, settings_ = DRAWN[selection]
-    experts = [of_twin(i, k, X, C) for i, k in enumerate(kernels_of(learner)[1])]
-    combiner = naive_combiners.Hedge(len(experts), 0.7)
-    expected = rounds.run(
-        y, experts, combiner, "mistakes", policy=fresh(of_policy), seed=seed_of(SEED), **settings_
+    assert_equals_its_twin(
+        *LEARNERS[name], *stream(C, 90), C, *hedge(0.7), DRAWN[selection], POLICIES[policy]
     )
-    model = make(learner, own, kb.Hedge(0.7), chosen)
-    assert_same(model, learn(model, X, y, C, 40), expected, y, C)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("C", [2, 4])
-def test_group_norm(C, policy):
+@pytest.mark.parametrize(
+    ("policy", "C"), [(policy, (2, 4)[i % 2]) for i, policy in enumerate(POLICIES)]
+)
+def test_group_norm(policy, C):
     X, y = stream(C, 90)
     own, of_policy = POLICIES[policy]
-    predictions, asked, coefficients = rounds.om2(
-        X, y, TWINS, C, 3.0, fresh(of_policy), seed_of(SEED)
-    )
+    predictions, asked, coefficients = om2(X, y, TWINS, C, 3.0, fresh(of_policy), seed_of(SEED))
     model = make(None, own, kb.GroupNorm(3.0))
     said = learn(model, X, y, C, 40)
     np.testing.assert_array_equal(said[1], asked)
@@ -246,8 +194,7 @@ def test_experts_that_agree_exactly():
     np.testing.assert_array_equal(model.should_ask(X[20:]), differ)
 
 
-@pytest.mark.parametrize("C", [None, 2, 4])
-@pytest.mark.parametrize("rate", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize(("rate", "C"), [(0.05, 2), (0.5, None), (1.0, 4)])
 def test_a_budget_of_labels_is_kept(rate, C):
     """In every prefix of the stream; the window is kept as far as the budget lets it."""
     X, y = stream(C, 300)
@@ -324,8 +271,7 @@ def test_random_labels_have_their_rate(rate):
     assert (again.learn(X, y)[1] == asked).all() == (rate in (0.0, 1.0))
 
 
-@pytest.mark.parametrize("M", [1, 2, 7])
-@pytest.mark.parametrize("C", [None, 2])
+@pytest.mark.parametrize(("M", "C"), [(1, 2), (2, None), (7, 2)])
 def test_one_label_in_every_window(C, M):
     """However alike the experts are: AL_eff >= 1 / (M + 1). The first label is asked for."""
     X, y = stream(C, 100)
@@ -362,59 +308,49 @@ def test_before_the_first_label(C):
 
 # -- with every machine ------------------------------------------------------------------------
 
-CHOSEN = {
-    "all": None,
-    "vote drawn": kb.Selection(vote="drawn", smoothing=0.3),
-    "both drawn": kb.Selection("drawn", "drawn", smoothing=0.3),
-    "adaptive": kb.AdaptiveSelection(0.7),
-    "prefix": kb.BestOfPrefix(rounds=15),
+FEW, HALF = kb.Disagreement(0.5, 3), kb.LabelBudget(0.4, window=5)
+POOL_OF_TWO = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
+
+
+def selected(policy, selection):
+    """Perceptrons, of which a selection chooses."""
+    return partial(make, kb.Perceptron(), policy, kb.FixedShare(0.7, loss="hinge"), selection)
+
+
+def of_numbers(policy, selection):
+    return partial(make, kb.Ridge(features=WAVES), policy, None, selection, True)
+
+
+DRAWING = kb.Selection("drawn", "drawn", smoothing=0.3)
+MACHINES = {  # name -> (C, maker): a learner of each store, and every selection
+    **{name: (2, partial(make, LEARNERS[name][0], kb.MarginSampling(0.3))) for name in ONE_A_STORE},
+    **{f"{name}, 4": (4, partial(make, LEARNERS[name][0], HALF)) for name in ONE_A_STORE},
+    "group norm": (2, partial(make, None, kb.Disagreement(30.0, 3), kb.GroupNorm())),
+    "group norm, 4": (4, partial(make, None, kb.LabelBudget(0.3), kb.GroupNorm())),
+    "vote drawn": (2, selected(FEW, kb.Selection(vote="drawn", smoothing=0.3))),
+    "both drawn": (4, selected(kb.Disagreement(0.5, 3, "all", "all"), DRAWING)),
+    "adaptive": (2, selected(FEW, kb.AdaptiveSelection(0.7))),
+    "prefix": (2, selected(kb.MarginSampling(0.3), kb.BestOfPrefix(rounds=15))),
+    "numbers": (None, of_numbers(kb.Disagreement(0.01, 3), None)),
+    "numbers, both drawn": (None, of_numbers(kb.RandomLabels(0.4), DRAWING)),
+    "numbers, adaptive": (None, of_numbers(HALF, kb.AdaptiveSelection(0.7))),
+    "pool": (
+        2,
+        partial(
+            plain.classifier,
+            SHIFTING,
+            POOL_OF_TWO,
+            kb.MLPoly("logistic"),
+            labels=FEW,
+            random_state=SEED,
+        ),
+    ),
 }
-EVERYBODY = kb.Disagreement(0.5, 3, "all", "all")
-ASKING = {
-    2: [kb.Disagreement(0.5, 3), kb.MarginSampling(0.3)],
-    4: [kb.Disagreement(0.5, 3), kb.LabelBudget(0.4, window=5)],
-    None: [kb.Disagreement(0.01, 3), kb.RandomLabels(0.4), kb.LabelBudget(0.4, window=5)],
-}
-
-
-def machines():
-    """(name, C, maker of a model): every learner and every selection, under several policies."""
-    for C in (2, 4):
-        for name, (learner, _) in LEARNERS.items():
-            for policy in ASKING[C] if name in ONE_A_STORE else ASKING[C][:1]:
-                yield f"{name}, {C}, {policy}", C, partial(make, learner, policy)
-        for policy in (kb.Disagreement(30.0, 3), kb.MarginSampling(1.0), kb.LabelBudget(0.3)):
-            yield f"group norm, {C}, {policy}", C, partial(make, None, policy, kb.GroupNorm())
-        for chosen, selection in list(CHOSEN.items())[1:]:
-            alone = [kb.MarginSampling(0.3), kb.RandomLabels(0.4)]  # BestOfPrefix has one in use
-            several = [*ASKING[2], kb.LabelBudget(0.4), EVERYBODY]
-            for policy in alone if chosen == "prefix" else several:
-                combiner = kb.FixedShare(0.7, loss="hinge")
-                of = partial(make, kb.Perceptron(), policy, combiner, selection)
-                yield f"{chosen}, {C}, {policy}", C, of
-    for name, (learner, _) in OF_NUMBERS.items():
-        for policy in ASKING[None] if name == "ridge" else ASKING[None][:1]:
-            for chosen in ("all", "both drawn", "adaptive") if name == "ridge" else ("all",):
-                of = partial(make, learner, policy, None, CHOSEN[chosen], True)
-                yield f"{name}, numbers, {policy}, {chosen}", None, of
-    pool = [kb.Ridge(features=WAVES), kb.GradientDescent(0.1, features=WAVES)]
-    of = partial(
-        plain.classifier, SHIFTING, pool, kb.MLPoly("logistic"),
-        labels=kb.Disagreement(0.5, 3), random_state=SEED,
-    )  # fmt: skip
-    yield "pool", 2, of
-
-
-MACHINES = {name: (C, of) for name, C, of in machines()}
 
 
 def every_machine(turn):
-    """Those of numbers, and those of classes with two or with four, by turns of 0 and 1."""
-    of_classes = [[name for name in MACHINES if MACHINES[name][0] == C] for C in (2, 4)]
-    names = [name for name in MACHINES if MACHINES[name][0] is None]
-    for i, of_c in enumerate(of_classes):
-        names += of_c[(turn + i) % 2 :: 2]
-    return pytest.mark.parametrize("name", names)
+    """Half of them, by turns."""
+    return pytest.mark.parametrize("name", [*MACHINES][turn::2])
 
 
 def held(model, tmp_path):
@@ -431,7 +367,6 @@ def assert_equal(first, second, but=()):
             assert array.tobytes() == second[name].tobytes(), name
 
 
-@pytest.mark.sampled
 @every_machine(1)
 def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     """And is called for the labels that are asked for, no others."""
@@ -447,7 +382,6 @@ def test_an_oracle_is_as_good_as_labels(name, tmp_path):
     assert_equal(held(told, tmp_path), held(usual, tmp_path))
 
 
-@pytest.mark.sampled
 @every_machine(0)
 def test_should_ask_is_what_the_round_does(name, tmp_path):
     """And changes nothing."""
@@ -467,7 +401,6 @@ def test_should_ask_is_what_the_round_does(name, tmp_path):
         assert wanted[0] == asked[t]
 
 
-@pytest.mark.sampled
 @every_machine(1)
 def test_an_oracle_that_has_no_label(name, tmp_path):
     """Nothing is learned; the rounds are counted, and with them those without a label."""
@@ -490,7 +423,6 @@ def test_an_oracle_that_has_no_label(name, tmp_path):
     )
 
 
-@pytest.mark.sampled
 @every_machine(0)
 def test_partial_fit_learns_from_every_label(name, tmp_path):
     """As a machine that asks for all of them, whatever the policy."""
@@ -503,43 +435,9 @@ def test_partial_fit_learns_from_every_label(name, tmp_path):
     assert_equal(held(model, tmp_path), held(usual, tmp_path), ("progress.asking",))
 
 
-@pytest.mark.sampled
-@every_machine(1)
-def test_one_label_and_then_none(name, tmp_path):
-    """A machine that asks for no label after the first stays as it is."""
-    C, fresh = MACHINES[name]
-    X, y = stream(C, 60)
-    model = fresh().set_params(labels=kb.RandomLabels(0.0))
-    model.learn(X[:1], y[:1], **named(C))
-    before = held(model, tmp_path)
-    decided = model.predict(X)
-    said, asked = model.learn(X[1:], y[1:])
-    assert not asked.any()
-    drawn = ("progress.used",) if "drawn" in name or "prefix" in name else ()
-    assert_equal(held(model, tmp_path), before, ("progress.counters", *drawn))
-    np.testing.assert_array_equal(model.predict(X), decided)
-    if not drawn:
-        np.testing.assert_allclose(said, decided[1:], rtol=1e-12)
-
-
 # -- which go together -------------------------------------------------------------------------
 
 WRONG = [
-    (kb.Disagreement(-1.0), "Disagreement: threshold must be a non-negative number, got -1.0"),
-    (kb.Disagreement(math.nan), "Disagreement: threshold must be a non-negative number, got nan"),
-    (kb.Disagreement(window=0), "Disagreement: window must be an integer from 1 to .*, got 0"),
-    (kb.Disagreement(window=1.5), "Disagreement: window must be an integer from 1 to .*, got 1.5"),
-    (kb.Disagreement(weights="some"), "weights must be 'used' or 'all', got 'some'"),
-    (kb.Disagreement(compared=None), "compared must be 'used' or 'all', got None"),
-    (kb.RandomLabels(1.5), r"RandomLabels: rate must be a number in \[0, 1\], got 1.5"),
-    (kb.RandomLabels("half"), r"RandomLabels: rate must be a number in \[0, 1\], got 'half'"),
-    (kb.MarginSampling(0), "MarginSampling: smoothing must be a positive number, got 0"),
-    (kb.MarginSampling(math.inf), "MarginSampling: smoothing must be a positive number, got inf"),
-    (kb.LabelBudget(0.0), r"LabelBudget: rate must be a number in \(0, 1\], got 0.0"),
-    (kb.LabelBudget(memory=1), r"LabelBudget: memory must be a number in \[0, 1\), got 1"),
-    (kb.LabelBudget(2.0), r"LabelBudget: rate must be a number in \(0, 1\], got 2.0"),
-    (kb.LabelBudget(gain=-1), "LabelBudget: gain must be a non-negative number, got -1"),
-    (kb.LabelBudget(window=0), "LabelBudget: window must be an integer from 1 to .*, got 0"),
     (kb.Disagreement, "labels: expected .* got <class"),
     ("most", "labels: expected 'all' or a policy such as .*, got 'most'"),
     (kb.Perceptron(), "labels: expected 'all' or a policy"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import their_parts as theirs
+from covering import pairwise
 from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
@@ -26,6 +27,7 @@ X = rng.normal(size=(ROWS, 4))
 X[60:70] = X[:10]  # rows come again
 SCORE = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=ROWS)
 TWO, MANY = (SCORE > 0).astype(int), np.digitize(SCORE, [-0.5, 0.5])
+LABELS = {"two": TWO, "many": MANY, "numbers": SCORE}
 KERNELS = [
     kb.Gaussian(sigma=1.0),
     kb.Gaussian(sigma=4.0),
@@ -45,8 +47,10 @@ LEARNERS = [
     kb.Ridge(forgetting=0.99),
     [kb.BPAS(8), kb.RBP(5), kb.Ridge()],
 ]
+OF_NUMBERS = [*LEARNERS[7:9], None]
+SUMS = [kb.Mean([kb.Gaussian(sigma=1.0), kb.Cauchy(sigma=2.0)]), kb.Gaussian(sigma=3.0)]
+UNCOMPILED = kb.GradientDescent(features=kb.Nystroem(landmarks=X[:6]))
 WAYS = [
-    {},
     {"scaling": None, "judge_stored": True},
     {"labels": kb.Disagreement(0.3)},
     {"selection": kb.Selection(update="drawn")},
@@ -78,95 +82,45 @@ def assert_same(one, other):
 
 def both(learner, y, **choices):
     """Two models of the same choices that have learned ten rows."""
-    if y is SCORE:
-        models = [kb.OnlineMKRegressor(KERNELS, learner, **choices, random_state=1) for _ in "ab"]
-        return [model.partial_fit(X[:10], y[:10]) for model in models]
-    models = [kb.OnlineMKClassifier(KERNELS, learner, **choices, random_state=1) for _ in "ab"]
-    return [model.partial_fit(X[:10], y[:10], classes=np.unique(y)) for model in models]
+    kind = kb.OnlineMKRegressor if y is SCORE else kb.OnlineMKClassifier
+    named = {} if y is SCORE else {"classes": np.unique(y)}
+    choices = {"kernels": KERNELS, "random_state": 1, **choices}
+    models = [kind(learner=learner, **choices) for _ in "ab"]
+    return [model.partial_fit(X[:10], y[:10], **named) for model in models]
 
 
 @pytest.mark.thinned
-@pytest.mark.parametrize("y", [TWO, MANY], ids=["two", "many"])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_row_is_a_chunk_of_one(learner, y):
-    quick, slow = both(learner, y)
+@pytest.mark.parametrize(
+    ("learner", "y", "choices"),
+    [
+        *((*case, {}) for case in pairwise(LEARNERS, ["two", "many"])),
+        *((learner, "numbers", {}) for learner in OF_NUMBERS),
+        *(([kb.BPAS(8), kb.RBP(5), kb.Ridge()], "two", way) for way in WAYS),
+        (kb.BPAS(8), "two", {"kernels": SUMS}),
+        (UNCOMPILED, "two", {"kernels": [kb.Polynomial(2, 1.0)]}),
+    ],
+    ids=str,
+)
+def test_a_row_is_a_chunk_of_one(learner, y, choices):
+    """What is said of it, what is learned of it, and what a file would hold then."""
+    y = LABELS[y]
+    quick, slow = both(learner, y, **choices)
     for i in range(10, ROWS):
-        before = quick.learn_one(X[i], y[i])
-        assert before == slow.predict(X[i : i + 1])[0] or quick._model.n_experts > 1
-        slow.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert quick._model.session is not None
-    assert_same(quick, slow)
-
-
-@pytest.mark.parametrize("choices", WAYS, ids=str)
-def test_under_every_way_of_choosing(choices):
-    quick, slow = both([kb.BPAS(8), kb.RBP(5)], TWO, **choices)
-    for i in range(10, ROWS):
-        quick.learn_one(X[i], TWO[i])
-    slow.partial_fit(X[10:], TWO[10:])
-    assert_same(quick, slow)
-
-
-@pytest.mark.parametrize("learner", [kb.GradientDescent(), kb.Ridge(), None], ids=str)
-def test_numbers(learner):
-    quick, slow = both(learner, SCORE)
-    said = [quick.learn_one(X[i], float(SCORE[i])) for i in range(10, ROWS)]
-    np.testing.assert_array_equal(said, slow.learn(X[10:], SCORE[10:])[0])
-    np.testing.assert_array_equal(quick.expert_errors_, slow.expert_errors_)
-    assert quick.predict_one(X[3]) == slow.predict(X[3:4])[0]
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_prediction_is_that_of_a_chunk(learner, y):
-    if y is SCORE and learner not in LEARNERS[7:9]:
-        return  # of classes only
-    model, other = both(learner, y)
-    for i in range(10, 60):
-        row = X[i]
-        np.testing.assert_array_equal(decision(model, row), model._lean(X[i : i + 1]).decisions[0])
-        assert model.predict_one(row) == model.predict(X[i : i + 1])[0]
-        model.learn_one(row, y[i])
-    other.partial_fit(X[10:60], y[10:60])  # who has predicted nothing
-    assert_same(model, other)
-    assert model.predict_one(X[60]) == other.predict_one(X[60])
-
-
-@pytest.mark.parametrize("choices", WAYS, ids=str)
-def test_predictions_under_every_way_of_choosing(choices):
-    model, _ = both([kb.BPAS(8), kb.Ridge()], TWO, **choices)
-    for i in range(10, 60):
-        np.testing.assert_array_equal(decision(model, X[i]), model._lean(X[i : i + 1]).decisions[0])
-        if i % 7:
-            model.learn_one(X[i], TWO[i])
+        row, label = X[i], y[i].item()
+        np.testing.assert_array_equal(decision(quick, row), slow._lean(X[i : i + 1]).decisions[0])
+        assert quick.predict_one(row) == slow.predict(X[i : i + 1])[0]
+        told = quick.learn_one(row, label)
+        if "labels" in choices:  # a label that is given is learned from, asked for or not
+            slow.partial_fit(X[i : i + 1], y[i : i + 1])
         else:
-            model.partial_fit(X[i : i + 1], TWO[i : i + 1])
-
-
-@pytest.mark.slow
-def test_kernels_that_are_sums():
-    kernels = [kb.Mean([kb.Gaussian(sigma=1.0), kb.Cauchy(sigma=2.0)]), kb.Gaussian(sigma=3.0)]
-    model = kb.OnlineMKClassifier(kernels, kb.BPAS(8), random_state=1)
-    model.partial_fit(X[:10], TWO[:10])
-    for i in range(10, 60):
-        assert model.predict_one(X[i]) == model.predict(X[i : i + 1])[0]
-        model.learn_one(X[i], TWO[i])
-    assert model.why_not_quick_ is None
-    said = RowSession.of(model._model).decide(X[0]).decisions
-    np.testing.assert_array_equal(said, model.decision_function(X[:1])[:, None])
-
-
-def test_maps_that_are_not_compiled():
-    learner = kb.GradientDescent(features=kb.Nystroem(landmarks=X[:6]))
-    models = [kb.OnlineMKClassifier([kb.Polynomial(2, 1.0)], learner, random_state=1) for _ in "ab"]
-    quick, slow = (model.partial_fit(X[:10], TWO[:10]) for model in models)
-    for i in range(10, 40):
-        assert quick.predict_one(X[i]) == quick.predict(X[i : i + 1])[0]
-        quick.learn_one(X[i], TWO[i])
-    slow.partial_fit(X[10:40], TWO[10:40])
-    assert quick._model.session.by_parts
+            assert told == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
+    assert quick._model.session is not None
+    assert bool(quick._model.session.by_parts) == (learner is UNCOMPILED)
     assert_same(quick, slow)
+    ours, theirs = quick._model.arrays(), slow._model.arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 @pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]], ids=str)
@@ -180,18 +134,6 @@ def test_predictions_are_labels(names):
         assert one == said[0]
         assert type(one) is type(said[0])
         assert model.learn_one(X[i], y[i]) in names
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_what_is_saved_is_the_same(learner):
-    quick, slow = both(learner, TWO)
-    for i in range(10, 40):
-        quick.learn_one(X[i], TWO[i])
-        slow.partial_fit(X[i : i + 1], TWO[i : i + 1])
-    ours, theirs = quick._model.arrays(), slow._model.arrays()
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 VIEWS = [
@@ -229,16 +171,6 @@ def test_missing_labels_and_weights_of_0():
     assert quick.n_rounds_ == 40
 
 
-def test_what_is_not_quick_is_learned_all_the_same():
-    for learner in (kb.Perceptron(), kb.Pegasos(8), kb.GradientDescent(features=None)):
-        quick, slow = both(learner, TWO)
-        for i in range(10, 40):
-            quick.learn_one(X[i], TWO[i])
-        slow.partial_fit(X[10:40], TWO[10:40])
-        assert quick._model.session is None
-        assert_same(quick, slow)
-
-
 def test_the_first_row():
     model = kb.OnlineMKClassifier(KERNELS, kb.BPAS(8))
     with pytest.raises(kb.errors.InputError, match="classes="):
@@ -248,15 +180,14 @@ def test_the_first_row():
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "error"),
+    ("x", "y", "error", "scaling"),
     [
-        (X[0, :3], 1, "3 features"),
-        ([0.0, np.nan, 0.0, 0.0], 1, "finite"),
-        ([0.0, np.inf, 0.0, 0.0], 1, "finite"),
-        (X[0], "seven", "label 'seven'"),
+        (X[0, :3], 1, "3 features", "moments"),
+        ([0.0, np.nan, 0.0, 0.0], 1, "finite", None),
+        ([0.0, np.inf, 0.0, 0.0], 1, "finite", "moments"),
+        (X[0], "seven", "label 'seven'", None),
     ],
 )
-@pytest.mark.parametrize("scaling", ["moments", None])
 def test_a_bad_row_changes_nothing(x, y, error, scaling):
     model, other = both(kb.BPAS(8), TWO, scaling=scaling)
     model.learn_one(X[10], TWO[10])
@@ -272,9 +203,7 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
 
 
 @pytest.mark.parametrize(
-    ("journal", "choices"),
-    [(0, {}), (1, ASKS), (7, {}), (7, ASKS), (256, ASKS)],
-    ids=str,
+    ("journal", "choices"), [(0, {}), (1, ASKS), (7, {}), (256, ASKS)], ids=str
 )
 def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
     """Whenever it comes: the rows since the last copy are learned again."""
@@ -440,16 +369,21 @@ def assert_equal(one, other):
         np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
+CHOICES = [{}, *WAYS]
+
+
 @pytest.mark.thinned
-@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
-@pytest.mark.parametrize("learner", [*LEARNERS, None], ids=str)
-@pytest.mark.parametrize("choices", [{}, *WAYS[1:], {"threshold": "f1"}], ids=str)
-@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize(
+    ("learner", "y", "choices", "together"),
+    [
+        *pairwise([*LEARNERS, None], ["two", "many"], [*CHOICES, {"threshold": "f1"}], [0, 1]),
+        *pairwise(OF_NUMBERS, ["numbers"], CHOICES, [0, 1]),
+    ],
+    ids=str,
+)
 def test_few_rows_are_a_block(learner, y, choices, together):
     """Chunks of every length, with and without labels; rows and larger chunks between."""
-    numbers = y is SCORE
-    if numbers and (learner not in [*LEARNERS[7:9], None] or "threshold" in choices):
-        return  # of classes only
+    numbers, y = y == "numbers", LABELS[y]
     if "threshold" in choices and y is MANY:
         choices = {"class_weight": {0: 2.0, 1: 0.5, 2: 1.0}}
     models = both(learner, y, **choices)
@@ -480,8 +414,9 @@ def test_few_rows_are_a_block(learner, y, choices, together):
     assert models[1]._model.session is None or turn > 3
 
 
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize(("at", "journal"), [(0, 0), (6, 1), (1, 7), (6, 256)])
+@pytest.mark.parametrize(
+    ("at", "journal", "together"), [(0, 0, True), (6, 1, False), (1, 7, True), (6, 256, True)]
+)
 def test_few_rows_are_learned_all_or_none(journal, at, together, monkeypatch):
     """One of them overflows; whose number is in the error; the rest goes on as without them."""
     monkeypatch.setattr(sessions, "JOURNAL", journal)
@@ -530,9 +465,6 @@ def test_a_row_that_makes_a_deviation_leap_is_named(most):
                     model.learn(wrong[rows], TWO[rows])
                 at += n
         assert (model._model.session is not None) == (most > 0)
-
-
-def test_a_leap_is_said_of_one_row_too():
     model, _ = both(kb.BPAS(8), TWO, scaling="moments")
     model.learn_one(X[10], TWO[10])
     with pytest.warns(kb.errors.KernbrookWarning, match=LEAP.replace("row 2", "row 0")):

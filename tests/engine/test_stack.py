@@ -7,7 +7,6 @@ from driving import says
 from inside import progress_of
 from naive import combiners, regression, stack
 from naive.weights import relative
-from scipy.optimize import minimize
 
 import kernbrook as kb
 from kernbrook.combiners.stack import split
@@ -112,38 +111,6 @@ def test_equality_of_ridge_regression():
     best = np.linalg.solve(X.T @ X + 5.0 * np.eye(3), X.T @ target)
     least = ((target - X @ best) ** 2).sum() + 5.0 * best @ best
     np.testing.assert_allclose(((target - p) ** 2 / (1 + reach)).sum(), least, rtol=1e-9)
-
-
-@pytest.mark.parametrize("C", [2, 4])
-def test_regret_of_newton_steps(C):
-    """The bound of the docstring, against the best coefficients in hindsight and against none."""
-    twin, rng = stack.Classes(3, 5.0), np.random.default_rng(0)
-    held = twin.A.copy()
-    for _ in range(400):
-        scores = rng.normal(size=(3, 1 if C == 2 else C))
-        says = scores[0] - 0.7 * scores[2] + 0.5 * rng.normal(size=scores.shape[1])
-        twin.learn(
-            np.sign(scores).mean(axis=0), scores, int(says[0] > 0 if C == 2 else says.argmax())
-        )
-    x, v, slope, curvature, reach = (np.array(column) for column in zip(*twin.told, strict=True))
-
-    def losses(v):
-        return np.log1p(np.exp(-2 * (x[:, 0] + (v * x).sum(axis=-1))))
-
-    best = minimize(lambda u: losses(u).sum() + 0.5 * u @ held @ u, np.zeros(4)).x
-    for u in (best, np.zeros(4), -best):
-        off = ((u - v) * x).sum(axis=1)
-        ends = np.abs(x[:, 0] + np.stack([(v * x).sum(axis=1), x @ u])).max(axis=0)
-        least = 1 / np.cosh(ends) ** 2  # curvature falls with the size of the margin
-        distance = (u - twin.v) @ twin.A @ (u - twin.v)
-        steps = u @ held @ u + (slope**2 * reach).sum()
-        np.testing.assert_allclose(
-            -2 * (slope * off).sum() - (curvature * off**2).sum(), steps - distance
-        )
-        bound = 0.5 * (steps + ((curvature - least) * off**2).sum())
-        assert losses(v).sum() - losses(u).sum() <= bound
-    assert losses(v).sum() < losses(np.zeros(4)).sum()  # and the bound says something
-    assert losses(v).sum() - losses(best).sum() < 0.2 * losses(best).sum()
 
 
 def test_it_adds_up_what_no_expert_knows_alone():

@@ -3,19 +3,12 @@
 from math import comb
 
 import numpy as np
-import plain
 import pytest
-from driving import seed_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import pool_of, progress_of, theta_of
-from naive import combiners as naive_combiners
-from naive import draws, rounds, subsets
+from naive import draws, subsets
 from scipy.stats import chi2
 
-import kernbrook as kb
-from kernbrook.engine.blocks import rows_of
-from kernbrook.errors import InputError
 from kernbrook.numerics.draws import uniform
 from kernbrook.selection.subsets import binomial, draw_subset
 
@@ -83,33 +76,6 @@ def test_the_number_of_subsets():
 # -- the collections ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("P", "K"), [(1, 1), (6, 1), (6, 5), (6, 6), (17, 2), (17, 9), (17, 15)])
-def test_every_expert_is_in_equally_many_subsets(P, K):
-    """Remark 1: in J distinct ones; of all subsets J = K C(P, K) / P, of the bins 2 K."""
-    for round_ in range(20):
-        collection = subsets.collection(P, K, 7, round_)
-        counts = np.bincount(np.concatenate(collection).astype(int), minlength=P)
-        few = comb(P, K) <= 2 * P
-        assert len(collection) == (comb(P, K) if few else 2 * P)
-        assert set(counts) == {K * comb(P, K) // P if few else 2 * K}
-        assert all(len(set(subset)) == len(subset) for subset in collection)
-
-
-def test_the_bins_are_drawn_uniformly():
-    """Any of the 2 P bins holds any expert with chance K / P, and pairs of experts as by chance."""
-    P, K, n = 6, 3, 3000
-    together = np.zeros((P, 2 * P))
-    pairs = 0
-    for round_ in range(n):
-        for b, members in enumerate(subsets.collection(P, K, 3, round_)):
-            together[members, b] += 1
-            pairs += len(members) * (len(members) - 1) / 2
-    expected = n * K / P
-    np.testing.assert_allclose(together, expected, atol=5 * np.sqrt(n * K / P * (1 - K / P)))
-    # Balls are independent: a bin holds two given experts with chance (K / P)^2.
-    assert pairs / n == pytest.approx(2 * P * comb(P, 2) * (K / P) ** 2, rel=0.02)
-
-
 # -- the distribution --------------------------------------------------------------------------
 
 
@@ -162,122 +128,3 @@ def test_draws_are_those_of_the_round_alone():
     np.testing.assert_array_equal(first, again)
     assert any((drawn(weights, 0.8, 4, r) != first[r]).any() for r in range(50))
     assert uniform(3, 5, subsets.SUBSET * 2**20) == draws.uniform(3, 5, subsets.SUBSET * 2**20)
-
-
-# -- in the machine ----------------------------------------------------------------------------
-
-POOL = [kb.Gaussian(sigma=s) for s in (0.3, 1.0, 3.0, 10.0, 0.5, 2.0)]
-
-
-def waves(n=150, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2))
-    return X, np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
-
-
-def model_of(ratio=0.8, seed=0, **others):
-    learner = kb.GradientDescent(0.3, "constant", features=kb.RandomFeatures(8))
-    selection = kb.AdaptiveSelection(ratio)
-    others = {"combiner": kb.EXP(2.0)} | others
-    return plain.regressor(POOL, learner, selection=selection, random_state=seed, **others)
-
-
-def test_the_first_prediction_is_of_all_and_the_next_of_the_subset():
-    X, y = waves(60)
-    model = model_of()
-    sizes = []
-    for t in range(len(y)):
-        used = np.ones(6, bool) if t == 0 else progress_of(model).used.copy()
-        sizes.append(used.sum())
-        if t > 0:
-            outputs = np.array([
-                view @ theta
-                for view, theta in zip(
-                    pool_of(model).blocks(rows_of(model._model, X[t : t + 1])),
-                    theta_of(model).reshape(6, -1), strict=True,
-                )
-            ])[:, 0]  # fmt: skip
-            weights = model.expert_weights_ * used
-            expected = weights @ outputs / weights.sum()
-            assert model.predict(X[t : t + 1])[0] == pytest.approx(expected, rel=1e-12)
-            assert model.learn(X[t : t + 1], y[t : t + 1])[0][0] == pytest.approx(
-                expected, rel=1e-12
-            )
-        else:
-            model.learn(X[:1], y[:1])
-    assert sizes[0] == 6
-    assert len(set(sizes)) > 2
-
-
-def test_a_ratio_near_1_follows_the_leader():
-    """K = 1: one expert, drawn by its weight; where losses count for much, the best one."""
-    X, y = waves(80)
-    model = model_of(0.999, combiner=kb.EXP(1e9))
-    model.learn(X[:1], y[:1])
-    assert progress_of(model).used.all()  # all predicted 0: their losses are equal
-    for t in range(1, len(y)):
-        model.learn(X[t : t + 1], y[t : t + 1])
-        used = progress_of(model).used
-        assert used.sum() == 1
-        assert model.expert_weights_[used] > 1 - 1e-6
-        assert model.expert_errors_[used] == model.expert_errors_.min()
-
-
-def test_a_round_without_a_label_draws_nothing():
-    X, y = waves(100)
-    model = model_of(labels=kb.Disagreement(1e-3, window=3))
-    skipped = 0
-    for t in range(len(y)):
-        before = progress_of(model).used.copy() if t else None
-        if not model.learn(X[t : t + 1], y[t : t + 1])[1][0]:
-            np.testing.assert_array_equal(progress_of(model).used, before)
-            skipped += 1
-    assert skipped > 20
-
-
-def test_classes_against_the_twin():
-    """Perceptrons vote, in the subset that was drawn after the last mistake or success."""
-    from naive import budget
-    from naive import kernels as naive_kernels
-
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(120, 3))
-    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=120) > 0).astype(int)
-    gammas = (0.01, 0.05, 0.1, 0.5, 1.0, 3.0, 5.0)
-    experts = [
-        rounds.Binary(i, naive_kernels.gaussian(g), X, budget.rbp, tie="margin")
-        for i, g in enumerate(gammas)
-    ]
-    seed = seed_of(2)
-    combiner = naive_combiners.Hedge(7, 0.9)
-    expected = rounds.run(y, experts, combiner, "mistakes", ratio=0.5, seed=seed)
-    for size in (1, 50, 120):
-        model = plain.classifier(
-            [kb.Gaussian(gamma=g) for g in gammas], kb.Perceptron(), kb.Hedge(0.9),
-            kb.AdaptiveSelection(0.5), random_state=2,
-        )  # fmt: skip
-        said = [
-            model.learn(X[a : a + size], y[a : a + size], classes=[0, 1])[0]
-            for a in range(0, 120, size)
-        ]
-        np.testing.assert_array_equal(np.concatenate(said), expected.predictions)
-        np.testing.assert_array_equal(progress_of(model).used, expected.used)
-        np.testing.assert_allclose(model.kernel_weights_, expected.weights, rtol=1e-9)
-        assert model.n_support_active_ == sum(
-            len(expert.expert.rows)
-            for expert, there in zip(experts, expected.used, strict=True)
-            if there
-        )
-
-
-def test_one_expert():
-    X, y = waves(30)
-    alone = plain.regressor(POOL[:1], selection=kb.AdaptiveSelection(), random_state=0)
-    usual = plain.regressor(POOL[:1], random_state=0)
-    np.testing.assert_array_equal(alone.learn(X, y)[0], usual.learn(X, y)[0])
-
-
-@pytest.mark.parametrize("ratio", [1.0, -0.1, np.nan, None, "0.8"])
-def test_wrong_ratios(ratio):
-    with pytest.raises(InputError, match=r"AdaptiveSelection: ratio must be a number in \[0, 1\)"):
-        model_of(ratio).fit(*waves(10))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import is_regressor
 
 import kernbrook as kb
 from kernbrook.learners import BoostedTrees, Cells
@@ -29,8 +30,13 @@ REGRESSORS = {
 }
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [
+        *((("steps", "steps, EXP")[i % 2], weights) for i, weights in enumerate(WEIGHTS)),
+        *(("default", "lognormal"), ("steps on a kernel", "half of 9")),
+    ],
+)
 def test_mixed_weights(name, weights):
     """Nothing diverges, and it is nearly as good as without weights, at each horizon."""
     usual, weighed = (REGRESSORS[name]() for _ in "ab")
@@ -108,3 +114,61 @@ def test_a_great_weight_goes_all_the_way_and_not_past_it(schedule, loss):
         said.append(model.decision_function(X[:1] + 0.5)[0])
     assert said[0] <= said[1] <= said[2]
     assert said[2] <= {"squared": 1.0, "hinge": 1.5, "logistic": 8.0}[loss]
+
+
+# -- a row of weight 0 is a row without a label --------------------------------------------------
+
+FEW = slice(120)
+THREE = np.digitize(Y[FEW], [-1.0, 1.0])
+NOTHING = np.arange(120) % 3 == 1
+
+
+def held(model, labels, weights=None):
+    """All that is learned of the rows, but how many labels were looked at."""
+    if weights is None:
+        labels = np.where(NOTHING, None, labels)
+    named = {} if is_regressor(model) else {"classes": np.unique(labels[~NOTHING].astype(int))}
+    model.learn(X[FEW], labels, sample_weight=weights, **named)
+    found = dict(model.state())
+    found["progress.counters"] = found["progress.counters"][[0, 1, 2, 5]]
+    return found
+
+
+def classifier(learner, **choices):
+    return lambda: kb.OnlineMKClassifier([WIDE], learner, random_state=0, **choices)
+
+
+@pytest.mark.parametrize(
+    ("make", "labels"),
+    [
+        (classifier(kb.SparsePA(), scaling=None), SIDES[FEW]),
+        (classifier(kb.GradientDescent(0.5, features=None)), THREE),
+        (classifier(kb.Pegasos(), selection=kb.Selection("drawn", "drawn")), THREE),
+        (classifier([kb.BPAS(9), kb.LastLabel()], combiner=kb.Stack()), SIDES[FEW]),
+        (classifier(None), THREE),
+        (REGRESSORS["default"], Y[FEW]),
+    ],
+)
+def test_a_row_of_weight_0_is_left_out(make, labels):
+    """Here and there in a chunk, whatever its label says."""
+    without, weightless = held(make(), labels), held(make(), labels, np.where(NOTHING, 0.0, 1.0))
+    assert without.keys() == weightless.keys()
+    for name, array in without.items():
+        assert np.array_equal(array, weightless[name], equal_nan=True), name
+
+
+def test_row_by_row():
+    both = [classifier(kb.BPAS(9))() for _ in "ab"]
+    for model in both:
+        model.partial_fit(X[:2], [0, 1])
+    for x, label, nothing in zip(X[2:120], SIDES[2:120], NOTHING[2:], strict=True):
+        both[0].learn_one(x, label, sample_weight=0.0 if nothing else 1.0)
+        both[1].learn_one(x, None if nothing else label)
+    np.testing.assert_array_equal(both[0].predict_proba(X), both[1].predict_proba(X))
+
+
+def test_a_class_of_weight_0_is_never_said_and_is_probable_as_it_is():
+    weighed = classifier(kb.BPAS(9), class_weight={0: 0, 1: 1, 2: 1})()
+    assert 0 not in weighed.learn(X[FEW], THREE, classes=[0, 1, 2])[0][1:]
+    assert 0 not in weighed.predict(X)
+    assert weighed.predict_proba(X)[:, 0].mean() > 0.1

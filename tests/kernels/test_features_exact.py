@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from naive import features as naive
 
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.features.pools import draw
-from kernbrook.gram.rows import DenseRows, SparseRows
+from kernbrook.gram.rows import DenseRows
 
 rng = np.random.default_rng(1)
 X = rng.normal(size=(25, 4))
@@ -19,13 +18,13 @@ X[3] = 0.0
 POLYNOMIALS = [
     kb.Linear(),
     kb.Polynomial(1, offset=2.5),
-    *(kb.Polynomial(degree) for degree in (1, 2, 3, 5)),
-    *(kb.Polynomial(degree, offset=0.7) for degree in (2, 3, 4)),
+    *(kb.Polynomial(degree) for degree in (2, 5)),
+    *(kb.Polynomial(degree, offset=0.7) for degree in (2, 4)),
 ]
 
 
-def features(kernel, recipe, points=X, seed=0, storage=DenseRows.of):
-    return draw(kernel, recipe, points.shape[1], seed).transform(storage(points))
+def features(kernel, recipe, points=X):
+    return draw(kernel, recipe, points.shape[1], 0).transform(DenseRows.of(points))
 
 
 @pytest.mark.parametrize("kernel", POLYNOMIALS, ids=str)
@@ -67,10 +66,8 @@ NYSTROEM = [
 
 
 @pytest.mark.parametrize("kernel", NYSTROEM, ids=str)
-@pytest.mark.parametrize("storage", [DenseRows.of, lambda A: SparseRows.of(sp.csr_matrix(A))])
-def test_nystroem_is_exact_on_its_landmarks(kernel, storage):
-    landmarks = X[:12]
-    Z = features(kernel, kb.Nystroem(landmarks=landmarks), X, 0, storage)
+def test_nystroem_is_exact_on_its_landmarks(kernel):
+    Z = features(kernel, kb.Nystroem(landmarks=X[:12]))
     exact = kernel(X, X)
     # Where one of the two is a landmark.
     np.testing.assert_allclose((Z @ Z.T)[:12], exact[:12], rtol=0, atol=1e-10)

@@ -26,7 +26,7 @@ def assert_good(angles, tolerance=2.3e-16):
     np.testing.assert_allclose(cosines, [math.cos(x) for x in angles], rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-8, 1e-3, 1, 10, 1e3, 1e6, 1e9, LARGEST])
+@pytest.mark.parametrize("size", [1e-300, 1e-8, 1, 1e6, LARGEST])
 def test_over_their_range(size):
     rng = np.random.default_rng(0)
     assert_good(rng.uniform(-size, size, 20_000))
@@ -56,7 +56,7 @@ def test_any_angle(x):
     assert_good([x])
 
 
-@pytest.mark.parametrize("beyond", [[3, 50, 99, 100], [70], [100]])
+@pytest.mark.parametrize("beyond", [[3, 50, 99, 100], [70]])
 def test_beyond_the_largest(beyond):
     """The library's own values, in the middle of others, which stay as they are."""
     rng = np.random.default_rng(2)

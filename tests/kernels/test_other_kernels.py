@@ -1,10 +1,6 @@
 """Kernels of other people: by NumPy alone, or with compiled values; and what the checks find."""
 
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import hard_streams
@@ -179,46 +175,6 @@ def test_types_from_outside():
         assert not from_outside(typeof(inside))
     for outside in (QuickStep(), (CauchyStep(), QuickStep()), ((1, (QuickStep(),)),), Record(())):
         assert from_outside(typeof(outside))
-
-
-PROGRAM = """
-import kernbrook as kb
-X = [[0.0, 1.0], [2.0, 0.5], [1.0, 1.0]]
-def features(kernel):
-    return kb.KernelFeatures(kernel, kb.Nystroem(landmarks=X[:2])).fit_transform(X)
-"""
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_the_cache_on_disk_serves_who_cannot_import_them(tmp_path):
-    """And nothing that was compiled for them is in it."""
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "their_kernel.py").write_text(Path(__file__).read_text())
-    cache = tmp_path / "cache"
-
-    def run(program, *folders):
-        support = str(Path(hard_streams.__file__).parent)
-        paths = [str(Path(kb.__file__).parents[1]), support, *folders]
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM + program],
-            env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(paths)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert not any(b"QuickStep" in path.read_bytes() for path in cache.rglob("*.nb[ic]"))
-        return done.stdout
-
-    report = (
-        "from kernbrook.compiler.links import _filling; "
-        "from kernbrook.numerics.values import fill; f = _filling(fill, True); "
-        "print(sum(f.stats.cache_hits.values()), len(f.signatures))"
-    )
-    theirs = "import their_kernel; features(their_kernel.Quick(2.0)); "
-    folder = str(tmp_path / "theirs")
-    run("features(kb.Gaussian(sigma=1)); " + theirs, folder)
-    assert run("features(kb.Gaussian(sigma=1)); " + report).split() == ["1", "1"]
-    assert run(theirs + "features(kb.Gaussian(sigma=1)); " + report, folder).split() == ["1", "1"]
 
 
 # -- what the checks find ---------------------------------------------------------------------

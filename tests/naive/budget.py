@@ -7,14 +7,12 @@ descent, algorithm 1. BPA-S: Wang, Vucetic (2010), Online passive-aggressive alg
 budget, section 3.1. Their combination: Lu, Hoi, Sahoo, Zhao (2015), and Hoi et al. (2013).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from . import draws
 from .kernels import Values
-from .omkc import errs, sign, zero_or
-from .weights import relative, weighed
+from .omkc import errs
+from .weights import weighed
 
 ADMISSION, REMOVAL = 2, 3
 SMALLEST_DIAGONAL = 1e-12
@@ -223,67 +221,3 @@ def sparse_pa(expert, t, f, y, weight, seed, step=0.1, cap=1.0, divisor=3.0, uni
         return
     slot, between = least_loss_of_norm(expert, t, square)
     expert.replace(slot, t, expert.alphas[slot] * (between / square) + tau * y)
-
-
-class Result(NamedTuple):
-    predictions: np.ndarray  # (T,) +1 or -1
-    experts: list  # of Expert
-    log_weights: np.ndarray  # (m,) the greatest 0
-    mistakes: np.ndarray  # (m,) of each expert, by its own rule
-    used: np.ndarray  # (m,) bool, who took part in the last vote
-
-
-def run(
-    X,
-    y,
-    kernels,
-    step,
-    budget,
-    tie="label",
-    discount=0.99,
-    loss="mistakes",
-    cap=None,
-    smoothing=0.01,
-    update="all",
-    vote="all",
-    seed=0,
-    importance=None,
-):
-    """One expert a kernel; `step(expert, t, f, y, weight, seed)` is one of the above.
-
-    tie : how the expert counts its mistakes; "label" where it has no such parameter
-    discount : 1 is Uniform
-    """
-    T, m = len(y), len(kernels)
-    importance = relative(importance, T)
-    experts = [Expert(i, kernel, X, budget) for i, kernel in enumerate(kernels)]
-    log_weights, mistakes = np.zeros(m), np.zeros(m)
-    predictions, used = np.zeros(T), np.ones(m, dtype=bool)
-    for t in range(T):
-        q = np.exp(log_weights)
-        p = (1 - smoothing) * q + smoothing / m
-        updated, used = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
-        for i in range(m):
-            if update == "drawn":
-                updated[i] = draws.bernoulli(seed, t, draws.UPDATE, i, p[i])
-            if vote == "drawn" and update == "drawn":
-                used[i] = updated[i]
-            elif vote == "drawn":
-                used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
-        terms = [expert.terms(t) for expert in experts]
-        f = [zero_or(mine) for mine in terms]
-        votes = [sign(f_i) for f_i in f] if loss == "mistakes" else f
-        sizes = np.ones(m) if loss == "mistakes" else [np.abs(mine).sum() for mine in terms]
-        total = sum(q[i] * votes[i] for i in range(m) if used[i])
-        size = sum(q[i] * sizes[i] for i in range(m) if used[i])
-        predictions[t] = sign(0.0 if abs(total) <= 1e-12 * size else total)
-        for i, expert in enumerate(experts):
-            wrong = importance[t] * errs(f[i], y[t], tie)
-            mistakes[i] += wrong
-            suffered = wrong if loss == "mistakes" else importance[t] * max(0.0, 1 - y[t] * f[i])
-            if loss == "hinge" or updated[i]:
-                log_weights[i] += np.log(discount) * min(suffered, cap or np.inf)
-            if updated[i] and importance[t] > 0:
-                step(expert, t, f[i], y[t], importance[t], seed)
-        log_weights -= log_weights.max()
-    return Result(predictions, experts, log_weights, mistakes, used)

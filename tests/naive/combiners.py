@@ -5,10 +5,6 @@ In extended precision where numpy has it, so that what is compared is the other'
 
 import numpy as np
 
-from . import draws
-from .kernels import Values
-from .omkc import Result, errs, score_of, sign, zero_or
-
 EXACT = np.longdouble
 
 
@@ -74,40 +70,3 @@ def run(combiner, losses):
         combiner.learn(loss)
         rows.append(combiner.weights())
     return np.array(rows, dtype=float)
-
-
-def machine(
-    X, y, kernels, combiner, loss="mistakes", smoothing=0.01, update="all", vote="all", seed=0
-):
-    """Perceptrons under any combiner that counts all experts' losses: y in {+1, -1}, tie "label".
-
-    The draws and votes are those of `omkc`; on "hinge", scores are added where it adds signs.
-    """
-    T, m = len(y), len(kernels)
-    values = [Values(kernel, X) for kernel in kernels]
-    coefficients, mistakes = np.zeros((T, m)), np.zeros(m)
-    predictions, votes = np.zeros(T), np.zeros(T)
-    for t in range(T):
-        w = np.asarray(combiner.weights(), dtype=float)
-        q = w / w.max()
-        p = (1 - smoothing) * q + smoothing / m
-        updated, used = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
-        for i in range(m):
-            if update == "drawn":
-                updated[i] = draws.bernoulli(seed, t, draws.UPDATE, i, p[i])
-            if vote == "drawn" and update == "drawn":
-                used[i] = updated[i]
-            elif vote == "drawn":
-                used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
-        f = np.array([score_of(values[i], coefficients[:, i], t) for i in range(m)])
-        weights = np.where(used, q, 0.0)
-        said = np.array([sign(f_i) for f_i in f]) if loss == "mistakes" else f
-        votes[t] = zero_or(weights * said) / weights.sum() if weights.any() else 0.0
-        predictions[t] = sign(votes[t])
-        wrong = np.array([errs(f_i, y[t], "label") for f_i in f])
-        mistakes += wrong
-        coefficients[t] = np.where(wrong & updated, y[t], 0.0)
-        combiner.learn(wrong.astype(float) if loss == "mistakes" else np.maximum(0, 1 - y[t] * f))
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(np.asarray(combiner.weights(), dtype=float))
-    return Result(predictions, votes, coefficients, log_weights, mistakes, used)

@@ -15,11 +15,10 @@ import numpy as np
 from . import draws, pegasos
 from .budget import ADMISSION, REMOVAL, SMALLEST_DIAGONAL, damage, greatest_phi
 from .kernels import Values
-from .om2 import group_weights
 from .omkc import zero_or
 from .passive_aggressive import pa_step
 from .projecting import IN_SPAN, solve
-from .weights import relative, weighed
+from .weights import weighed
 
 
 def winner(totals, sizes, order):
@@ -328,82 +327,14 @@ def pegasos_round(expert, seen, upkeeps, **settings):
     )
 
 
-class Result(NamedTuple):
-    predictions: np.ndarray  # (T,) numbers of classes
-    experts: list  # of Expert
-    log_weights: np.ndarray  # (m,) the greatest 0
-    mistakes: np.ndarray  # (m,) of each expert, by its own rule
-    used: np.ndarray  # (m,) bool, who took part in the last vote
-
-
-def run(
-    X,
-    y,
-    kernels,
-    C,
-    step,
-    budget=None,
-    tie="label",
-    discount=0.99,
-    loss="mistakes",
-    cap=None,
-    smoothing=0.01,
-    spread=True,
-    update="all",
-    vote="all",
-    weighted=True,
-    seed=0,
-    importance=None,
-    order=None,
-    make=Expert,
-):
-    """Hedge over one expert a kernel; labels 0 ... C - 1; `step(expert, seen)` is one of the above.
-
-    On "mistakes" an expert's weight goes to the class that it predicts, on "hinge" its scores are
-    added, each times the weight.
-
-    tie : how the expert counts its mistakes; "label" where it has no such parameter
-    discount : 1 is Uniform
-    order : the classes, those that win ties first
-    make : (number, kernel, X, C, budget) -> expert
-    """
-    T, m = len(y), len(kernels)
-    importance = relative(importance, T)
-    order = range(C) if order is None else order
-    experts = [make(i, kernel, X, C, budget) for i, kernel in enumerate(kernels)]
-    log_weights, mistakes = np.zeros(m), np.zeros(m)
-    predictions, used = np.zeros(T, dtype=int), np.ones(m, dtype=bool)
-    for t in range(T):
-        q = np.exp(log_weights)
-        p = (1 - smoothing) * q + smoothing / (m if spread else 1)
-        updated, used = np.ones(m, dtype=bool), np.ones(m, dtype=bool)
-        for i in range(m):
-            if update == "drawn":
-                updated[i] = draws.bernoulli(seed, t, draws.UPDATE, i, p[i])
-            if vote == "drawn" and update == "drawn":
-                used[i] = updated[i]
-            elif vote == "drawn":
-                used[i] = draws.bernoulli(seed, t, draws.VOTE, i, p[i])
-        votes, behind, everything = np.zeros(C), np.zeros(C), []
-        for i, expert in enumerate(experts):
-            scores, sizes, seen = see(expert.terms(t), y[t], order, t, importance[t], seed)
-            everything.append(seen)
-            if loss == "mistakes":
-                scores = sizes = np.eye(C)[winner(scores, sizes, order)]
-            if used[i]:
-                votes += (q[i] if weighted else 1.0) * scores
-                behind += (q[i] if weighted else 1.0) * sizes
-        predictions[t] = winner(votes, behind, order)
-        for i, (expert, seen) in enumerate(zip(experts, everything, strict=True)):
-            wrong = importance[t] * seen.errs(tie)
-            mistakes[i] += wrong
-            suffered = wrong if loss == "mistakes" else importance[t] * max(0.0, 1 - seen.margin)
-            if loss == "hinge" or updated[i]:
-                log_weights[i] += np.log(discount) * min(suffered, np.inf if cap is None else cap)
-            if updated[i] and importance[t] > 0:
-                step(expert, seen)
-        log_weights -= log_weights.max()
-    return Result(predictions, experts, log_weights, mistakes, used)
+def alone(X, y, kernel, C):
+    """A perceptron of one kernel: predictions, and the expert."""
+    expert, predictions = Expert(0, kernel, X, C), np.zeros(len(y), dtype=int)
+    for t in range(len(y)):
+        scores, sizes, seen = see(expert.terms(t), y[t], range(C), t)
+        predictions[t] = winner(scores, sizes, range(C))
+        perceptron(expert, seen)
+    return predictions, expert
 
 
 def best_of_prefix(X, y, kernels, C, rounds):
@@ -411,27 +342,8 @@ def best_of_prefix(X, y, kernels, C, rounds):
 
     Returns predictions, the chosen kernel and its expert.
     """
-    runs = [run(X, y, [kernel], C, perceptron) for kernel in kernels]
-    made = np.array([[row in r.experts[0].rows for row in range(len(y))] for r in runs])
+    runs = [alone(X, y, kernel, C) for kernel in kernels]
+    made = np.array([[row in expert.rows for row in range(len(y))] for _, expert in runs])
     best = [int(np.argmin(made[:, : min(t, rounds)].sum(axis=1))) for t in range(len(y) + 1)]
-    predictions = [runs[best[t]].predictions[t] for t in range(len(y))]
-    return np.array(predictions), best[-1], runs[best[-1]].experts[0]
-
-
-def om2(X, y, kernels, C, q, importance=None, order=None):
-    """Jie et al. (2010), algorithm 1: predictions and (T, C) coefficients, which kernels share."""
-    T = len(y)
-    importance = relative(importance, T)
-    order = range(C) if order is None else order
-    coefficients, predictions = np.zeros((T, C)), np.zeros(T, dtype=int)
-    grams = [np.array([kernel(X, x) for x in X]) for kernel in kernels]
-    for t in range(T):
-        past = coefficients[:t]
-        squares = [np.sum(past * (K[:t, :t] @ past)) for K in grams]
-        weights = group_weights(np.maximum(squares, 0), q)
-        terms = [w * past * K[t, :t, None] for w, K in zip(weights, grams, strict=True)]
-        scores, sizes, seen = see(np.concatenate(terms), y[t], order)
-        predictions[t] = winner(scores, sizes, order)
-        if seen.margin <= 1:
-            coefficients[t, [seen.y, seen.r]] = importance[t], -importance[t]
-    return predictions, coefficients
+    predictions = [runs[best[t]][0][t] for t in range(len(y))]
+    return np.array(predictions), best[-1], runs[best[-1]][1]

@@ -1,12 +1,13 @@
-"""OM-2, one example at a time.
+"""OM-2, one example at a time, with every norm from scratch; it may ask for labels.
 
 Jie, Orabona, Fornoni, Caputo, Cesa-Bianchi (2010), OM-2: an online multi-class multi-kernel
-learning algorithm, algorithm 1, for two classes.
+learning algorithm, algorithm 1.
 """
 
 import numpy as np
 
-from .omkc import sign
+from . import multiclass, policies
+from .omkc import zero_or
 from .weights import relative
 
 
@@ -19,20 +20,39 @@ def group_weights(squared_norms, q):
     return (norms / whole) ** (q - 2) / q
 
 
-def om2(X, y, kernels, q, importance=None):
-    """Predictions, decisions and coefficients; norms from scratch in every round."""
-    T = len(y)
+def om2(X, y, kernels, C, q, policy=policies.everything, seed=0, importance=None):
+    """Predictions, asked and (T, C) coefficients, which kernels share.
+
+    Two classes share one score, half of the margin between them.
+    """
+    T, m, half = len(y), len(kernels), C == 2
     importance = relative(importance, T)
-    coefficients, decisions = np.zeros(T), np.zeros(T)
+    order = [1, 0] if half else range(C)
+    coefficients, predictions = np.zeros((T, C)), np.zeros(T, dtype=int)
+    asked, count, skipped = np.zeros(T, dtype=bool), 0, 0
     grams = [np.array([kernel(X, x) for x in X]) for kernel in kernels]
     for t in range(T):
-        terms = np.array([coefficients[:t] * K[t, :t] for K in grams])
-        squares = [coefficients[:t] @ K[:t, :t] @ coefficients[:t] for K in grams]
+        past = coefficients[:t]
+        squares = [np.sum(past * (K[:t, :t] @ past)) for K in grams]
+        if half:  # of the one score
+            squares = [square / 2 for square in squares]
         weights = group_weights(np.maximum(squares, 0), q)
-        total = weights @ terms.sum(axis=1)
-        size = weights @ np.abs(terms).sum(axis=1)
-        decisions[t] = 0.0 if abs(total) <= 1e-12 * size else total
-        # The margin between the two classes is 2 y sum_j w_j f_j(x).
-        if 2 * y[t] * decisions[t] <= 1:
-            coefficients[t] = importance[t] * y[t]
-    return np.array([sign(value) for value in decisions]), decisions, coefficients
+        own = [past * K[t, :t, None] for K in grams]
+        terms = np.concatenate([w * part for w, part in zip(weights, own, strict=True)])
+        scores, sizes, seen = multiclass.see(terms, y[t], order)
+        predictions[t] = multiclass.winner(scores, sizes, order)
+        outputs = [np.array([zero_or(column) for column in part.T]) for part in own]
+        if half:
+            outputs = [out[1:] for out in outputs]
+        known = policies.Known(
+            np.ones(m), weights, np.ones(m, dtype=bool), outputs, count, skipped, seed, t
+        )
+        if not (policy(known) or count == 0):
+            skipped += 1
+            continue
+        asked[t], count, skipped = True, count + 1, 0
+        if hasattr(policy, "note"):
+            policy.note(count, float(predictions[t] != y[t]))
+        if seen.margin <= 1:
+            coefficients[t, [seen.y, seen.r]] = importance[t], -importance[t]
+    return predictions, asked, coefficients

@@ -255,33 +255,6 @@ def merge(model, t, seed, wide=False, search=best_merge):
     model.remove(m)
 
 
-# What the greedy choices stand in for.
-
-
-def best_pair(kernel, points, alphas, wide=False):
-    """(m, n, h, degradation) of the least degradation over all pairs, alpha_m the lighter."""
-    squares = (alphas**2).sum(axis=1)
-    found = []
-    for i in range(len(points)):
-        for j in range(i):
-            m, n = (j, i) if squares[j] <= squares[i] else (i, j)
-            kappa = kernel(points[[n]], points[m])[0]
-            h, loss = best_merge(alphas[m], alphas[n], kappa, wide)
-            found.append((loss, m, n, h))
-    loss, m, n, h = min(found)
-    return m, n, h, loss
-
-
-def best_projection(kernel, points, alphas):
-    """(p, degradation) of the least degradation over all p, equation 17."""
-    found = []
-    for p, alpha in enumerate(alphas):
-        _, distance = shares(kernel, np.delete(points, p, axis=0), points[p])
-        found.append((float(alpha @ alpha) * distance, p))
-    loss, p = min(found)
-    return p, loss
-
-
 class Result(NamedTuple):
     predictions: np.ndarray  # (T,) of 0 ... C - 1
     losses: np.ndarray  # (T,) of w_t, before the round

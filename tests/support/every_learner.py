@@ -7,7 +7,7 @@ from driving import seed_of
 from naive import budget, multiclass, pegasos, projecting, regression, rounds
 from naive import features as naive_features
 from naive import kernels as naive_kernels
-from naive.passive_aggressive import pa_step
+from naive.passive_aggressive import passive_aggressive
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import kernbrook as kb
@@ -29,12 +29,6 @@ def kernels_of(learner):
     return (SHIFTING, TWINS[1:]) if getattr(learner, "features", None) is WAVES else (POOL, TWINS)
 
 
-def passive_aggressive(expert, t, f, y, weight, seed):
-    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
-    if loss > 0 and square > budget.SMALLEST_DIAGONAL:
-        expert.add(t, weight * y * pa_step("PA-I", 1.0, loss, square))
-
-
 def of_steps(binary, multi, slots=None, tie="label"):
     """Experts on kernel expansions: (number, kernel, X, C) -> expert."""
 
@@ -46,10 +40,14 @@ def of_steps(binary, multi, slots=None, tie="label"):
     return expert
 
 
-def of_pegasos(upkeep, slots):
+def of_pegasos(upkeep, slots, upkeeps=None, **parameters):
+    """upkeeps : of the pool's kernels, where they differ"""
+    upkeeps = [upkeep] * len(POOL) if upkeeps is None else upkeeps
+    parameters = {"regularization": 0.01, **parameters}
+
     def expert(number, kernel, X, C):
         own = multiclass.PegasosExpert(number, kernel, X, C, slots)
-        step = partial(multiclass.pegasos_round, upkeeps=[upkeep] * len(POOL), regularization=0.01)
+        step = partial(multiclass.pegasos_round, upkeeps=upkeeps, **parameters)
         return rounds.Multi(own, C, step, half=C == 2)
 
     return expert
@@ -59,10 +57,17 @@ def of_gradients(**parameters):
     return lambda number, kernel, X, C: regression.Expansion(X, kernel, C, **parameters)
 
 
-def of_features(kind, **parameters):
+def features_of(kernel, recipe, X, number=0):
+    """(T, d) features of the rows by the naive maps, from the frequencies that were drawn."""
+    if isinstance(kernel, kb.Polynomial):
+        return np.array([naive_features.monomials(kernel.degree, kernel.offset, x) for x in X])
+    V = draw(kernel, recipe, X.shape[1], seed_of(SEED), number).arrays()["frequencies"]
+    return np.array([naive_features.random_features(V, x, recipe.normalize) for x in X])
+
+
+def of_features(kind, recipe=WAVES, kernels=SHIFTING, **parameters):
     def expert(number, kernel, X, C):
-        V = draw(SHIFTING[number], WAVES, X.shape[1], seed_of(SEED), number).arrays()
-        Z = np.array([naive_features.random_features(V["frequencies"], x) for x in X])
+        Z = features_of(kernels[number], recipe, X, number)
         return regression.OnFeatures(Z, kind(Z.shape[1], C, **parameters))
 
     return expert
@@ -135,6 +140,7 @@ LEARNERS = {
         kb.Cells([kb.RandomBinning(6, [2, None], cells=99), kb.GrownPartitions(3, 30, 2, 5)]),
         None,
     ),
+    "hashed inputs": (kb.Cells(kb.HashedInputs(99)), None),  # likewise
     "boosted trees": (kb.BoostedTrees(3, 4, 40, work=90), None),  # likewise
     "group": (kb.Group([kb.BPAS(B), kb.Ridge(features=WAVES)], SHIFTING), None),
 }

@@ -1,8 +1,6 @@
 """The voted classifiers: what they learn, of what, and what they refuse."""
 
 import sys
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import hard_streams
 import numpy as np
@@ -16,9 +14,6 @@ from voted_problems import POLYNOMIALS, clouds, ionosphere, of_length_one
 
 import kernbrook as kb
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.kernels.base import Step
-from kernbrook.numerics.plan import SQUARED
-from kernbrook.numerics.values import fill
 from kernbrook.voted import edit_similarity
 
 GAUSSIANS = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)]
@@ -29,7 +24,7 @@ def small(**parameters):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("complexity", ["trace", "pdim", "local", "max", 2.0 ** np.arange(10)])
+@pytest.mark.parametrize("complexity", ["trace", "max", 2.0 ** np.arange(10)])
 def test_what_was_learned(complexity):
     X, y = ionosphere(150)
     model = kb.VotedKernelClassifier(
@@ -68,14 +63,6 @@ def test_what_was_learned(complexity):
     assert value == pytest.approx(model.objective_, rel=1e-9)
 
 
-def test_z_scores_and_the_default_kernels():
-    X, y = hard_streams.wdbc(300)
-    model = kb.VotedKernelClassifier(lam=1e-3, beta=1e-4).fit(hard_streams.scaled(X), y)
-    assert model.gap_ < 1e-6
-    assert model.score(hard_streams.scaled(X), y) > 0.97
-    assert model.n_support_stored_ < 60
-
-
 def test_a_price_too_high_leaves_nothing():
     X, y = clouds()
     model = small(beta=10).fit(X, y)
@@ -87,7 +74,7 @@ def test_a_price_too_high_leaves_nothing():
     assert model.dual_.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", ["iris", "wine"])
+@pytest.mark.parametrize("name", ["iris"])
 def test_many_classes_are_one_against_the_rest(name):
     X, y = hard_streams.of_scikit_learn(name, 120)
     model = small(lam=0.001).fit(X, y)
@@ -139,13 +126,6 @@ def test_unit_length_of_huge_and_tiny_rows():
     assert c.support_vectors_.has_sorted_indices
 
 
-def test_the_cache_changes_nothing():
-    X, y = clouds(200, 3)
-    a, b = small().fit(X, y), small(cache_size=0).fit(X, y)
-    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
-    np.testing.assert_array_equal(a.dual_, b.dual_)
-
-
 # -- kernels on anything ------------------------------------------------------------------------
 
 
@@ -164,49 +144,6 @@ def test_not_symmetric():
         model.decision_function(X), gram[:, model.support_] @ model.dual_coef_[:, 0], rtol=1e-9
     )
     assert (np.abs((model.dual_ * y) @ gram) <= model.penalties_ * (1 + 1e-9)).all()
-
-
-class InverseStep(NamedTuple):
-    """1 / (1 + parameter * source)."""
-
-
-@fill.of(InverseStep)
-def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    for j in range(lo, hi):
-        values[0, j] = 1.0 / (1.0 + parameter * source[j])
-    return True
-
-
-@dataclass(frozen=True)
-class Inverse(kb.kernels.Kernel):
-    """A Cauchy kernel from outside, of which only the compiled step works."""
-
-    gamma: float
-
-    def __call__(self, X, Z):
-        raise AssertionError("called")
-
-    def step(self):
-        return Step(InverseStep, SQUARED, self.gamma)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_compiled_steps_from_outside(form):
-    X, y = clouds(150, 3)
-    X = form(X)
-    theirs = small(kernels=[Inverse(0.5), kb.Mean([kb.Linear(), Inverse(2.0)])]).fit(X, y)
-    mean = kb.Mean([kb.Linear(), kb.Cauchy(gamma=2.0)])
-    ours = small(kernels=[kb.Cauchy(gamma=0.5), mean]).fit(X, y)
-    np.testing.assert_array_equal(theirs.support_, ours.support_)
-    np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), rtol=1e-9)
-
-
-def test_numbers_of_32_bits_are_learned_as_they_are():
-    X, y = clouds(100, 3)
-    X = X.astype(np.float32)
-    a, b = small().fit(X, y), small().fit(X.astype(np.float64), y)
-    np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
-    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
 def test_precomputed():
@@ -244,8 +181,7 @@ def color_names():
     return [names[i] for i in order], np.array(["red", "green", "blue"])[rgb[order].argmax(axis=1)]
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("form", [list, tuple, np.array, lambda X: np.array(X, dtype=object)])
+@pytest.mark.parametrize("form", [list, np.array])
 def test_strings(form):
     pytest.importorskip("rapidfuzz")
     names, strongest = color_names()
@@ -259,6 +195,8 @@ def test_strings(form):
     assert set(model.support_vectors_) <= set(names[:300])
     assert model.decision_function(test).shape == (150, 3)
     assert (model.gap_ < 1e-6).all()
+    with pytest.raises(InputError, match="edit_similarity: expected strings, got 2 at place 1"):
+        model.predict(["a", 2])
     with pytest.raises(InputError, match=r"kernel edit_similarity.* is not positive definite"):
         kb.VotedKernelClassifier(edit_similarity).fit(names, strongest)
 
@@ -277,38 +215,21 @@ def test_objects_of_any_kind():
     assert cross_val_score(model, np.array(sets, dtype=object), y, cv=3).mean() > 0.7
     with pytest.raises(InputError, match=r"X: expected what `fit` was given, a list of objects"):
         model.predict(np.ones((3, 2)))
-    with pytest.raises(InputError, match="unit_length: is for vectors"):
-        kb.VotedKernelClassifier(shared, unit_length=True).fit(sets, y)
-    with pytest.raises(InputError, match=r"kernel x\.z: takes vectors, but X is a list of obj"):
-        kb.VotedKernelClassifier(kb.Linear()).fit(sets, y)
-    with pytest.raises(InputError, match=r"<lambda>\(x, z\): expected an array of numbers: .*'a'"):
-        kb.VotedKernelClassifier(lambda A, B: [["a"] * 80] * 80).fit(sets, y)
-    with pytest.raises(NonFiniteError, match=r"NaN, expected sizes below 1e100$"):
-        kb.VotedKernelClassifier(lambda A, B: np.full((80, 80), np.nan)).fit(sets, y)
-    with pytest.raises(InputError, match=r"lists of 80 and 80 objects, got shape \(3,\)"):
-        kb.VotedKernelClassifier(lambda A, B: np.ones(3)).fit(sets, y)
-    with pytest.raises(InputError, match="X has 80 rows but y has 79"):
-        kb.VotedKernelClassifier(shared).fit(sets, y[1:])
+    for model, said in (
+        (kb.VotedKernelClassifier(shared, unit_length=True), "unit_length: is for vectors"),
+        (
+            kb.VotedKernelClassifier(kb.Linear()),
+            r"kernel x\.z: takes vectors, but X is a list of o",
+        ),
+        (kb.VotedKernelClassifier(lambda A, B: [["a"] * 80] * 80), "expected an array of numbers"),
+        (kb.VotedKernelClassifier(lambda A, B: np.full((80, 80), np.nan)), "NaN, expected sizes"),
+        (kb.VotedKernelClassifier(lambda A, B: np.ones(3)), r"80 and 80 objects, got shape \(3,\)"),
+    ):
+        with pytest.raises((InputError, NonFiniteError), match=said):
+            model.fit(sets, y)
     vectors = small().fit(*clouds())
     with pytest.raises(InputError, match="X: expected what `fit` was given, an array of numbers"):
         vectors.predict(["a", "b"])
-
-
-def test_what_is_no_string():
-    pytest.importorskip("rapidfuzz")
-    model = kb.VotedKernelClassifier(edit_similarity, "max").fit(["ab", "xyz"], [0, 1])
-    for X, words in (
-        ([], r"a list of objects, got \[\]"),
-        ("abc", "a list of objects, got 'abc'"),
-        ([1, 2], r"a list of objects, got \[1, 2\]"),
-        (["a", 2], "edit_similarity: expected strings, got 2 at place 1"),
-        (["a", None], "edit_similarity: expected strings, got None at place 1"),
-        ([b"a"], "edit_similarity: expected strings, got b'a' at place 0"),
-    ):
-        with pytest.raises(InputError, match=words):
-            model.predict(X)
-    with pytest.raises(InputError, match="edit_similarity: expected strings, got array"):
-        kb.VotedKernelClassifier(edit_similarity).fit(*clouds())
 
 
 def test_without_rapidfuzz(monkeypatch):
@@ -321,14 +242,9 @@ def test_without_rapidfuzz(monkeypatch):
 
 BAD = [
     ({"lam": 0, "beta": 0}, "lam=0, beta=0: .* would cost nothing"),
-    ({"lam": -1}, "lam must be a non-negative number, got -1"),
-    ({"beta": np.nan}, "beta must be a non-negative number, got nan"),
-    ({"tol": 0}, "tol must be a positive number"),
-    ({"unit_length": "no"}, "unit_length must be True or False, got 'no'"),
     ({"kernels": "precomputed"}, r"expected Precomputed\(matrix\), with row numbers of shape \(n"),
     ({"kernels": np.eye(3)}, r"an array of shape \(3, 3\); kernel values go in as Precomputed"),
     ({"kernels": [np.eye(3)]}, r"an array of shape \(3, 3\); kernel values go in as Precomputed"),
-    ({"cache_size": -1}, "cache_size must be a non-negative number"),
     ({"complexity": "size"}, "complexity: expected 'trace'"),
     ({"complexity": "local", "s": 2}, r"s must be a number in \(0, 1\], got 2"),
     ({"kernels": []}, "kernels: expected"),
@@ -341,19 +257,6 @@ def test_bad_parameters(parameters, words):
     X, y = clouds()
     with pytest.raises(InputError, match=words):
         small(**parameters).fit(X, y)
-
-
-def test_bad_data():
-    X, y = clouds()
-    with pytest.raises(InputError, match="y: expected two classes or more, found one class"):
-        small().fit(X, np.ones(60))
-    with pytest.raises(ValueError, match="NaN"):
-        small().fit(np.where(X > 1, np.nan, X), y)
-    with pytest.raises(InputError, match="X has 60 rows but y has 59 labels"):
-        small().fit(X, y[1:])
-    model = small().fit(X, y)
-    with pytest.raises(ValueError, match="X has 3 features, but VotedKernelClassifier"):
-        model.predict(X[:, :3])
 
 
 def test_overflow_is_named():
@@ -387,11 +290,3 @@ def test_a_fit_that_fails_leaves_nothing(model, tmp_path):
     assert not [name for name in vars(model) if name.endswith("_") or name == "_expansion"]
     kb.save(model, tmp_path / "model")
     assert repr(kb.load(tmp_path / "model")) == repr(model)
-
-
-def test_lengths_that_overflow():
-    """Whatever the kernel: squared lengths are kept with the support vectors."""
-    X, y = clouds()
-    for kernel in (kb.Laplacian(sigma=1.0), kb.Gaussian(sigma=1.0), kb.Linear()):
-        with pytest.raises(NonFiniteError, match="X: expected finite values of size below 1e154"):
-            kb.VotedKernelClassifier([kernel]).fit(X * 1e200, y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from naive import voted as naive
 from scipy.optimize import linprog
-from voted_problems import GAUSSIANS, POLYNOMIALS, PROBLEMS, clouds, columns_of, of_length_one
+from voted_problems import PROBLEMS, clouds, columns_of
 
 import kernbrook as kb
 from kernbrook.voted import Program, complexities, drafts, penalties, program
@@ -14,8 +14,7 @@ from kernbrook.voted.powers import add_powers
 NAMES = [name for name in PROBLEMS if "ionosphere" not in name]
 
 
-@pytest.mark.parametrize("count", [0, 1, 10, 11])
-@pytest.mark.parametrize("width", [1, 63, 64, 130])
+@pytest.mark.parametrize(("width", "count"), [(1, 10), (63, 1), (64, 11), (130, 0)])
 def test_sums_of_powers(width, count):
     rng = np.random.default_rng(width)
     source, rows = rng.normal(size=(20, width + 3)), rng.permutation(20)[:count]
@@ -57,7 +56,7 @@ def test_alike_rows_do_no_harm():
 
 @pytest.mark.thinned
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("lam", "beta"), [(0.01, 0.01), (1e-3, 0.0), (1e-6, 1e-6), (1.0, 10.0)])
+@pytest.mark.parametrize(("lam", "beta"), [(1e-3, 0.0), (1e-6, 1e-6)])
 def test_a_draft_changes_no_optimum(name, lam, beta, monkeypatch):
     (X, y), kernels = PROBLEMS[name][0](), PROBLEMS[name][1]
     columns = columns_of(kernels, X)
@@ -68,28 +67,6 @@ def test_a_draft_changes_no_optimum(name, lam, beta, monkeypatch):
     solution = Program(columns, y).solve(prices)
     assert solution.objective == pytest.approx(alone.objective, rel=2e-7)
     assert solution.gap <= 1e-7 * solution.objective
-
-
-@pytest.mark.parametrize("kernels", [POLYNOMIALS, GAUSSIANS])
-def test_the_draft_is_near(kernels, monkeypatch):
-    monkeypatch.setattr(drafts, "SMALL", 60)
-    X, y = clouds(400, 4)
-    columns = columns_of(kernels, of_length_one(X))
-    prices = penalties(complexities("trace", columns), 0.001, 0.001)
-    least = Program(columns, y).solve(prices)
-    found = drafts.draft(columns, y, prices)
-    objective = np.maximum(1 - found.alpha @ found.rows, 0).mean()
-    limits = 400 * np.repeat(prices, 400) / drafts.sizes_of(columns)
-    objective += np.abs(found.alpha) @ limits[found.held] / 400
-    assert least.objective <= objective <= least.objective * 1.02
-    assert found.u.mean() == pytest.approx(least.objective, rel=0.02)
-    row, example = found.basis(limits[found.held])
-    bound, between = np.flatnonzero(row), np.flatnonzero(example == 0)
-    assert 0 < len(bound) == len(between)
-    assert np.linalg.matrix_rank(found.rows[np.ix_(bound, between)]) == len(bound)
-    used = np.isin(found.held, least.columns)
-    assert used.sum() >= 0.9 * len(least.columns)
-    assert (row[used] != 0).mean() > 0.9
 
 
 def test_a_draft_needs_few_vertices(monkeypatch):

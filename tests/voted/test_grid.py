@@ -101,33 +101,12 @@ def test_one_kernel(data):
     assert model.objective_ == pytest.approx(alone.objective_)
 
 
-def test_many_classes():
-    X, y = hard_streams.of_scikit_learn("iris", 120)
-    model = grid(kernels=[kb.Gaussian(sigma=1)], unit_length=False, cv=3).fit(X, y)
-    assert model.score(X, y) > 0.95
-    assert 1 - model.errors_.mean(axis=1).min() > 0.9
-
-
-def test_strings():
-    pytest.importorskip("rapidfuzz")
-    from kernbrook.voted import edit_similarity
-
-    words = [a + b for a in ("black", "dark", "deep") for b in ("ened", "er", "en", "est")]
-    words += [a + b for a in ("white", "pale", "light") for b in ("ned", "r", "n", "st")]
-    y = np.repeat(["dark", "light"], 12)
-    model = kb.VotedKernelClassifierCV(edit_similarity, "max", [0.0], [0.1, 0.01], cv=3)
-    assert model.fit(words, y).errors_.mean(axis=1).min() < 0.3
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"lams": []}, r"lams: expected a sequence of numbers, got \[\]"),
         ({"betas": 0.1}, "betas: expected a sequence of numbers, got 0.1"),
-        ({"one_kernel": "no"}, "one_kernel must be True or False, got 'no'"),
         ({"lams": [0.0], "betas": [0.1, 0.0]}, "would cost nothing"),
         ({"betas": [-1.0]}, "beta: expected a finite number from 0"),
-        ({"tol": -1}, "tol"),
         ({"cv": [([0, 1], [2, 3])]}, "a training part of the cross-validation lacks"),
     ],
 )
@@ -141,7 +120,7 @@ def test_bad_grids(parameters, words):
 # -- the paper's protocol ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [5, 53, 160])
+@pytest.mark.parametrize("n", [5, 53])
 def test_folds(n):
     runs = paper_folds(n, 3)
     tests = [test for _, _, test in runs]

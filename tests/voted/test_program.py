@@ -111,8 +111,7 @@ def test_a_path_drops_idle_columns(monkeypatch):
     assert len(path._held) == len(path._rows) == path._model.getNumRow() <= 150
 
 
-@pytest.mark.parametrize("kernels", [BASES, GAUSSIANS])
-@pytest.mark.parametrize("memory", [0, 1e5])
+@pytest.mark.parametrize(("kernels", "memory"), [(BASES, 1e5), (GAUSSIANS, 0)])
 def test_memory_changes_nothing(kernels, memory, monkeypatch):
     from kernbrook.voted import kernel_columns as module
 

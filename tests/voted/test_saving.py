@@ -35,20 +35,15 @@ MATRIX = kb.Precomputed(np.tanh(X @ np.roll(X, 1, axis=1).T))
 ROWS = np.arange(70)[:, None]
 SPARSE = sp.csr_matrix(np.where(X > 0.5, X, 0.0))
 CASES = {
-    "dense": (single(), X, Y),
-    "default kernels": (single(None, unit_length=True), X, NAMES),
+    "own complexities": (single(complexity=np.array([1.0, 2.0, 3.0])), X, Y),
     "a frame": (single(), FRAME, NAMES),
-    "sparse": (single(), SPARSE, NAMES),
     "sparse, unit length": (single(unit_length=True), SPARSE, Y),
     "three classes": (single(), X, THREE),
     "nothing in use": (single(beta=10.0), X, Y),
-    "own complexities": (single(complexity=np.array([1.0, 2.0, 3.0])), X, Y),
     "a matrix": (single(MATRIX, complexity="max"), ROWS, Y),
-    "strings": (single(edit_similarity, complexity="max"), WORDS, SHADES),
     "strings in an array": (
         single(kb.Callable(edit_similarity, "edit"), complexity="max"), np.array(WORDS), SHADES
     ),
-    "grid": (grid(), FRAME, NAMES),
     "grid, three classes": (grid(unit_length=True), SPARSE, THREE),
     "grid, one kernel": (grid(one_kernel=True), X, Y),
     "grid of strings": (
@@ -167,24 +162,16 @@ EXPANSION = "expansion"
 WRONG = [
     (lambda m, t, d: m.pop("expansion") and None, "it has learned something, but has no state"),
     (lambda m, t, d: t.pop("dual_") * 0, "'dual_' is missing"),
-    (lambda m, t, d: t.pop("support.X") * 0, "'support.X' is missing"),
     (lambda m, t, d: t.update(extra=np.zeros(2)), "'extra' belongs to nothing"),
     (put("support.X", lambda a: a[:-1]), r"support.X: expected float64 of shape"),
-    (put("support.X", lambda a: a[:, 1:]), r"support.X: expected float64 of shape"),
     (at("support.X", (0, 0), np.nan), "support.X: NaN or infinity"),
     (put("support.coefficients", lambda a: a[:, 1:]), "coefficients: expected float64"),
-    (at("support.coefficients", (0, 0), np.inf), "coefficients: NaN or infinity"),
-    (put("support.numbers", lambda a: a[1:]), "numbers: expected int64"),
     (at("support.coefficients", (0, 0), 1e308), "coefficients: expected sizes below 1e100"),
-    (lambda m, t, d: m.update(expansion=[]), r"expansion: expected an object, got \[\]"),
-    (say("parameters", "tol", value="x"), "VotedKernelClassifier: tol must be a positive number"),
     (at("support.X", (0, 0), 1e200), "X: expected finite values of size below 1e154|norms"),
     (say("inner", value={}), "inner: VotedKernelClassifier has none"),
     (say("fitted", "n_features_in_", value=2), "feature_names_in_: expected 2 names"),
     (say("fitted", "support_", value=1), "'support_' is nothing that VotedKernelClassifier"),
-    (say("fitted", "_expansion", value=1), "'_expansion' is nothing"),
     (lambda m, t, d: m["fitted"]["classes_"]["labels"].update(values=["yes"]), "expected two lab"),
-    (say(EXPANSION, "sparse", value=True), "is missing"),
     (say(EXPANSION, "kernels", value=[]), "expansion: expected kernels"),
     (say(EXPANSION, "kernels", value=[{"function": "edit_similarity"}]), "expected kernels"),
     (say(EXPANSION, "objects", value=["a"]), "objects: expected a list, and no features"),
@@ -200,31 +187,8 @@ def test_a_file_that_says_something_wrong(number, saved):
         kb.load(saved)
 
 
-OF_A_GRID = [
-    (lambda m, t, d: m.pop("best") and None, "has no state"),
-    (
-        lambda m, t, d: m["best"].pop("expansion") and None,
-        "it has learned something, but has no state",
-    ),
-    (lambda m, t, d: m["best"].update(fitted={}, expansion={}), "expansion, kernels: expected a"),
-    (lambda m, t, d: m["best"].update(estimator="TrivialClassifier"), "TrivialClassifier"),
-]
-
-
-@pytest.mark.parametrize("number", range(len(OF_A_GRID)))
-def test_a_grid_that_says_something_wrong(number, tmp_path):
-    change, message = OF_A_GRID[number]
+def test_a_grid_without_its_best_model(tmp_path):
     kb.save(grid(POLYNOMIALS[:2]).fit(X, Y), tmp_path / "model")
-    rewrite(tmp_path / "model", change)
-    with pytest.raises(ModelFileError, match=message):
+    rewrite(tmp_path / "model", lambda m, t, d: m.pop("best") and None)
+    with pytest.raises(ModelFileError, match="has no state"):
         kb.load(tmp_path / "model")
-
-
-def test_any_changed_byte(saved):
-    data = saved.read_bytes()
-    for place in np.random.default_rng(0).integers(len(data), size=60).tolist():
-        wrong = bytearray(data)
-        wrong[place] ^= 1 << (place % 8)
-        saved.write_bytes(wrong)
-        with pytest.raises(ModelFileError):
-            kb.load(saved)

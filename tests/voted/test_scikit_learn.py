@@ -14,9 +14,7 @@ import kernbrook as kb
 
 GAUSSIANS = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=3)]
 MODELS = [
-    kb.VotedKernelClassifier(),
     kb.VotedKernelClassifier(GAUSSIANS, unit_length=True, beta=0.001),
-    kb.VotedKernelClassifier([kb.Linear(), *GAUSSIANS]),
     kb.VotedKernelClassifierCV(GAUSSIANS, lams=[0.1, 0.01], betas=[0.01, 0.001], cv=2),
 ]
 
