@@ -627,19 +627,6 @@ def _leaves(model):
     return found
 
 
-@pytest.mark.parametrize(("more", "times"), [(1, 2.0), (28, 0.5)])
-def test_cells_go_over_to_another_table(more, times):
-    """Three classes have twice the cells, many have fewer; nothing is lost where none had met."""
-    X, y = stream(2, 300)
-    model = machine(2, kb.Cells(kb.RandomBinning(8, [1, 2])))
-    learn(model, X, y, 2)
-    before, size = scores(model, X)[:, 0], len(held(model).table)
-    model.partial_fit(X[:more], range(5, 5 + more), sample_weight=np.full(more, 1e-12))
-    assert len(held(model).table) == times * size
-    after = scores(model, X)
-    np.testing.assert_allclose(after[:, 1] - after[:, 0], before, atol=0.2)
-
-
 @pytest.mark.parametrize("C", TASKS)
 def test_models_that_are_merged(C):
     X, y = stream(C)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import Combining
 from naive import combiners as naive
+from naive import regression
 
 import kernbrook as kb
 from kernbrook.evaluation.oracles import best_fixed, best_shifting
@@ -20,6 +21,9 @@ PAIRS = {
     "FixedShare": (kb.FixedShare(0.8, 0.05), lambda m: naive.FixedShare(m, 0.8, 0.05)),
     "FixedShare, rare": (kb.FixedShare(0.9, 1e-9), lambda m: naive.FixedShare(m, 0.9, 1e-9)),
     "MLPoly": (kb.MLPoly(), naive.MLPoly),
+    "MLPoly, scale-free": (kb.MLPoly(scale_free=True), regression.MLPoly),
+    "EXP": (kb.EXP(2.0), lambda m: regression.EXP(m, 2.0)),
+    "EXP, horizon": (kb.EXP(3.0, horizon=80), lambda m: regression.EXP(m, 3.0, 80)),
 }
 
 

@@ -66,14 +66,6 @@ def test_exponential_against_decimals(x):
         assert abs(value - exact) <= decimal.Decimal("4e-16") * exact
 
 
-def test_alone_or_among_others():
-    """A value does not depend on where in a vector it is computed."""
-    arguments = -np.random.default_rng(1).uniform(0, 750, 1001)
-    whole = exponentials(arguments)
-    alone = np.concatenate([exponentials(arguments[i : i + 1]) for i in range(1001)])
-    np.testing.assert_array_equal(whole, alone)
-
-
 def ladder(ratio, rungs, gamma=1e-4):
     return [kb.Gaussian(gamma=gamma * ratio**i) for i in range(rungs)]
 

@@ -55,27 +55,10 @@ def test_a_group_learns_as_a_machine_of_its_own(learner, scaling):
     np.testing.assert_allclose(kernel_weights.sum() + weights[-1], 1.0)
 
 
-def pool():
-    ridges = [kb.Ridge(features=WAVES), kb.Ridge(forgetting=0.98, features=WAVES)]
-    return [
-        kb.Group([kb.Perceptron(), *ridges], OWN, "ranks"), kb.LastLabel(),
-        kb.Group(ridges, scaling="maximum"),
-    ]  # fmt: skip
-
-
 def test_a_pool_whose_learners_all_have_kernels_has_these_alone():
     X, y = stream()
     model = machine([kb.Group(kb.BPAS(5), OWN)]).fit(X, y)
     assert model.kernels_ == tuple(OWN)
-
-
-def test_one_row_at_a_time():
-    X, y = stream(60)
-    one, many = machine(pool()), machine(pool())
-    told = [one.learn_one(X[0], y[0], classes=[0, 1])]
-    told += [one.learn_one(x, label) for x, label in zip(X[1:], y[1:], strict=True)]
-    np.testing.assert_array_equal(told, says(many, X, y, 2, 1))
-    assert one.predict_one(X[0]) == many.predict(X[:1])[0]
 
 
 @pytest.mark.parametrize("C", [2, 3])

@@ -30,19 +30,6 @@ GAUSSIANS = [kb.Gaussian(gamma=g) for g in (0.02, 0.1)]
 OWN = [naive_kernels.gaussian(g) for g in (0.02, 0.1)]
 
 
-@pytest.mark.parametrize(("rounds", "size"), [(1, 33), (40, 1), (40, 33), (1000, 150)])
-def test_best_of_prefix(rounds, size):
-    X, y = hard_streams.of_scikit_learn("wine", 150)
-    predictions, best, expert = naive.best_of_prefix(X, y, OWN, 3, rounds)
-    model = plain.classifier(GAUSSIANS, selection=kb.BestOfPrefix(rounds=rounds))
-    np.testing.assert_array_equal(says(model, X, y, 3, size), predictions)
-    assert model.kernel_weights_.argmax() == best
-    if rounds <= len(y):
-        np.testing.assert_array_equal(model.support_vectors_, X[expert.rows])
-        np.testing.assert_array_equal(model.dual_coef_[:, best], expert.alphas)
-        assert model.n_support_stored_ == len(expert.rows)
-
-
 # -- the twins' own promises --------------------------------------------------------------------
 
 
@@ -168,17 +155,6 @@ def test_two_classes_as_two_scores(name, stream, selection):
     np.testing.assert_allclose(ours[:, :, 0], factor * alphas[:, :, 0], rtol=1e-9)
     np.testing.assert_allclose(first.weights(), second.weights(), rtol=1e-12)
     np.testing.assert_array_equal(first.progress.losses, second.progress.losses)
-
-
-@pytest.mark.parametrize("stream", ["gaussian_clouds", "binary_features", "wdbc"])
-def test_two_classes_as_two_scores_of_om2(stream):
-    X, y = STREAMS[stream](200)
-    single, first = run_of(X, y, 1, "omkc16", None, kb.GroupNorm(), None)
-    double, second = run_of(X, y, 2, "omkc16", None, kb.GroupNorm(), None)
-    np.testing.assert_array_equal(single[:, 0] >= 0, double.argmax(axis=1) == 0)
-    (_, ours), (_, alphas) = first.expansion(), second.expansion()
-    np.testing.assert_array_equal(ours[:, 0, 0], alphas[:, 0, 0])
-    np.testing.assert_allclose(first.weights(), second.weights(), rtol=1e-12)
 
 
 # -- blocks of the engine's own size -----------------------------------------------------------

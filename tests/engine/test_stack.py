@@ -92,14 +92,6 @@ def test_naive_twin(C):
             base.learn(counted[t] * (named != y[t]))
 
 
-@pytest.mark.parametrize("C", [2, 4, None])
-def test_any_chunks(C):
-    X, y = stream(C)
-    one, seven, all_ = (says(machine(C), X, y, C, size) for size in (1, 7, 250))
-    np.testing.assert_array_equal(one, seven)
-    np.testing.assert_array_equal(one, all_)
-
-
 def test_equality_of_ridge_regression():
     """Zhdanov and Kalnishkan (2010), as the docstring says: no coefficients do much better."""
     twin, rng = stack.Numbers(3, 5.0), np.random.default_rng(0)
@@ -139,11 +131,6 @@ def test_scores_are_the_log_odds():
 def test_the_base_learns_from_losses(bad):
     with pytest.raises(InputError, match="base must be None or a combiner of losses"):
         machine(2, kb.Stack(bad)).fit(*stream(2))
-
-
-def test_all_experts_are_needed():
-    with pytest.raises(InputError, match=r"Stack.* needs all experts in each vote, which "):
-        machine(2, selection=kb.BestOfPrefix(20)).fit(*stream(2))
 
 
 def test_the_least_curvature_bounds_what_a_sure_stream_can_do():

@@ -325,25 +325,3 @@ def pegasos_round(expert, seen, upkeeps, **settings):
         weight=seen.weight,
         **settings,
     )
-
-
-def alone(X, y, kernel, C):
-    """A perceptron of one kernel: predictions, and the expert."""
-    expert, predictions = Expert(0, kernel, X, C), np.zeros(len(y), dtype=int)
-    for t in range(len(y)):
-        scores, sizes, seen = see(expert.terms(t), y[t], range(C), t)
-        predictions[t] = winner(scores, sizes, range(C))
-        perceptron(expert, seen)
-    return predictions, expert
-
-
-def best_of_prefix(X, y, kernels, C, rounds):
-    """Perceptrons; the one with the fewest mistakes so far predicts, after the prefix one alone.
-
-    Returns predictions, the chosen kernel and its expert.
-    """
-    runs = [alone(X, y, kernel, C) for kernel in kernels]
-    made = np.array([[row in expert.rows for row in range(len(y))] for _, expert in runs])
-    best = [int(np.argmin(made[:, : min(t, rounds)].sum(axis=1))) for t in range(len(y) + 1)]
-    predictions = [runs[best[t]][0][t] for t in range(len(y))]
-    return np.array(predictions), best[-1], runs[best[-1]][1]
