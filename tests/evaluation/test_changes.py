@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.evaluation.changes import DOUBT, SAME_SIZE, UNIT, Changes
+from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, UNIT, Changes
 from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.plain_values import read_as
 
