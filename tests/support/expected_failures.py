@@ -84,6 +84,13 @@ def checks_of(models):
     )
 
 
+OF_EACH_KIND = (  # of learners, combiners, selections and policies that recipes are made of
+    "omkc-ss", "omkc-u", "perceptron-best", "om2", "spa", "bpas", "bogd", "bpegasos-merge",
+    "projectron++", "kl-rbf", "raker", "amkl-aks", "kernbrook-small", "kernbrook-classification",
+    "kernbrook-regression", "kernbrook-active", "majority", "mean",
+)  # fmt: skip
+
+
 def of_each_class():
     """{name: model}, of each class one with parts that its defaults have not, and a recipe."""
     pool = [
