@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from types import FunctionType
 
@@ -89,11 +90,32 @@ def test_what_the_commands_use_is_in_evaluation():
         kb.evaluation.trian  # noqa: B018
 
 
+ROOMS = "errors", "evaluation", "explaining", "papers", "recipes", "reports", "results", "river"
+ROOMS += "streams", "testing", "distributed"
+
+
+def public():
+    """Every class and function that users call, with its name."""
+    for room in ["", *ROOMS]:
+        module = import_module(f"kernbrook.{room}".rstrip("."))
+        for name in getattr(module, "__all__", vars(module)):
+            thing = getattr(module, name)
+            ours = getattr(thing, "__module__", "").startswith("kernbrook")
+            if callable(thing) and ours and not name.startswith("_"):
+                yield f"{room}.{name}", thing
+
+
 @with_river
-def test_every_public_thing_has_a_docstring():
-    for name in kb.__all__:
-        if not name.startswith("__"):
-            assert getattr(kb, name).__doc__, name
+def test_every_public_thing_has_a_docstring_that_names_its_parameters():
+    for name, thing in public():
+        assert thing.__doc__, name
+        text = thing.__doc__.partition("Examples\n")[0]
+        named = re.findall(r"^ *([\w*]+(?:, [\w*]+)*) :(?: |$)", text, re.MULTILINE)
+        known = {word.strip("*") for line in named for word in line.split(", ")}
+        known |= set(re.findall(r"`(\w+)`", text))
+        is_error = isinstance(thing, type) and issubclass(thing, Exception)
+        parameters = signature(thing.__init__ if is_error else thing).parameters
+        assert known >= parameters.keys() - {"self", "args", "kwargs", "unnamed"}, name
 
 
 def loaded_by(program):
@@ -154,8 +176,8 @@ VERBS = {
     "fit", "partial_fit", "learn", "learn_one", "learn_scored", "predict", "predict_one", "score",
     "predict_proba", "predict_proba_one", "predict_interval", "decision_function", "transform",
     "fit_transform", "get_feature_names_out", "filled", "merge", "state", "should_ask",
-    "say", "choose_kernel", "parameter_ranges", "get_params", "set_params", "set_output",
-    "get_metadata_routing", "save",
+    "predict_scored", "say", "choose_kernel", "parameter_ranges", "get_params", "set_params",
+    "set_output", "get_metadata_routing", "save",
 }  # fmt: skip
 
 

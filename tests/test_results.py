@@ -91,12 +91,12 @@ def results():
 def test_cells_by_their_keys(results):
     assert results.where(data="a") == list(results.cells[:2])
     assert results.where(budget=None) == [results.cells[0], results.cells[2]]
-    assert results.one(data="a", title="RBP") is results.cells[1]
-    assert results.one(data="a", title="RBP").mean("error") == 8.0
+    assert results.cell(data="a", title="RBP") is results.cells[1]
+    assert results.cell(data="a", title="RBP").mean("error") == 8.0
     with pytest.raises(InputError, match=r"x: expected one cell of \{'title': 'SPA'\}, found 2"):
-        results.one(title="SPA")
+        results.cell(title="SPA")
     with pytest.raises(InputError, match="found 0"):
-        results.one(data="c")
+        results.cell(data="c")
     by_title = grouped(results.cells, lambda cell: cell["title"])
     assert {name: len(own) for name, own in by_title.items()} == {"SPA": 2, "RBP": 1}
 

@@ -113,8 +113,7 @@ _places: ContextVar[tuple[Sequence[int], ...]] = ContextVar("places", default=()
 
 @contextmanager
 def placed(places: Sequence[int]) -> Iterator[None]:
-    """Inside, some rows of a chunk are worked on by themselves; places : theirs among those of the
-    chunk, or of what the caller works on by itself."""
+    """Some rows of a chunk are worked on by themselves; places : of these in the caller's chunk."""
     before = _places.set((places, *_places.get()))
     try:
         yield

@@ -34,11 +34,11 @@ from kernbrook.evaluation.windows import Past
 from kernbrook.gram.arrays import canonical, sound
 from kernbrook.streams import open_stream
 from kernbrook.streams.arrow import ParquetRecords, parquet_file
-from kernbrook.streams.booleans import of_one_kind, spelled_as
+from kernbrook.streams.booleans import spelled_as, unify_kinds
 from kernbrook.streams.bytes import DataFile
 from kernbrook.streams.opening import open_folder
 from kernbrook.streams.stream import Piece, has_label
-from kernbrook.streams.tables.values import LevelCounts, together, warn_of
+from kernbrook.streams.tables.values import LevelCounts, together, warn_of_levels
 
 __all__ = ["fit"]
 
@@ -282,7 +282,7 @@ def fit(
     check_count("shards", count, 1)
     parts = parts_of(data, count * rounds, label, encoder)
     fitted = fit_parts(model, parts, crew, rounds, count, classes)
-    warn_of(fitted.level_counts, parts.name)
+    warn_of_levels(fitted.level_counts, parts.name)
     return fitted.model
 
 
@@ -346,7 +346,7 @@ def _classes(model: Any, parts: Sequence[Part], crew: Crew, classes: Any) -> NDA
     if hasattr(model, "classes_"):
         return None
     found = _all(crew, _labels, [([part],) for part in parts])
-    return distinct(as_labels(list(of_one_kind(chain.from_iterable(found)))))
+    return distinct(as_labels(list(unify_kinds(chain.from_iterable(found)))))
 
 
 def _labels(parts: Sequence[Part]) -> list[Any]:

@@ -36,7 +36,7 @@ class NonFiniteError(InputError):
 
 
 class _Located(Exception):
-    """What is said of a file: `path`, `problem`, and `line` from 1, where one can be named."""
+    """What is wrong with a file, or odd in it."""
 
     def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
         self.path, self.problem, self.line = path, problem, line
@@ -49,7 +49,14 @@ class _Located(Exception):
 
 
 class DataFileError(_Located, KernbrookError, ValueError):
-    """A data file that cannot be read: `path`, `problem`, and `line` from 1, or None."""
+    """A data file that cannot be read.
+
+    Parameters
+    ----------
+    path : of the file, or what a table in memory is called
+    problem : what is wrong with it
+    line : where, from 1; None where no line can be named
+    """
 
 
 class UndeclaredColumnsError(DataFileError, InputError):
@@ -81,7 +88,7 @@ class UndeclaredColumnsError(DataFileError, InputError):
 
 
 class ModelFileError(_Located, KernbrookError, ValueError):
-    """A file that cannot be read as a saved model: `path` and `problem`."""
+    """A file that cannot be read as a saved model: `path`, `problem`; `line` is None."""
 
 
 class UnknownNameError(KernbrookError, ValueError):
@@ -116,7 +123,7 @@ class KernbrookWarning(UserWarning):
 class DataFileWarning(_Located, KernbrookWarning):
     """A data file was read, but perhaps not as it was meant: `path`, `problem`, `line` or None.
 
-    parts : those of which this one is made; else itself alone
+    parts : the warnings of which this one is made; else itself alone
     """
 
     def __init__(self, path: str | PathLike[str], problem: str, line: int | None = None):
@@ -135,7 +142,11 @@ class DataFileWarning(_Located, KernbrookWarning):
 
 
 def printable(text: str) -> str:
-    """A text in one line, as a terminal may be shown it: names and labels can hold commands to it.
+    """A text in one line that a terminal can be shown: names and labels can hold commands to it.
+
+    Parameters
+    ----------
+    text : of any characters
 
     Examples
     --------

@@ -21,7 +21,12 @@ Form = Literal["fixed", "seconds", "count"]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A quantity over runs: the deviation (ddof = 1) is None of one run, or where none is known.
+    """A quantity over runs.
+
+    Attributes
+    ----------
+    mean, runs : of the runs, and their number
+    std : the deviation (ddof = 1); None of one run, or where it is not known
 
     Examples
     --------
@@ -46,7 +51,11 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity along another one, x, such as rounds: means and deviations as of `Estimate`, (k,).
+    """A quantity along another one, such as rounds.
+
+    Attributes
+    ----------
+    x, mean, std : (k,) places, means and deviations there, see `Estimate`
 
     Examples
     --------
@@ -68,7 +77,6 @@ class Curve:
 
     @property
     def end(self) -> Estimate:
-        """The last value."""
         return Estimate(self.mean[-1], None if self.std is None else self.std[-1])
 
     def at(self, x: float) -> float | None:
@@ -185,12 +193,14 @@ class Results:
         """The cells whose keys have these values."""
         return [c for c in self.cells if all(c[name] == value for name, value in key.items())]
 
-    def one(self, **key: Any) -> Cell:
+    def cell(self, **key: Any) -> Cell:
         """The cell whose key has these values; InputError where there are none or several."""
         found = self.where(**key)
         if len(found) != 1:
             raise InputError(f"{self.name}: expected one cell of {key}, found {len(found)}")
         return found[0]
+
+    one = cell  # its name until the next release
 
     def to_frame(self, backend: Any = "pandas") -> Any:
         """A data frame with a row for each cell and measure.
@@ -235,7 +245,12 @@ def _check_installed(backend: Any) -> None:
 
 
 def grouped(cells: Iterable[Cell], by: Callable[[Cell], Any]) -> dict[Any, list[Cell]]:
-    """The cells of each value, in their order."""
+    """The cells of each value, in their order.
+
+    Parameters
+    ----------
+    cells, by : of `Results`, and what gives the value of a cell
+    """
     found: dict[Any, list[Cell]] = {}
     for cell in cells:
         found.setdefault(by(cell), []).append(cell)

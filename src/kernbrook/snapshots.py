@@ -60,29 +60,29 @@ def moved(package: str, **names: str) -> None:
 PACKAGE = __name__.partition(".")[0]
 
 
-def in_memory(value: Any, met: dict[int, Any]) -> Any:
+def in_memory(value: Any, seen: dict[int, Any]) -> Any:
     """The value, with copies of arrays that cannot be written to, such as joblib maps from files.
 
     Compiled code would be compiled for them anew. Lists, dicts and objects of this package's
-    classes are changed in place. met : by `id`, what was found before, and what it became
+    classes are changed in place. seen : by `id`, what was found before, and what it became
     """
-    if id(value) in met:
-        return met[id(value)][1]
+    if id(value) in seen:
+        return seen[id(value)][1]
     new = value
     if isinstance(value, np.ndarray):
         new = value if value.flags.writeable else np.array(value)
     elif isinstance(value, tuple):
-        parts = [in_memory(part, met) for part in value]
+        parts = [in_memory(part, seen) for part in value]
         if any(part is not old for part, old in zip(parts, value, strict=True)):
             kind: Any = type(value)
             new = kind._make(parts) if hasattr(kind, "_make") else kind(parts)
-    met[id(value)] = value, new
+    seen[id(value)] = value, new
     if isinstance(value, list):
-        value[:] = [in_memory(part, met) for part in value]
+        value[:] = [in_memory(part, seen) for part in value]
     elif isinstance(value, dict):
-        value.update({key: in_memory(part, met) for key, part in value.items()})
+        value.update({key: in_memory(part, seen) for key, part in value.items()})
     elif hasattr(value, "__dict__") and any(
         base.__module__.partition(".")[0] == PACKAGE for base in type(value).__mro__
     ):
-        in_memory(vars(value), met)
+        in_memory(vars(value), seen)
     return new

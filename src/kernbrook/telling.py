@@ -1,4 +1,4 @@
-"""What is said in warnings, at the line that called; of data that were read, one for a call."""
+"""Warnings at the line that called; warnings about data that a call has read become one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextvars import ContextVar
 
 from kernbrook.errors import DataFileWarning, KernbrookWarning
 
-_met: ContextVar[list[DataFileWarning] | None] = ContextVar("met", default=None)
+_pending: ContextVar[list[DataFileWarning] | None] = ContextVar("met", default=None)
 _INSIDE = ("kernbrook", "contextlib")
 
 
-def tell(*found: DataFileWarning) -> None:
-    """Warn, at the line outside of the package that has called it, or where `at_once` ends."""
-    pending = _met.get()
+def warn_caller(*found: DataFileWarning) -> None:
+    """Warn at the line outside of the package that called, or where `warnings_together` ends."""
+    pending = _pending.get()
     if pending is not None:
         pending += found
         return
@@ -25,18 +25,18 @@ def tell(*found: DataFileWarning) -> None:
 
 
 @contextmanager
-def at_once() -> Iterator[None]:
-    """What is told here is one warning, where this ends; in another such part, where that ends."""
-    if _met.get() is not None:
+def warnings_together() -> Iterator[None]:
+    """Warnings in this block become one, at its end; in another such block, at the end of that."""
+    if _pending.get() is not None:
         yield
         return
     pending: list[DataFileWarning] = []
-    token = _met.set(pending)
+    token = _pending.set(pending)
     try:
         yield
     finally:
-        _met.reset(token)
-        tell(*DataFileWarning.together(pending))
+        _pending.reset(token)
+        warn_caller(*DataFileWarning.together(pending))
 
 
 def in_words(message: Warning | str, category: type[Warning]) -> list[str]:

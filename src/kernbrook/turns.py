@@ -157,7 +157,6 @@ class Lost:
     def __exit__(self, *_: object) -> None: ...
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """For the next fork."""
         return True
 
     def release(self) -> None: ...

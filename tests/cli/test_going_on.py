@@ -235,14 +235,14 @@ def test_killed_on_the_day_after(kernbrook, tmp_path):
 def test_stopped_by_a_signal(trained, monkeypatch, number):
     """Ctrl-C writes a checkpoint, and says how to go on."""
     day(3, rows=6000)
-    meet = training._Session.meet
+    learn = training._Session.learn
 
     def struck(self, X, y):
-        meet(self, X, y)
+        learn(self, X, y)
         if self.state.rows == 2048:
             os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(training._Session, "meet", struck)
+    monkeypatch.setattr(training._Session, "learn", struck)
     code, _, err = trained("train", "day3.csv", "--model", "m", "--go-on")
     assert code == 128 + number
     assert "m has learned 3,072 of 6,000 rows of day3" in err

@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.late import so_many_wait
+from kernbrook.estimators.late import rows_waiting
 
 X, Y = hard_streams.gaussian_clouds(80, 4)
 UP = np.where(Y > 0, "up", "down")
@@ -212,7 +212,7 @@ def test_records_of_a_table_wait(tmp_path):
         alone.predict(rows[200], ["first"]).tolist()
         == late.model.classes_[said[:1].argmax(axis=1)].tolist()
     )
-    with so_many_wait(60):  # as far from the last label as rows wait
+    with rows_waiting(60):  # as far from the last label as rows wait
         row = late.model.encoder_.transform(pa.Table.from_pylist(rows[260:261]))
         expected = late.model.model.predict_proba(row)
     np.testing.assert_array_equal(late.predict_proba(rows[260], ["one"]), expected)

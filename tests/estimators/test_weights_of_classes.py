@@ -40,10 +40,10 @@ def test_the_greatest_weight_times_probability(class_weight, classes, tmp_path):
             return int(np.argmax(p / usual * np.where(np.arange(classes) == p.argmax(), 1.1, 1)))
         return int(np.argmax(p * [0.5, 20.0, 1.0][:classes]))
 
-    answers, met = [], model._met
-    model._met = lambda answer: answers.append(answer) or met(answer)
+    answers, met = [], model._predicted_labels
+    model._predicted_labels = lambda answer: answers.append(answer) or met(answer)
     learned = model._learn_scored(X, labels, **named)
-    del model._met
+    del model._predicted_labels
     pairs = [own for answer in answers for own in zip(*answer.said[::2], strict=True)]
     np.testing.assert_array_equal(learned.predictions, [leading(*own) for own in pairs])
     expected = learned.predictions

@@ -14,9 +14,9 @@ from kernbrook.evaluation.recipes_wanted import (
     SHORT_LISTS,
     make_online,
     parse,
+    parse_recipes,
     recipes_for,
     settings_of,
-    wanted,
 )
 from kernbrook.streams.arrays import ArrayStream
 
@@ -57,7 +57,7 @@ def test_unknown_names(classification):
     for wrong in ("omkc-dx", ["spa", "omkc-dx"], ["all"]):
         with pytest.raises(UnknownNameError, match="unknown recipe"):
             compare(classification, wrong)
-    assert wanted("all") is None
+    assert parse_recipes("all") is None
 
 
 def test_a_parameter_goes_to_the_recipes_that_have_it(classification):

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.evaluation.content import Content, RowDigest, Watched, digest_of
+from kernbrook.evaluation.content import Content, RowDigest, WatchedRows, digest_of
 from kernbrook.streams.stream import Stream
 
 
@@ -95,10 +95,10 @@ class Ahead(Stream):
 
 def test_rows_are_watched_as_far_as_they_are_met():
     stream = Ahead()
-    watched = Watched(stream, Content())
+    watched = WatchedRows(stream, Content())
     chunks, met = stream.chunks(7), 0
     for X, y in chunks:
-        watched.reach(X, y)
+        watched.advance(X, y)
         met += len(y)
         expected = RowDigest()
         expected.update(np.arange(float(met))[:, None], np.zeros(met))

@@ -106,7 +106,7 @@ def test_the_last_label_stands_beside_what_was_predicted_ahead(numbers, rows, tm
     last, own = y[rows - 1], y[rows:]
     rule = rules.get("last", rules["learned"])
     costs = np.mean((own - last) ** 2) if numbers else np.mean(own != last)
-    assert rule.says == last
+    assert rule.prediction == last
     assert rule.values()["mse" if numbers else "error"] == pytest.approx(costs)
 
 
@@ -224,7 +224,7 @@ def test_extra_and_missing_columns(tmp_path):
               ignore_extra=True)  # fmt: skip
     assert (tmp_path / "m").read_bytes() == before
     found = go_on(extra.drop(["temp"]), tmp_path / "m", ignore_extra=True)
-    assert found.told == [
+    assert found.notes == [
         "no column 'temp': filled as gaps, in 500 rows", "left out 2 columns: 'new', 'more'",
     ]  # fmt: skip
     begun(rows_of(700), tmp_path / "gaps")

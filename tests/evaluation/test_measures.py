@@ -8,7 +8,7 @@ from naive import trivial as naive
 from sklearn import metrics as theirs
 
 import kernbrook as kb
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.tasks import Outputs
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
 from kernbrook.evaluation.measures import (
     BINS,
@@ -25,7 +25,7 @@ CLASSES = np.array(["late", "none", "ontime"])
 
 
 def what(predictions, probabilities=None, **more):
-    return Learned(predictions, np.zeros(len(predictions), bool), None, probabilities, **more)
+    return Outputs(predictions, np.zeros(len(predictions), bool), None, probabilities, **more)
 
 
 def of_classes(n=700, c=3, seed=0):

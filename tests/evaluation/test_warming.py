@@ -16,8 +16,8 @@ from kernbrook.evaluation import warming
 from kernbrook.evaluation.parallel import crew_of, results
 from kernbrook.evaluation.warming import (
     compile_ahead,
-    compiled,
-    family,
+    compile_trials,
+    family_of,
     next_family,
     trials_of,
     warm_up,
@@ -53,7 +53,7 @@ def test_seconds_count_no_loading(monkeypatch, name, as_stream):
 
 
 def words(name, **changes):
-    return family(kb.recipes.make(name).set_params(**changes), sparse=False)
+    return family_of(kb.recipes.make(name).set_params(**changes), sparse=False)
 
 
 def test_families():
@@ -63,13 +63,13 @@ def test_families():
     parts = {"combiner": kb.MLPoly(), "labels": kb.MarginSampling(), "selection": kb.BestOfPrefix()}
     names = "rbp", "spa", "bpegasos-merge", "bpegasos-project", "omkc-ss", "omkl", "raker"
     others = [
-        *(words("omkc-dd"), family(kb.recipes.make("omkc-dd"), sparse=True)),
+        *(words("omkc-dd"), family_of(kb.recipes.make("omkc-dd"), sparse=True)),
         *(words("omkc-dd", **{part: own}) for part, own in parts.items()),
         *(words(name) for name in names),
     ]
     assert len(set(others)) == len(others)
     assert words("omkc-dd", random_state=3) == others[0]
-    assert family(kb.recipes.make("majority"), sparse=False) is None
+    assert family_of(kb.recipes.make("majority"), sparse=False) is None
 
 
 def test_the_next_family_shares_least_with_those_in_work():
@@ -86,15 +86,15 @@ def test_one_trial_a_family(monkeypatch):
     for classes in (np.array([-1, 1]), np.array([-1, 0, 1])):
         trials = trials_of(machines, X, y, classes)
         assert [trial() for trial in trials.values()] == [machines[0], machines[3]]
-        assert list(trials) == [family(one, False) for one in machines[::3]]
+        assert list(trials) == [family_of(one, False) for one in machines[::3]]
 
 
 A, B = frozenset("ab"), frozenset("c")
 
 
-def run(trials, jobs, tell=None):
+def run(trials, jobs, report=None):
     with crew_of(jobs, len(trials)) as crew:
-        return compiled(trials, crew, tell)
+        return compile_trials(trials, crew, report)
 
 
 def test_it_tells_how_far_it_is_and_only_where_something_is_compiled():
@@ -128,8 +128,8 @@ def test_loading_is_no_compiling():
     machine, said = kb.recipes.make("omkc-dd"), []
     warm_up(machine, X, y, [-1, 1])
     say = partial(said.append, 1)
-    assert warming.heard(partial(warm_up, machine, X, y, [-1, 1]), say) == len(said) == 0
-    assert warming.heard(a_function(), say) == len(said) == 1
+    assert warming.run_counted(partial(warm_up, machine, X, y, [-1, 1]), say) == len(said) == 0
+    assert warming.run_counted(a_function(), say) == len(said) == 1
 
 
 def test_processes_serve_joblib_afterwards():

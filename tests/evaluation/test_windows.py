@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.tasks import Outputs
 from kernbrook.evaluation.measures import NO_DATE, Sums
 from kernbrook.evaluation.windows import FIRST, MOST, Judge, Windows
 from kernbrook.plain_values import read_as
@@ -94,7 +94,7 @@ def said(labels, classes, seed=0):
     own = np.flatnonzero(np.isin(labels, classes))
     chances[own, np.searchsorted(classes, np.asarray(labels)[own])] += 0.7
     chances /= chances.sum(axis=1, keepdims=True)
-    return Learned(classes[chances.argmax(axis=1)], np.ones(len(labels), bool), None, chances)
+    return Outputs(classes[chances.argmax(axis=1)], np.ones(len(labels), bool), None, chances)
 
 
 def restored(judge, classes):
@@ -155,7 +155,7 @@ def test_rows_without_a_label_are_not_judged():
     judge = Judge(None, before=1000)
     y = np.random.default_rng(0).normal(size=2000) * np.repeat([1, 30], 1000)
     y[::2] = np.nan
-    told = Learned(np.zeros(2000), np.ones(2000, bool), half_widths=np.full(2000, 5.0))
+    told = Outputs(np.zeros(2000), np.ones(2000, bool), half_widths=np.full(2000, 5.0))
     judge.add(y, told, dates=10**6 * np.arange(2000))
     assert judge.data.judged == 1000
     assert judge.data.rows == judge.windows.rows == 2000

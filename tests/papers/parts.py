@@ -28,7 +28,7 @@ def some(table: str, data: str, recipes: tuple[str, ...], permutations: int) -> 
 
 def one(table: str, data: str, recipe: str, permutations: int):
     """The cell of one row."""
-    return some(table, data, (recipe,), permutations).one(recipe=recipe)
+    return some(table, data, (recipe,), permutations).cell(recipe=recipe)
 
 
 def protocol(model, X, y, random_state=None, *grid):

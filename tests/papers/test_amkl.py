@@ -110,8 +110,8 @@ def test_labels_and_errors_at_each_threshold(small, monkeypatch):
     study = reproduce("amkl-figure-2", permutations=2, jobs=1)
     for recipe, title in (("amkl", "AMKL"), ("amkl-aks", "AMKL-AKS")):
         for window in (1, 5):
-            asking = study.one(title=f"{title}, M = {window}").curves
-            chance = study.one(title=f"{title}, M = {window}, labels drawn").curves
+            asking = study.cell(title=f"{title}, M = {window}").curves
+            chance = study.cell(title=f"{title}, M = {window}, labels drawn").curves
             for i, threshold in enumerate((0.0005, 1.0)):
                 lost, labels = runs(recipe, "", 2, 150, window=window, threshold=threshold)
                 for name, own in (("error", lost.mean(axis=1)), ("labels", labels)):
@@ -125,7 +125,7 @@ def test_labels_and_errors_at_each_threshold(small, monkeypatch):
             assert asking["labels"].mean[1] == {1: 75, 5: 25}[window] / 150  # the window asks
     for recipe in ("mean", "last-value"):
         own = runs(recipe, "", 1, 150)[0].mean()
-        assert study.one(recipe=recipe).curves["error"].mean == pytest.approx((own,) * 2)
+        assert study.cell(recipe=recipe).curves["error"].mean == pytest.approx((own,) * 2)
 
 
 def test_errors_over_time(small):
@@ -135,7 +135,7 @@ def test_errors_over_time(small):
         assert curve.end.mean == pytest.approx(cell.mean("error"))
         assert len(curve.x) == len(curve.mean) == 100
     lost, _ = runs("raker", "", 2, 150)
-    raker = result.one(recipe="raker").curves["error"]
+    raker = result.cell(recipe="raker").curves["error"]
     at = raker.x.index(100)
     assert raker.mean[at] == pytest.approx(lost[:, :100].mean())
     assert raker.std[at] == pytest.approx(lost[:, :100].mean(axis=1).std(ddof=1))

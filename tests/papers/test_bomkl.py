@@ -107,10 +107,10 @@ def test_the_rows_are_run_with_their_settings(folder, told):
     assert told.announced == [("svmguide3", 5 * 2 * 120)]
     assert sum(told.done) == 5 * 2 * 120
     orders = orders_of(None, 2, 0, 120)
-    assert result.one(recipe="omkc-u").mean("error") == mean_error(
+    assert result.cell(recipe="omkc-u").mean("error") == mean_error(
         "omkc-u", "svmguide3", orders, tie="margin"
     )
-    assert result.one(recipe="omkc-dd").mean("error") == mean_error(
+    assert result.cell(recipe="omkc-dd").mean("error") == mean_error(
         "omkc-dd", "svmguide3", orders, tie="margin", discount=0.99
     )
     X, y = kb.open_stream("svmguide3").read()
@@ -121,7 +121,7 @@ def test_the_rows_are_run_with_their_settings(folder, told):
         for kernel in POOL
     ]
     best = POOL[int(np.argmin(first))]
-    assert result.one(recipe="perceptron").mean("error") == mean_error(
+    assert result.cell(recipe="perceptron").mean("error") == mean_error(
         "perceptron", "svmguide3", orders, tie="margin", kernels=[best]
     )
     assert f"Perceptron(*) takes {best} on svmguide3" in result.remarks
@@ -141,7 +141,7 @@ def test_german_is_scaled_and_its_frequent_class_negative(folder):
     model = kb.recipes.make("omkc-dd", discount=0.99, tie="margin")
     order = orders_of(None, 1, 0, 120)[0]
     record = kb.prequential(model, 2 * (X - low) / (high - low) - 1, -y, order)
-    cell = result.one(recipe="omkc-dd")
+    cell = result.cell(recipe="omkc-dd")
     assert cell.mean("error") == pytest.approx(100 * record.error)
     assert cell.mean("n_support") == record.n_support_stored
     assert any("german: features scaled" in text for text in result.remarks)

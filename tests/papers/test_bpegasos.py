@@ -125,7 +125,7 @@ def test_a_curve_ends_as_a_run_of_that_length_does():
     table_1 = reproduce("bpegasos-table-1", [name], permutations=2, rows=200, jobs=1)
     for cell in result.cells:
         title = cell["title"].partition(", B = ")[0]
-        end = table_1.one(title=title, budget=cell["budget"])
+        end = table_1.cell(title=title, budget=cell["budget"])
         for measure in ("accuracy", "n_support", "seconds"):
             curve = cell.curves[measure]
             assert curve.x == (100, 178, 200)

@@ -62,10 +62,10 @@ def test_orders_that_are_given_are_used_and_named(folder):
     own = reproduce("bomkl-table-1", permutations=2, jobs=1, orders=path)
     assert seeded.origins == {"svmguide3": "seeded"}  # the OMKC paper's, not this one's
     assert own.origins == {"svmguide3": "given"}
-    assert own.one(recipe="omkc-u").ours["error"] != seeded.one(recipe="omkc-u").ours["error"]
+    assert own.cell(recipe="omkc-u").ours["error"] != seeded.cell(recipe="omkc-u").ours["error"]
     X, y = kb.open_stream("svmguide3").read()
     runs = [kb.prequential(kb.recipes.make("omkc-u", tie="margin"), X, y, o) for o in given]
-    assert own.one(recipe="omkc-u").mean("error") == pytest.approx(
+    assert own.cell(recipe="omkc-u").mean("error") == pytest.approx(
         100 * np.mean([run.error for run in runs])
     )
     third = reproduce("omkc-table-4", data=["svmguide3"], permutations=1, jobs=1)

@@ -43,14 +43,14 @@ def test_errors_and_sparsity_come_out_as_printed(monkeypatch):
     monkeypatch.setattr(vkr, "PATIENCE", 5000)
     result = some("vkr-table-1", "ionosphere", ("l2-svm", "vkr-pdim"), 1)
     assert [cell["recipe"] for cell in result.cells] == ["l2-svm", "vkr-pdim"]
-    most = result.one(recipe="l2-svm").mean("n_support")
+    most = result.cell(recipe="l2-svm").mean("n_support")
     for cell in result.cells:
         assert cell.agrees("error", 2), cell
         if cell["recipe"] == "vkr-pdim":
             size = cell.mean("n_support")
             assert size < most
             assert size < 2 * cell.printed["n_support"].mean
-    l2_svm = result.one(recipe="l2-svm")
+    l2_svm = result.cell(recipe="l2-svm")
     assert len(result.remarks) == (l2_svm.facts["unfinished"] > 0)
 
 
@@ -160,7 +160,7 @@ def test_settings_that_cannot_be_solved_are_left_out(small, monkeypatch):
 
     monkeypatch.setattr(Program, "solve", refusing)
     result = run()
-    facts = result.one(title="L1 SVM", family="polynomial").facts
+    facts = result.cell(title="L1 SVM", family="polynomial").facts
     assert facts["unfinished"] == 3 * 2 * 5  # of betas, kernels and runs
     assert facts["chosen"][0]["beta"] >= 1e-3
     left_out = next(remark for remark in result.remarks if "left out" in remark)

@@ -36,7 +36,7 @@ def test_rows_of_csv(write, monkeypatch, assert_chunks_agree, block_bytes, kept)
     assert y[:3].tolist() == ["x", "y", "x"]
     assert_chunks_agree(stream, (1, 2))
     assert stream.bad_rows.places == [1, 2, 4, 5, 7, 8]
-    told = [one.removeprefix(f"{path}, ") for one in stream.bad_rows.told]
+    told = [one.removeprefix(f"{path}, ") for one in stream.bad_rows.problems]
     assert sorted(told) == sorted(TOLD)
     assert stream.bad_rows.lines()[0] == "6 rows left out:"
     with pytest.raises(DataFileError, match=r"line [348]: "):
@@ -47,7 +47,7 @@ def test_bytes_that_are_no_text(write):
     path = write("t.csv", b"a,label\n1,x\n\xff,x\n2,y\n3,y\n")
     stream = open_stream(path, on_bad_rows="skip")
     assert stream.read()[0].tolist() == [[1], [2], [3]]
-    assert "line 3: expected UTF-8 text" in stream.bad_rows.told[0]
+    assert "line 3: expected UTF-8 text" in stream.bad_rows.problems[0]
 
 
 def test_json_lines(write):
@@ -56,7 +56,7 @@ def test_json_lines(write):
     stream = open_stream(path, on_bad_rows="skip")
     assert stream.read()[0].ravel().tolist() == [1, 2, 3, 3, 3, 3]
     assert stream.bad_rows.places == [1, 2, 3]
-    told = [one.split(": ")[0][-6:] for one in stream.bad_rows.told]
+    told = [one.split(": ")[0][-6:] for one in stream.bad_rows.problems]
     assert told == ["line 2", "line 3", "line 4"]
 
 
@@ -71,7 +71,7 @@ def test_arff(write, monkeypatch, block_bytes):
     assert X[:, 0].tolist() == [1, 4, 5, 6, 6, 6, 6, 6]
     assert y[:3].tolist() == ["p", "q", None]
     assert stream.bad_rows.places == [1, 2, 4, 5]
-    told = "\n".join(stream.bad_rows.told)
+    told = "\n".join(stream.bad_rows.problems)
     assert "line 7: column 'k': expected one of its levels, found 'w'" in told
 
 
@@ -83,7 +83,7 @@ def test_frames(tmp_path):
     for data, where in ((table, "row 1, counted from 0"), (tmp_path / "t.parquet", "row 2")):
         stream = open_stream(data, on_bad_rows="skip")
         assert stream.read()[0].ravel().tolist() == [1, 3]
-        told = "\n".join(stream.bad_rows.told)
+        told = "\n".join(stream.bad_rows.problems)
         assert f"{where}: column 'a': expected a number, found 'many'" in told
         assert "column 'label': a 64-bit float does not hold" in told
 

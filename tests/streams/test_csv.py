@@ -344,8 +344,8 @@ def test_what_the_first_row_is(write, text, is_data, said):
     header = read_header(write("some.csv", text))
     assert header.is_data == is_data
     assert (header.names == ["x1", "x2", "x3"]) == is_data
-    assert (said or "") in header.told
-    assert (said is None) == (header.told == "")
+    assert (said or "") in header.note
+    assert (said is None) == (header.note == "")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
@@ -553,7 +553,7 @@ def test_values_of_several_lines(write, monkeypatch, text, skip):
         X, y = stream.read()
         assert (X.shape, y.tolist()) == ((4, columns), ["x", "y", "x", "z"])
         assert stream.bad_rows.places == [3]
-        assert f"line {line}: column 'n'" in stream.bad_rows.told[0]
+        assert f"line {line}: column 'n'" in stream.bad_rows.problems[0]
     path = write("t.csv", f"{text},label\n1,x\n2,y\n")
     assert open_stream(path).feature_names == [value]
     path = write("t.csv", f"n,label\n1,{text},x\n2,y\n3,x\n")

@@ -437,7 +437,7 @@ def test_records_with_gaps(gap):
     for own in (rows, rows[::-1]):
         found = kb.streams.opening.table_records(own)
         assert sorted(found.columns) == ["a", "c"]
-        cells = next(iter(found.batches(kb.streams.records.Wanted(["c"])))).table
+        cells = next(iter(found.batches(kb.streams.records.ReadOptions(["c"])))).table
         assert set(cells["c"].to_pylist()) == {None, "u", "v"}
     labelled = [{**row, "y": "ab"[i % 2]} for i, row in enumerate(rows * 9)]
     own = kb.fit_table(labelled, "y", model=kb.recipes.make("majority"), encoder=encoder)

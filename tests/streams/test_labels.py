@@ -16,7 +16,7 @@ from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.evaluation import compare, open_like, prequential, train
 from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.measures import Tally
-from kernbrook.evaluation.predicting import said_of
+from kernbrook.evaluation.predicting import predict_frozen
 from kernbrook.evaluation.recipes_wanted import classes_of, task_of_labels
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows, LabelledRows, has_label
@@ -341,7 +341,7 @@ def test_predictions_are_judged_where_there_are_labels(positive):
     model.learn(X, y, classes=[-1, 1] if positive else ["no", "yes"])
     tally = Tally.of(model, positive, None)
     X, y = opened("text").read()
-    said = said_of(model, X)
+    said = predict_frozen(model, X)
     tally.add(y, said)
     there = [0, 2, 4]
     wrong = said.predictions[there] != np.array([1, -1, 1] if positive else y[there])
@@ -351,5 +351,5 @@ def test_predictions_are_judged_where_there_are_labels(positive):
     regressor = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge()).fit([[1], [2]], [1, 2])
     tally = Tally.of(regressor, None, None)
     X, y = numbers.read()
-    tally.add(y, said_of(regressor, X))
+    tally.add(y, predict_frozen(regressor, X))
     assert (tally.judged.unlabelled, tally.judged.model.rows) == (2, 3)

@@ -13,7 +13,7 @@ from kernbrook.errors import DataFileError, DataFileWarning
 from kernbrook.evaluation import predict_stream, predict_table, train
 from kernbrook.streams import open_stream
 from kernbrook.streams.stream import FirstRows
-from kernbrook.streams.tables.values import LevelCounts, told_of
+from kernbrook.streams.tables.values import LevelCounts, note_levels
 
 ROWS = {
     "net": ["DSL", "Fiber optic", "DSL", None, "No", "DSL"],
@@ -37,7 +37,7 @@ EXPECTED = {"net": ([3, 0, 2], ["Fiber optic", "No"]), "c": ([3, 3, 0], [])}
 def test_a_stream_counts_levels_of_all_rows():
     stream = open_stream(pa.table(ROWS), encoder=ENCODER)
     assert found(stream.level_counts) == EXPECTED
-    assert told_of(stream.level_counts) == [TOLD]
+    assert note_levels(stream.level_counts) == [TOLD]
     stream.read()
     assert found(stream.level_counts) == EXPECTED  # once, however often they are read
     view = open_stream(pa.table(ROWS), encoder=ENCODER, positive="y")
@@ -95,12 +95,12 @@ def counts(levels, numbers, others=(), expected=True):
 )
 def test_what_is_told(one, told):
     for part in told.split(" .* "):
-        assert part in one.told()
-    assert bool(told) == bool(one.told())
+        assert part in one.note()
+    assert bool(told) == bool(one.note())
 
 
 def test_of_many_columns_the_first_are_told():
-    lines = told_of([counts("x", [0, 4], "z")] * 25)
+    lines = note_levels([counts("x", [0, 4], "z")] * 25)
     assert len(lines) == 11
     assert lines[-1] == "and so in 15 more columns"
 
@@ -109,6 +109,6 @@ def test_levels_of_a_file_need_not_come(write):
     head = "@relation r\n@attribute k {a,b}\n@attribute n real\n@attribute y {0,1}\n@data\n"
     stream = open_stream(write("t.arff", f"{head}a,1,0\na,2,1\n"))
     assert found(stream.level_counts) == {"k": ([2, 0, 0], [])}
-    assert told_of(stream.level_counts) == []
+    assert note_levels(stream.level_counts) == []
     with pytest.raises(DataFileError, match=r"line 7: .*'c'"):
         open_stream(write("u.arff", f"{head}a,1,0\nc,2,1\n"))

@@ -9,7 +9,7 @@ import kernbrook as kb
 from kernbrook.errors import DataFileError, DataFileWarning, InputError
 from kernbrook.streams import limits, open_stream
 from kernbrook.streams.opening import table_records
-from kernbrook.streams.records import Wanted
+from kernbrook.streams.records import ReadOptions
 
 N = 60
 
@@ -95,7 +95,7 @@ def test_a_cell_of_long_text(written, monkeypatch):
     assert open_stream(path, encoder=kb.TableEncoder(drop=["a"])).n_rows == N
     skipping = open_stream(path, encoder=encoder, on_bad_rows="skip")
     assert (skipping.n_rows, skipping.bad_rows.places) == (N - 1, [42])
-    assert "text of 101 bytes" in skipping.bad_rows.told[0]
+    assert "text of 101 bytes" in skipping.bad_rows.problems[0]
     y = np.delete(["n", "p"] * (N // 2), 42)
     assert skipping.read()[1].tolist() == y.tolist()
 
@@ -104,7 +104,7 @@ def test_batches_are_cut_by_bytes(written, monkeypatch):
     monkeypatch.setattr(limits, "BATCH_BYTES", 1000)
     text = [letter * 30 for letter in "abcdef"] * (N // 6)
     records = table_records(written(of_text(text)))
-    tables = [batch.table for batch in records.batches(Wanted(["a", "b"]))]
+    tables = [batch.table for batch in records.batches(ReadOptions(["a", "b"]))]
     assert max(table.num_rows for table in tables) <= 34
     assert [cell for table in tables for cell in table["a"].to_pylist()] == text
     assert [float(cell) for table in tables for cell in table["b"].to_pylist()] == list(range(N))
@@ -115,8 +115,8 @@ def test_parquet_is_read_in_few_rows_where_they_are_long(tmp_path, monkeypatch, 
     monkeypatch.setattr(limits, "BATCH_BYTES", 1000)
     WRITERS[name](of_text(["x" * 99] * N), tmp_path / name)
     records = table_records(tmp_path / name)
-    assert max(len(batch.table) for batch in records.batches(Wanted(["a"]))) <= 11
-    assert name != "plain.parquet" or len(next(records._read(Wanted(["a"]))).table) <= 10
+    assert max(len(batch.table) for batch in records.batches(ReadOptions(["a"]))) <= 11
+    assert name != "plain.parquet" or len(next(records._read(ReadOptions(["a"]))).table) <= 10
 
 
 @pytest.mark.parametrize("name", ["plain.parquet", "file.arrow", "stream.arrow"])
@@ -154,7 +154,7 @@ def test_groups_without_rows_or_values(tmp_path):
         for part in (table.slice(0, 0), table, table.slice(0, 0), gaps):
             out.write_table(part)
     records = table_records(tmp_path / "t.parquet")
-    parts = [batch.table["a"] for batch in records.batches(Wanted(["a"]))]
+    parts = [batch.table["a"] for batch in records.batches(ReadOptions(["a"]))]
     assert [cell for part in parts for cell in part.to_pylist()] == ["x"] * N + [None] * N
     assert [len(records.group(i)) for i in range(4)] == [0, N, 0, N]
 

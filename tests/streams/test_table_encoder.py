@@ -327,7 +327,7 @@ def drawn_record(rng, odd):
 
 
 def seen_of(encoder):
-    return [(column.seen, column.told) for column in encoder._columns]
+    return [(column.seen, column.note) for column in encoder._columns]
 
 
 @pytest.mark.filterwarnings("ignore")

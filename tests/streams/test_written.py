@@ -45,13 +45,13 @@ def test_numbers_that_are_read(written):
     np.testing.assert_array_equal(whole[:, 0], [*texts.values(), np.nan, 3, np.nan])
     for text, number in texts.items():
         assert written.read(text) == number
-        assert Number("a", written).one(text) in ([number], None)
+        assert Number("a", written).encode_value(text) in ([number], None)
 
 
 @pytest.mark.parametrize(("written", "texts"), NONE)
 def test_numbers_that_are_refused(written, texts):
     for text in texts:
-        assert Number("a", written).one(text) is None
+        assert Number("a", written).encode_value(text) is None
         with pytest.raises(InputError, match="expected a number, found"):
             Number("a", written).encode(pa.array(["5", text]))
 

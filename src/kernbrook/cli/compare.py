@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kernbrook.cli.options import (
+    DataOptions,
     Jobs,
     Json,
     Orders,
     Report,
-    Rows,
     Seed,
     Settings,
     SeveralData,
@@ -107,7 +107,7 @@ def compare(
 
     read = [*data] if orders is None else [*data, str(orders)]
     check_outputs({"--json": json, "--report": report}, read)
-    crew, rows = workers(jobs), Rows.of("compare", NAMES, table)
+    crew, rows = workers(jobs), DataOptions.of("compare", NAMES, table)
     plan = Plan(recipes, baselines, parameters(settings))
     if measure is not None:
         measure_named(measure)

@@ -9,11 +9,11 @@ import typer
 
 from kernbrook.cli.options import (
     Data,
+    DataOptions,
     Json,
     Learned,
     LearnedLabel,
     Report,
-    Rows,
     Seed,
     Table,
     check_outputs,
@@ -22,7 +22,7 @@ from kernbrook.cli.output import Progress, say, show_result
 from kernbrook.errors import InputError
 
 if TYPE_CHECKING:
-    from kernbrook.explaining.asked import Asked, Latest
+    from kernbrook.explaining.asked import AskedModel, Latest
     from kernbrook.explaining.contributions import Explanation
     from kernbrook.explaining.importance import Importance
     from kernbrook.streams import Stream
@@ -65,11 +65,11 @@ def explain(
     --report writes a page with both.
     """
     from kernbrook.evaluation.classes import named_classes
-    from kernbrook.evaluation.training import told_of_learned
-    from kernbrook.evaluation.warming import watched
+    from kernbrook.evaluation.training import note_learned
+    from kernbrook.evaluation.warming import run_reported
     from kernbrook.explaining.asked import latest_of, opened
-    from kernbrook.reports import rendered
-    from kernbrook.reports.why import explanation_table, importance_table, said, why_json, why_page
+    from kernbrook.reports import explanation_table, importance_table, rendered, why_page
+    from kernbrook.reports.why import describe, why_json
 
     check_outputs({"--json": json, "--report": report}, [data, str(model)])
     if row is None and of_class is not None:
@@ -78,7 +78,7 @@ def explain(
         raise InputError("--measure: goes without --row, or with --report")
     explanation = importance = None
     with Progress(data) as shown:
-        given = Rows.of("explain", NAMES, table, label=label)
+        given = DataOptions.of("explain", NAMES, table, label=label)
         asked, stream = opened(model, data, seed=seed, **given.alike())
         given.check(model, asked.like)
         if "classes" in given.read:
@@ -87,15 +87,16 @@ def explain(
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"
             raise InputError(f"--row: {rows}, got {row:,}")
-        watched(lambda: asked.ask(asked.model.predict, known.X[:1]), shown.compiling)
+        run_reported(lambda: asked.ask(asked.model.predict, known.X[:1]), shown.compiling)
         if row is not None:
             explanation = _explained(asked, stream, known, row, of_class, seed)
         if row is None or report is not None:
             importance = _important(asked, stream, known, measure, seed, row is None, shown.reading)
-        learned = "" if importance is None else told_of_learned(stream, asked.past)
+        learned = "" if importance is None else note_learned(stream, asked.past)
     name = stream.name
     if explanation is not None:
-        shown_table = explanation_table(explanation, f"{name}, row {row:,}: {said(explanation)}")
+        title = f"{name}, row {row:,}: {describe(explanation)}"
+        shown_table = explanation_table(explanation, title)
     else:
         assert importance is not None
         shown_table = importance_table(importance, f"{name}: what matters to {model.name}")
@@ -111,7 +112,7 @@ def explain(
 
 
 def _explained(
-    asked: Asked, stream: Stream, known: Latest, row: int, of_class: str | None, seed: int
+    asked: AskedModel, stream: Stream, known: Latest, row: int, of_class: str | None, seed: int
 ) -> Explanation:
     """What each column adds to the prediction of a row, numbered from 1."""
     from kernbrook.explaining.contributions import (
@@ -134,7 +135,7 @@ def _explained(
 
 
 def _important(
-    asked: Asked,
+    asked: AskedModel,
     stream: Stream,
     known: Latest,
     measure: str | None,

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kernbrook.cli.options import (
-    Chosen,
     Data,
+    DataOptions,
     GivenSeed,
-    Rows,
+    ModelOptions,
     Settings,
     Table,
     check_outputs,
     labels,
     parameters,
 )
-from kernbrook.cli.output import Stopping, check_ending, say, telling, terminal, write_table
+from kernbrook.cli.output import Stopping, check_ending, reporter, say, terminal, write_table
 from kernbrook.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def label_data(
     from kernbrook.evaluation.labelling import label as run
     from kernbrook.evaluation.recipes_wanted import OURS
 
-    chosen = Chosen(recipe, parameters(settings), seed)
-    rows = Rows.of("label", NAMES, table, classes=labels(classes))
+    chosen = ModelOptions(recipe, parameters(settings), seed)
+    rows = DataOptions.of("label", NAMES, table, classes=labels(classes))
     names = rows.read.get("classes")
     if text is not None and text in rows.columns.get("words", {}):
         raise InputError(f"--text: {text!r} is a column of words, which is shown by itself")
@@ -149,7 +149,7 @@ def label_data(
             state = run(
                 stream, learner, model, stopping.waiting(ask), classes=names, end=end,
                 progress=face.passing, stop=stopping.wanted,
-                compiling=telling(face.compiling if face.shows else None),
+                compiling=reporter(face.compiling if face.shows else None),
             )  # fmt: skip
             summary = [*_summary(state, stream), *_next(model, data, export is not None)]
             face.close(summary, state.finished, stopping.number == 0)
@@ -164,7 +164,7 @@ def label_data(
         raise typer.Exit(stopping.code)
 
 
-def _model(path: Path, chosen: Chosen) -> tuple[TableModel | None, Any]:
+def _model(path: Path, chosen: ModelOptions) -> tuple[TableModel | None, Any]:
     """The `TableModel` in the file, or None, and the machine that learns: its own, or a new one."""
     from kernbrook.evaluation.checkpoint import load_checkpoint
     from kernbrook.evaluation.labelling import with_policy
@@ -194,7 +194,7 @@ def _opened(
     data: str,
     found: TableModel | None,
     machine: Any,
-    rows: Rows,
+    rows: DataOptions,
     aside: list[str],
     seed: int | None,
 ) -> tuple[Stream, TableModel]:
@@ -214,7 +214,6 @@ def _opened(
 
 
 def _export(stream: Stream, model: Path, data: str, label: str | None, path: Path) -> None:
-    """Write the labels that were given, and say how many."""
     from kernbrook.evaluation.answers import label_table
     from kernbrook.reports.words import counted
 
@@ -248,7 +247,7 @@ def _worth(state: Labelling) -> list[tuple[str, str]]:
 
     if (measures := state.measures()) is None:
         return []
-    judged, says = state.judged, measures.rules[LEARNED].says
+    judged, says = state.judged, measures.rules[LEARNED].prediction
     model, rule = (measures.values()[name] for name in ("model", LEARNED))
     if measures.classes is None:
         texts = [f"{values['rmse']:.4g} on {judged:,} labels" for values in (model, rule)]
@@ -264,7 +263,6 @@ def _worth(state: Labelling) -> list[tuple[str, str]]:
 
 
 def _next(model: Path, data: str, exports: bool) -> list[tuple[str, str]]:
-    """What to type next."""
     if data == "-":
         return []
     lines = [("next", shlex.join(["kernbrook", "predict", f"{model}", data]))]

@@ -127,7 +127,7 @@ def run() -> None:
             say(f"so {'the others' if error.unread else 'they'} are read: {command}")
         sys.exit(1)
     except Exception as error:
-        if not (message := _told(error)):
+        if not (message := _message_of(error)):
             raise
         say(f"kernbrook: {message}")
         if isinstance(error, OSError) and sys.stdout is sys.__stdout__:
@@ -143,7 +143,7 @@ def _write_no_more() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     """What an error comes to, in a line; "" for a fault of ours."""
     if isinstance(error, KernbrookError):
         return str(error)
@@ -172,7 +172,6 @@ def _options(options: Sequence[str]) -> list[str]:
 
 
 def _of_system(error: OSError) -> str:
-    """What the system refused, with the file where it names one."""
     try:
         os.getcwd()
     except OSError:

@@ -109,7 +109,7 @@ _OF_COLUMNS = "categorical", "dates", "words", "lags", "drop", "units"
 _TEXTS = "label", "positive", "sep", "on_bad_rows", "missing", "decimal", "thousands"
 
 
-class Chosen(NamedTuple):
+class ModelOptions(NamedTuple):
     """A recipe, or None, with its parameters; and the seed of all that is drawn, where it is given.
 
     Examples
@@ -128,7 +128,7 @@ class Chosen(NamedTuple):
         return {**self.settings, "random_state": usual if self.seed is None else self.seed}
 
 
-class Rows(NamedTuple):
+class DataOptions(NamedTuple):
     """How data are read.
 
     columns : the parameters of a `TableEncoder` that are given
@@ -139,7 +139,9 @@ class Rows(NamedTuple):
     read: dict[str, Any]
 
     @classmethod
-    def of(cls, command: str, names: Iterable[str], table: list[str] | None, **given: Any) -> Rows:
+    def of(
+        cls, command: str, names: Iterable[str], table: list[str] | None, **given: Any
+    ) -> DataOptions:
         """What `--table` says, and options beside it.
 
         command : its name
@@ -152,7 +154,7 @@ class Rows(NamedTuple):
                 _put(found, name, value, f"--table {text}")
         for name, value in given.items():
             if value not in (None, []):
-                parsed = _said(name, value) if name in _OF_COLUMNS else value
+                parsed = _parse_columns(name, value) if name in _OF_COLUMNS else value
                 _put(found, name, parsed, f"--{name}")
         read = {name: found.pop(name) for name in READ if name in found}
         for name in read.keys() - set(names):
@@ -165,7 +167,6 @@ class Rows(NamedTuple):
         return cls(found, read)
 
     def encoder(self) -> Any:
-        """A `TableEncoder` with these parameters; None where none is given."""
         if not self.columns:
             return None
         for name in ("delay", "every"):
@@ -199,7 +200,6 @@ class Rows(NamedTuple):
 
 
 def _lines(text: str) -> Iterator[tuple[str, Any]]:
-    """Names and values of a TOML file, or of NAME=VALUE."""
     name, equals, value = text.partition("=")
     name = name.strip()
     if not equals or os.path.exists(text):
@@ -231,7 +231,6 @@ def _put(found: dict[str, Any], name: str, value: Any, where: str) -> None:
 
 
 def _known() -> list[str]:
-    """What --table takes."""
     from kernbrook.streams.tables.encoder import TableEncoder
 
     return [*TableEncoder.parameter_ranges, *READ]
@@ -255,7 +254,7 @@ def _by_name(name: str, value: Any) -> Any:
     from kernbrook.streams.tables.values import CYCLES
 
     if isinstance(value, str) and name in _OF_COLUMNS:
-        value = _said(name, [value])
+        value = _parse_columns(name, [value])
     if name == "lags" and not isinstance(value, dict):
         return {None: [value] if isinstance(value, int) else value}
     usual = {"categorical": HASHED, "dates": list(CYCLES), "words": WORDS}
@@ -275,7 +274,7 @@ _LISTED = re.compile(_IN_QUOTES.format(",="))
 _LISTED_VALUE = re.compile(_IN_QUOTES.format(","))
 
 
-def _said(name: str, given: list[str]) -> Any:
+def _parse_columns(name: str, given: list[str]) -> Any:
     """What texts say of columns, in an option or in --table; None of a column that is but named."""
     if name == "drop":
         return listed(given[0])

@@ -21,7 +21,7 @@ from kernbrook.errors import InputError, printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from kernbrook.evaluation.warming import Compiling, Tell
+    from kernbrook.evaluation.warming import Compiling, Reporter
     from kernbrook.streams.tables.stream import BadRows
 
 
@@ -81,6 +81,7 @@ def write_json(json: Path, value: Any) -> None:
 
 
 def terminal(stderr: bool = False) -> Console:
+    """The console of rich, at least 100 columns wide where output goes to no terminal."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)
@@ -89,7 +90,7 @@ def terminal(stderr: bool = False) -> Console:
     return console
 
 
-def telling(show: Callable[[str], None] | None) -> Tell:
+def reporter(show: Callable[[str], None] | None) -> Reporter:
     """What shows how far compiling is, "" where it has stopped; None to say once that it is on."""
     announced = False
 
@@ -145,7 +146,7 @@ class Progress:
         )  # fmt: skip
         if data is not None:
             self._bar.add_task(printable(f"reading {data}"), total=None)
-        self.compiling = telling(say_so if self._shows else None)
+        self.compiling = reporter(say_so if self._shows else None)
 
     def __enter__(self) -> Progress:
         self._bar.start()
@@ -167,7 +168,6 @@ class Progress:
             bar.update(bar.task_ids[0], description=line, completed=done, total=rows)
 
     def show(self, table: Callable[[int], RenderableType]) -> None:
-        """A table above the bar, in place of the last one."""
         if self._shows:
             self._above[:] = [table(self._bar.console.width)]
 
@@ -185,7 +185,6 @@ class Stopping:
 
     @property
     def code(self) -> int:
-        """The exit code of a program that the signal ends."""
         return 128 + self.number
 
     def wanted(self) -> bool:
@@ -267,7 +266,6 @@ def written(output: Path, shown: Callable[[str], str] = str) -> Iterator[Write]:
 
 
 def _text(file: BinaryIO, shown: Callable[[str], str]) -> Write:
-    """Lines, or CSV with a header."""
     begun = False
 
     def cell(value: Any) -> Any:
@@ -341,7 +339,6 @@ def _parquet(file: BinaryIO) -> Iterator[Write]:
 
 
 def _rows(columns: Mapping[str, Any], blanks: Sequence[int], blank: Any) -> Iterator[Any]:
-    """The rows of columns, with blank ones among them."""
     values = (
         part.to_pylist() if hasattr(part, "to_pylist") else part.tolist()
         for part in columns.values()

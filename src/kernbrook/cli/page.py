@@ -162,7 +162,6 @@ class _Handler(BaseHTTPRequestHandler):
             raise Refused(403, problem)
 
     def _sent(self) -> dict[str, Any]:
-        """The JSON object that came with the request."""
         length = self.headers.get("Content-Length", "")
         if self.headers.get_content_type() != "application/json":
             raise Refused(415, "expected application/json")
@@ -225,7 +224,6 @@ class PageAddress:
         return None
 
     def keep(self, port: int, token: str) -> None:
-        """Write it down; where that fails, a page does not find its program again."""
         from kernbrook.atomic import write_text
 
         with suppress(OSError, InputError):
@@ -235,7 +233,6 @@ class PageAddress:
             write_text(self.path, json.dumps({"port": port, "token": token}))
 
     def forget(self) -> None:
-        """Remove it."""
         with suppress(OSError):
             self.path.unlink()
 
@@ -278,7 +275,7 @@ class Page:
         self._view: dict[str, Any] = {}
         self._show({"kind": "working", "text": "opening the data"})
         self._reply: tuple[str, Any] | None = None
-        self._heard = -1  # the last view that a page was sent
+        self._sent_view = -1  # the last view that a page was sent
         self._image: Path | None = None
         self._shown = self._seen = -math.inf  # when a row passed by was shown; a page was there
         self._server = self._at(port)
@@ -313,7 +310,6 @@ class Page:
     # -- whoever labels -----------------------------------------------------------------------
 
     def ask(self, question: Question, state: Labelling) -> Any:
-        """The label that a person gives, or None for a skip; Quit where they stop, or Undo."""
         few = FEW_BESIDE if self._rows.texts or self._rows.image else FEW
         text, image, found, left = self._rows.of(question, few, COLUMNS, LETTERS)
         few = len(found) if len(found) <= few + SPARE else few
@@ -345,11 +341,9 @@ class Page:
         )
 
     def end(self, state: Labelling) -> None:
-        """Ask whether that was all; Undo where it was not."""
         self._asked({"kind": "end"}, state)
 
     def passing(self, state: Labelling) -> None:
-        """Show that rows are passed by, a few times a second."""
         if time.monotonic() - self._shown > 0.2:
             self._shown = time.monotonic()
             where = place(state.rows_read, self._n_rows)
@@ -369,7 +363,7 @@ class Page:
         with self._turn:
             self._show({"kind": "ended", **facts})
             if time.monotonic() - self._seen < 2 * WAIT:
-                self._turn.wait_for(lambda: self._heard == self._number, GOODBYE)
+                self._turn.wait_for(lambda: self._sent_view == self._number, GOODBYE)
         time.sleep(0.1)  # for what was sent last
 
     def _asked(self, view: dict[str, Any], state: Labelling) -> Any:
@@ -420,7 +414,7 @@ class Page:
         with self._turn:
             self._seen = time.monotonic()
             self._turn.wait_for(lambda: self._number != known, WAIT)
-            self._heard, view = self._number, self._view
+            self._sent_view, view = self._number, self._view
             self._seen = time.monotonic()
             self._turn.notify_all()
         return Response.of(view)

@@ -81,7 +81,6 @@ class ShownRows:
         return Shown(text, image, cells[:most], max(len(cells) - most, 0))
 
     def _cells(self, question: Question, row: dict[str, Any]) -> list[Cell]:
-        """Each column of a row once, in their order."""
         import numpy as np
 
         known = isinstance(question.x, np.ndarray) and question.row >= KNOWN
@@ -303,7 +302,6 @@ class Person:
         self.console.file.flush()
 
     def close(self, summary: list[tuple[str, str]], finished: bool, asked_for: bool = True) -> None:
-        """The labelling is over; who has called says the rest."""
         self.clear()
 
     def clear(self) -> None:
@@ -326,7 +324,6 @@ class Person:
             self.console.print(part, markup=False, emoji=False, style=style, soft_wrap=True)
 
     def _example(self, question: Question) -> list[str]:
-        """The row in a few lines."""
         text, image, found, left = self._rows.of(question, LINES, LINES, LETTERS)
         lines = [f"  {line}" for line in (text or "").splitlines()]
         lines += [f"  {image}"] if image else []
@@ -342,7 +339,6 @@ class Person:
         return lines if shown or text else [*lines, "  all features are 0"]
 
     def _belief(self, question: Question, state: Labelling) -> list[str]:
-        """What the model expects, and how far to trust it."""
         lines = [expected(question, state, self._classes)]
         if self._classes is None:
             return lines

@@ -11,11 +11,11 @@ import typer
 
 from kernbrook.cli.options import (
     Data,
+    DataOptions,
     Json,
     Learned,
     LearnedLabel,
     OnBadRows,
-    Rows,
     Table,
     as_value,
     check_outputs,
@@ -92,16 +92,16 @@ def predict(
     from kernbrook.evaluation.checkpoint import load_learned
     from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.measures import COVERAGE, Tally
-    from kernbrook.evaluation.predicting import Wanted, said_of, with_threshold
+    from kernbrook.evaluation.predicting import ExtraOutputs, predict_frozen, with_threshold
     from kernbrook.evaluation.raw_rows import KeptColumns
-    from kernbrook.evaluation.training import told_of_learned
-    from kernbrook.evaluation.warming import watched
+    from kernbrook.evaluation.training import note_learned
+    from kernbrook.evaluation.warming import run_reported
     from kernbrook.streams.records import quoted
     from kernbrook.streams.tables.stream import BadRows
-    from kernbrook.streams.tables.values import told_of
+    from kernbrook.streams.tables.values import note_levels
 
     to_file = str(output) != "-"
-    asked = Rows.of("predict", NAMES, table, label=label, on_bad_rows=on_bad_rows)
+    asked = DataOptions.of("predict", NAMES, table, label=label, on_bad_rows=on_bad_rows)
     check_outputs({"--output": output, "--json": json}, [data, str(model)])
     if not to_file and str(json) == "-":
         raise InputError("--output, --json: expected one of them at standard output, got both")
@@ -109,7 +109,7 @@ def predict(
     asked.check(model, like)
     if "classes" in asked.read:
         named_classes(like.model, asked.read["classes"])
-    machine, wanted = like.model, Wanted(scores, proba, interval)
+    machine, wanted = like.model, ExtraOutputs(scores, proba, interval)
     if threshold is not None:
         machine = with_threshold(machine, as_value(threshold))
     wanted.check(machine)
@@ -120,7 +120,7 @@ def predict(
         if checkpoint is not None and not checkpoint.finished:
             say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
         if checkpoint is not None:
-            known = told_of_learned(like._signed(stream), checkpoint.past)
+            known = note_learned(like._signed(stream), checkpoint.past)
         judge = None if checkpoint is None else checkpoint.judge
         tally = Tally.of(machine, like.positive_, coverage, judge)
         tally.level_counts = stream.level_counts
@@ -129,8 +129,8 @@ def predict(
         with written_to(output, printable if to_terminal else _in_a_line) as write:
             for X, y in stream.chunks():
                 if rows == 0:
-                    watched(partial(said_of, machine, X[:1], coverage), shown.compiling)
-                outputs, n_rows = said_of(machine, X, coverage), X.shape[0]
+                    run_reported(partial(predict_frozen, machine, X[:1], coverage), shown.compiling)
+                outputs, n_rows = predict_frozen(machine, X, coverage), X.shape[0]
                 columns = wanted.columns(machine, outputs)
                 if keep and kept is not None:
                     if same := [column for column in keep if column in columns]:
@@ -145,7 +145,7 @@ def predict(
                 write({name: values[:0] for name, values in columns.items()}, [after])
     if to_file:
         say(f"wrote {rows:,} predictions to {output}")
-    for line in told_of(stream.level_counts):
+    for line in note_levels(stream.level_counts):
         say(line)
     say_of_rows(0, bad)
     _show(tally)

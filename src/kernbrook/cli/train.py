@@ -10,14 +10,14 @@ import typer
 
 from kernbrook.cli.options import (
     Categorical,
-    Chosen,
     Data,
+    DataOptions,
     Dates,
     GivenSeed,
     Json,
     Label,
     Missing,
-    Rows,
+    ModelOptions,
     Settings,
     Table,
     as_toml,
@@ -122,9 +122,9 @@ def train(
         raise InputError("--anyway: goes with --go-on")
     if not go_on:
         check_target(model, resume, overwrite)
-    chosen = Chosen(recipe, parameters(settings), seed)
+    chosen = ModelOptions(recipe, parameters(settings), seed)
     given = {"label": label, "categorical": categorical, "dates": dates, "missing": missing}
-    rows = Rows.of("train", NAMES, table, **given)
+    rows = DataOptions.of("train", NAMES, table, **given)
     classes, learned = rows.read.pop("classes", None), go_on or (resume and model.exists())
     if "ignore_extra" in rows.read and not learned:
         raise InputError("ignore_extra: goes with --go-on, or --resume of a model that is there")
@@ -171,7 +171,7 @@ def train(
 
 
 def _check_same(
-    path: Path, data: str, chosen: Chosen, rows: Rows, resume: bool, table: TableModel
+    path: Path, data: str, chosen: ModelOptions, rows: DataOptions, resume: bool, table: TableModel
 ) -> None:
     """InputError where a model, or what it knows of its data, is not as the options say."""
     from kernbrook.estimators.tasks import task_of
@@ -193,8 +193,8 @@ def _show(
     from kernbrook import recipes as book
     from kernbrook.atomic import write_text
     from kernbrook.reports.model import training_json, training_table
-    from kernbrook.streams.tables.labels import told_of_new
-    from kernbrook.streams.tables.values import told_of
+    from kernbrook.streams.tables.labels import note_new_labels
+    from kernbrook.streams.tables.values import note_levels
 
     show_result(
         json,
@@ -204,7 +204,8 @@ def _show(
         ),
     )
     already = result.rows == result.resumed_at
-    for line in (*result.told, *told_of(result.level_counts), *told_of_new(result.new_classes)):
+    notes = [*result.notes, *note_levels(result.level_counts)]
+    for line in (*notes, *note_new_labels(result.new_classes)):
         say(line)
     say_of_rows(result.n_unlabelled, result.bad_rows)
     say(f"{model} was complete, nothing new" if already else f"wrote {model}")

@@ -166,6 +166,7 @@ def split(state, m):
 
 @njit(cache=True, nogil=True)
 def cut(value, most):
+    """The value, at most `most` in size."""
     return min(max(value, -most), most)
 
 

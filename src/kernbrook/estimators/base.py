@@ -73,7 +73,7 @@ from kernbrook.estimators.pool import (
     pool_of,
     shared_kernels,
 )
-from kernbrook.estimators.tasks import Learned, joined, waiting
+from kernbrook.estimators.tasks import Outputs, joined, waiting
 from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
 from kernbrook.gram.rows import Rows, keys_of
 from kernbrook.kernels import Kernel
@@ -225,13 +225,12 @@ def _is_good(row: Any) -> bool:
 
 
 def _runs(good: Flags) -> Iterator[tuple[slice, bool]]:
-    """Slices of rows that are all good, or all bad, in their order."""
     ends = np.flatnonzero(np.diff(good)) + 1
     for start, end in zip([0, *ends], [*ends, len(good)], strict=True):
         yield slice(int(start), int(end)), bool(good[start])
 
 
-def rows_met(model: Any) -> int:
+def rows_seen(model: Any) -> int:
     """Rows that a model has learned from or skipped: how far it is in what it was given."""
     rows: int = getattr(model, "n_rounds_", 0) + getattr(model, "n_rows_skipped_", 0)
     return rows
@@ -313,7 +312,6 @@ class Kept:
         return tags
 
     def _kept_parameters(self) -> dict[str, Any]:
-        """The parameters as a file has them."""
         parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
         return parameters
 
@@ -475,7 +473,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         inherit_docstrings(cls, OnlineMachine)
 
     def _take(self, given: dict[str, Any]) -> None:
-        """Take the parameters that `__init__` was given, all of them by their names."""
         self.__dict__.update({k: v for k, v in given.items() if k != "self"})
 
     def set_params(self, **parameters: Any) -> Any:
@@ -495,13 +492,13 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     # -- what a label is, for the kinds to say ------------------------------------------------
 
     _scores: Any  # how many each expert has
-    _nothing: Any  # what the model takes for a label that cannot be had
+    _no_label: Any  # what the model takes for a label that cannot be had
     _numbers: Callable[[NDArray[Any]], Any]  # labels as it takes them
     _number_of: Callable[[Any], Any]  # of one label; None where it has to be looked at more closely
     _predictions: Callable[[Floats], Any]  # what decisions say
     _prediction: Callable[[Floats, Any], Any]  # of one row, and of what the calibration says
     _uninformed: Callable[[], Any]  # what is said of a row that says nothing
-    _no_rows: Callable[[Any], Learned]  # what `learn` gives of a chunk without rows
+    _no_rows: Callable[[Any], Outputs]  # what `learn` gives of a chunk without rows
     _new_calibration: Callable[[int], Any]  # what learns from the errors; of so many `inputs`
     _sure: Callable[[Answer], dict[str, Any]]  # how sure it was of rows, by name
     _asks_how_sure: Callable[[bool], bool]  # whether that is looked at; given : no answer is
@@ -512,7 +509,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def _of_these(self, oracle: Any) -> Any:
         """The oracle, held to the classes that a call names as all."""
 
-    def _met(self, answer: Answer) -> Any:
+    def _predicted_labels(self, answer: Answer) -> Any:
         """What was said of rows before their labels."""
         return self._predictions(answer.decisions)
 
@@ -560,7 +557,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         X, y, sample_weight : as `fit` has them
         classes : all labels; needed on the first call unless y has them
         """
-        return self if self._is_nothing(X, y) else self._learn_all(X, y, classes, sample_weight)
+        return self if self._is_empty_chunk(X, y) else self._learn_all(X, y, classes, sample_weight)
 
     @changes
     def learn(
@@ -590,7 +587,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     @changes
     def _learn_scored(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Learned:
+    ) -> Outputs:
         """`learn`, with all that was said before the labels."""
         return self._learn_rows(X, y, classes, sample_weight)
 
@@ -627,14 +624,14 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
                     if quick.leapt:
                         _warn_of_leap(row[None], quick.leap(1), 0)
                     return self._prediction(*outputs)
-        with self._nothing_half_done():
+        with self._all_or_nothing():
             X, labels = self._checked(np.atleast_2d(row), [y])
             self._set_classes(labels, classes)
             return self._learn(X, labels, sample_weight, given=True).predictions[0]
 
     def _learn_all(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         """What `fit` and `partial_fit` do: each label is learned from."""
-        with self._nothing_half_done(), self._good_ones(X, y, sample_weight) as (X, y, weights):
+        with self._all_or_nothing(), self._good_rows(X, y, sample_weight) as (X, y, weights):
             if is_empty(X) and "n_rows_skipped_" in vars(self):
                 return self  # they are all skipped
             hint = "`learn` takes rows without labels, `fit` and `partial_fit` do not"
@@ -651,12 +648,11 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
 
     def _learn_rows(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Learned:
-        """What `learn` does."""
-        if self._is_nothing(X, y):
+    ) -> Outputs:
+        if self._is_empty_chunk(X, y):
             return self._no_rows(classes)
         good = self._skip(X)
-        with self._nothing_half_done():
+        with self._all_or_nothing():
             if good is not None:
                 if not callable(y) and y is not None and len(good) == len(y):
                     with placed(np.flatnonzero(good).tolist()):
@@ -668,7 +664,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
                 y = self._of_these(y)
             return self._learn(X, y, sample_weight)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Outputs:
         """Test, ask, train on checked features and labels or an oracle."""
         importance = importance_of(sample_weight, X.shape[0])
         labels = None if callable(y) else self._numbers(y)
@@ -680,7 +676,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         several = (importance[importance > 0] != model.usual).any()
         uneven = several or getattr(self, "class_weight", None) is not None
         alone = labels is None or (model.asks and not given and uneven)
-        parts: list[Learned] = []
+        parts: list[Outputs] = []
         targets, n, at, rows = y if labels is None else labels, X.shape[0], 0, None
         if labels is not None and not alone and (given or not model.asks) and n <= MOST_TOGETHER:
             pieces = [*model.pieces(n)]
@@ -714,7 +710,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
 
     def _learn_few(
         self, X: Any, labels: Any, importance: Floats, given: bool, first: int
-    ) -> Learned | None:
+    ) -> Outputs | None:
         """Learn few rows in arrays made once, all or none; None where a block has to take them.
 
         first : of the chunk before them
@@ -728,16 +724,16 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if answer is None:
             return None
         _warn_of_leap(X, quick.leap(len(X)), first)
-        return self._told(answer, given)
+        return self._outputs_of(answer, given)
 
     def _learn_block(
         self, X: Any, rows: Rows, y: Any, importance: Floats, given: bool, where: slice
-    ) -> Learned:
+    ) -> Outputs:
         """Learn some of the rows, all or none of them; y : their labels, or an oracle for one."""
         model, oracle, part = self._model, callable(y), rows.part(where.start, where.stop)
         if oracle:
             wanted = would_ask(model, *self._seen(X[where]))[0]
-            labels = np.array([self._answer(y, X, where.start) if wanted else self._nothing])
+            labels = np.array([self._answer(y, X, where.start) if wanted else self._no_label])
             model = self._model  # an answer may be of a new class
         else:
             labels = y[where]
@@ -745,15 +741,13 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         weights, lifts = importance[where], self._lifts(labels, importance[where])
         answer = learn_block(model, Told(part, X[where], labels, weights, always, asked_for, lifts))
         model.settle()
-        return self._told(answer, given)
+        return self._outputs_of(answer, given)
 
-    def _told(self, answer: Answer, given: bool) -> Learned:
-        """What was said of rows before their labels."""
+    def _outputs_of(self, answer: Answer, given: bool) -> Outputs:
         sure = {} if given else self._sure(answer)
-        return Learned(self._met(answer), answer.asked, answer.decisions, **sure)
+        return Outputs(self._predicted_labels(answer), answer.asked, answer.decisions, **sure)
 
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
-        """The oracle's label of a row, as the model takes it."""
         return self._numbers(self._labels_of(answer_of(oracle, X, i)))[0]
 
     def _refused(
@@ -777,7 +771,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         return row_of_chunk(learned)
 
     @contextmanager
-    def _nothing_half_done(self) -> Iterator[None]:
+    def _all_or_nothing(self) -> Iterator[None]:
         """A first call that fails before it has learned anything leaves no trace."""
         try:
             yield
@@ -801,12 +795,12 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         good = good_rows(X)
         return None if good.ndim != 1 or good.all() else good
 
-    def _left_out(self, rows: int) -> None:
+    def _count_skipped(self, rows: int) -> None:
         before: int = vars(self)["n_rows_skipped_"]
         self.n_rows_skipped_ = counted("n_rows_skipped_", before, rows)
 
     @contextmanager
-    def _good_ones(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+    def _good_rows(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Of rows, labels and weights, those to learn from; the others count as far as it came."""
         good = self._skip(X)
         if good is None or y is None:
@@ -822,11 +816,11 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
                 yield _safe_indexing(X, where), y[where], weights
         finally:
             learned = max(getattr(self, "n_rounds_", 0) - before, 0)
-            self._left_out(places[learned] - learned)
+            self._count_skipped(places[learned] - learned)
 
     def _learn_between(
         self, good: Flags, X: Any, y: Any, sample_weight: Any, classes: Any
-    ) -> Learned:
+    ) -> Outputs:
         """`learn` where some rows are skipped, of which is said what says nothing of them."""
         n = len(good)
         weights, labels = importance_of(sample_weight, n), y
@@ -842,16 +836,15 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
                     parts.append(self._learn_rows(rows, part, classes, weights[where])[:2])
             else:
                 count = where.stop - where.start
-                self._left_out(count)
+                self._count_skipped(count)
                 parts.append((np.array([self._uninformed()] * count), np.zeros(count, dtype=bool)))
         predictions, asked = zip(*parts, strict=True)
-        return Learned(np.concatenate(predictions), np.concatenate(asked), None)
+        return Outputs(np.concatenate(predictions), np.concatenate(asked), None)
 
     # -- rows and labels, checked -------------------------------------------------------------
 
-    def _is_nothing(self, X: Any, y: Any) -> bool:
-        """Whether a chunk has no rows, so that nothing changes. A new model's parameters are
-        checked nevertheless."""
+    def _is_empty_chunk(self, X: Any, y: Any) -> bool:
+        """Whether a chunk has no rows; the parameters of a new model are checked nevertheless."""
         if not is_empty(X):
             return False
         if not (y is None or callable(y)):
@@ -919,11 +912,11 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        return self._prediction(self._lean_one(x)[0][0], None)
+        return self._prediction(self._lean_row(x)[0][0], None)
 
     @in_turn
     def should_ask(self, X: Any) -> Flags:
-        """(n,) bool: does the model want the label of each row of X, (n, d), if it came next?
+        """(n,) bool: whether the model wants the label of each row of X, (n, d), if it came next.
 
         Nothing changes, and no draw is used up.
         """
@@ -938,7 +931,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         few = None if quick is None else quick.lean(X, places)
         return self._leant(X) if few is None else few
 
-    def _lean_one(self, x: Any) -> Leant:
+    def _lean_row(self, x: Any) -> Leant:
         """As `_lean` for one row, given as (d,) numbers."""
         row, quick = row_of(x), RowSession.of(vars(self).get("_model"))
         leant: Leant | None = None
@@ -968,7 +961,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         return self._place(0) + np.arange(1, n + 1)
 
     def _place(self, n: int) -> int:
-        """How far the last of n rows is from the last label."""
         return waiting.get() + n if self.delay is None else int(min(self.delay, MOST_ROUNDS)) + 1
 
     def _next_alone(self, n: int) -> bool:
@@ -1069,7 +1061,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     # -- how the parameters become a model ----------------------------------------------------
 
     def _start(self, X: Any) -> None:
-        """Set everything up for the first example."""
         check(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         model = self._new_model(X.shape[1], sp.issparse(X), seed)

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.base import Kept, if_model_has, rows_met
+from kernbrook.estimators.base import Kept, if_model_has, rows_seen
 from kernbrook.estimators.labels import present
 from kernbrook.gram.arrays import Floats, Labels, check_array
 from kernbrook.plain_values import expect, is_count
@@ -165,11 +165,11 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         counts = np.add.accumulate(np.vstack([counts, has_value]))
         counted("X", int(counts[0].max()), len(rows))
         filled = np.where(has_value, values, totals[:-1] / np.maximum(counts[:-1], 1))
-        before, seen = rows_met(self), len(rows)
+        before, seen = rows_seen(self), len(rows)
         try:
             return learn(filled[0] if verb == "learn_one" else filled, y, **named)
         except BaseException:  # some blocks are learned as a whole, the others not
-            seen = max(rows_met(self) - before, 0)
+            seen = max(rows_seen(self) - before, 0)
             raise
         finally:
             if seen:
@@ -265,7 +265,6 @@ class Columns:
         return row
 
     def rows(self, X: Any, width: int, adds: bool) -> Floats:
-        """(n, width) the same of the rows of a frame."""
         columns = columns_of(X)
         if adds:
             self.add(columns)
@@ -319,7 +318,6 @@ def _is_plain(values: NDArray[Any]) -> bool:
 
 
 def _number(value: Any, name: Hashable, place: str) -> float:
-    """A value as a float, NaN where there is none."""
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":  # and no time
         value = value.item()
     if isinstance(value, Real) and not isinstance(value, np.timedelta64):
@@ -334,7 +332,6 @@ def _number(value: Any, name: Hashable, place: str) -> float:
 
 
 def _way_of(value: Any) -> str | None:
-    """What makes a number of a value."""
     if isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)):
         return "a moment: take numbers of it, such as its hour"
     try:

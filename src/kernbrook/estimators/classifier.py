@@ -20,6 +20,7 @@ from kernbrook.estimators.base import OnlineMachine, answer_of, importance_of
 from kernbrook.estimators.confidence import Calibration
 from kernbrook.estimators.labels import (
     agreeing,
+    apply_threshold,
     as_labels,
     check_class_weight,
     check_discrete,
@@ -35,9 +36,8 @@ from kernbrook.estimators.labels import (
     lifts,
     named,
     present,
-    said,
 )
-from kernbrook.estimators.tasks import Learned, joined
+from kernbrook.estimators.tasks import Outputs, joined
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
@@ -152,7 +152,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             raise InputError("choose_kernel: X has no rows")
         trial = clone(self).set_params(selection=None, labels="all")
         trial.learn(X, y, classes=classes)
-        with self._nothing_half_done():
+        with self._all_or_nothing():
             X = self._features(X)
             self._set_classes(self._labels_of(y), classes)
             self._start(X)
@@ -193,11 +193,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return self._calls(leant, self._probable(leant) if self._by_chance else None)
 
     @in_turn
-    def _read(self, X: Any) -> Learned:
+    def _predict_outputs(self, X: Any) -> Outputs:
         """Labels, decisions and probabilities at once; nobody was asked."""
         leant = self._lean(X)
         chances, none = self._probable(leant), np.zeros(len(leant.decisions), dtype=bool)
-        return Learned(self._calls(leant, chances), none, leant.decisions, chances)
+        return Outputs(self._calls(leant, chances), none, leant.decisions, chances)
 
     def _calls(self, leant: Leant, probabilities: Floats | None) -> NDArray[Any]:
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
@@ -210,7 +210,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     @property
     def _by_chance(self) -> bool:
-        """Whether probabilities decide what is said."""
         return self.threshold is not None or self.class_weight is not None
 
     @in_turn
@@ -218,7 +217,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """The label of one row, given as (d,) numbers; see `learn_one`."""
         if not self._by_chance:
             return super().predict_one(x)
-        leant = self._lean_one(x)
+        leant = self._lean_row(x)
         return self._calls(leant, self._probable(leant))[0]
 
     @in_turn
@@ -242,7 +241,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
         """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
-        return self._probable(self._lean_one(x))[0]
+        return self._probable(self._lean_row(x))[0]
 
     def _probable(self, leant: Leant) -> Floats:
         """(n, c) probabilities, of what the experts say."""
@@ -262,11 +261,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     # -- labels -----------------------------------------------------------------------------
 
     classes_: NDArray[Any]
-    _of_numbers, _nothing = False, -1
+    _of_numbers, _no_label = False, -1
     _learned = (*OnlineMachine._learned, "classes_", "_number")
     _scores = property(lambda self: n if (n := len(getattr(self, "classes_", ()))) > 2 else 1)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Outputs:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
             return super()._learn(X, y, sample_weight, given)
         grown: Any = self._grown(y, unseen)  # refused, if at all, before anything is learned
@@ -295,7 +294,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return joined(parts)
 
     def _unseen(self, y: NDArray[Any]) -> Labels:
-        """Rows whose labels are of no class that is known."""
         labelled = present(y).nonzero()[0]
         return labelled[class_numbers(self.classes_, y[labelled]) < 0]
 
@@ -402,11 +400,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return ask
 
     def _numbers(self, y: NDArray[Any]) -> Labels:
-        """The number of each label's class."""
         labelled = present(y)
         if labelled.all():
             return class_numbers(self.classes_, y)
-        numbers = np.full(len(y), self._nothing, dtype=np.int64)
+        numbers = np.full(len(y), self._no_label, dtype=np.int64)
         numbers[labelled] = class_numbers(self.classes_, y[labelled])
         return numbers
 
@@ -444,13 +441,14 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         agreed = self._agreed(answer.said[0], answer.decisions, answer.leanings)
         return {"probabilities": agreed}
 
-    def _met(self, answer: Answer) -> NDArray[Any]:
-        return self._called(*answer.said) if self._by_chance else super()._met(answer)
+    def _predicted_labels(self, answer: Answer) -> NDArray[Any]:
+        return self._called(*answer.said) if self._by_chance else super()._predicted_labels(answer)
 
     def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
         known = self.classes_
         if self.threshold is not None:
-            return known[said(check_threshold(self.threshold, len(known)), probabilities, cuts)]
+            threshold = check_threshold(self.threshold, len(known))
+            return known[apply_threshold(threshold, probabilities, cuts)]
         return known[leading(self.class_weight, known, probabilities, usual)]
 
     def _calibrating(self) -> dict[str, Any]:
@@ -463,10 +461,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         counts = self._model.certain().counts if "_model" in vars(self) else np.zeros(1)
         return self.classes_[counts.argmax()]
 
-    def _no_rows(self, classes: Any) -> Learned:
+    def _no_rows(self, classes: Any) -> Outputs:
         known = getattr(self, "classes_", classes)
         none = as_labels([] if known is None else known)[:0]
-        return Learned(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
+        return Outputs(none, np.zeros(0, dtype=bool), np.empty((0, 1)))
 
     def _number_of(self, y: Any) -> float | None:
         try:

@@ -121,7 +121,6 @@ class Calibration:
         return np.empty((n, len(self._known.counts)))
 
     def copy(self) -> Calibration:
-        """One that goes on from here by itself."""
         other = object.__new__(type(self))
         other.__dict__.update(vars(self), _known=copied(self._known))
         return other
@@ -169,7 +168,6 @@ class Calibration:
         self._known = Calibrated(**CALIBRATED.merged(apart.of("_known")))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that was learned, by name."""
         arrays = self._known._asdict()
         return arrays if len(self._known.vote) else {k: arrays[k] for k in arrays if k != "vote"}
 
@@ -186,7 +184,6 @@ class Calibration:
         self.check()
 
     def check(self) -> None:
-        """Raise InputError where numbers are beyond their ranges."""
         known = self._known
         CALIBRATED.check(known)
         curvatures, sums = [known.slope[1], *known.vote[1:2]], [*known.slope[2:], *known.errors[1]]
@@ -324,7 +321,6 @@ class Residuals:
             sums += count, total + more * count, squares + more * (2 * total + more * count)
 
     def _in_order(self) -> Floats:
-        """The errors kept, the oldest first."""
         errors: Floats = oldest_first(self._known.errors, int(self._known.seen[0]))
         return errors
 
@@ -337,7 +333,6 @@ class Residuals:
         return float(deviation(self._in_order(), FADING))
 
     def copy(self) -> Residuals:
-        """One that goes on from here by itself."""
         other = object.__new__(type(self))
         other.__dict__.update(vars(self), _known=copied(self._known))
         return other
@@ -355,11 +350,9 @@ class Residuals:
         kept.errors[np.arange(kept.seen[0] - len(errors), kept.seen[0]) % WINDOW] = errors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that was learned, by name."""
         return self._known._asdict()
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from these arrays, copied; InputError where their shapes or types are others."""
         without = () if "labels" in arrays else ("labels",)  # older files have none
         self._known = copied(ERRORS.restored(self._known, arrays, without))
         ERRORS.check(self._known)

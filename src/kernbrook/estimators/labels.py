@@ -77,7 +77,7 @@ def present(labels: NDArray[Any]) -> Flags:
     if labels.dtype.kind == "f":
         return ~np.isnan(labels)
     if labels.dtype.kind == "O":
-        return np.array([_is_there(label) for label in labels], dtype=bool)
+        return np.array([_is_present(label) for label in labels], dtype=bool)
     return np.ones(len(labels), dtype=bool)
 
 
@@ -194,7 +194,7 @@ def _array_of(items: Sequence[Any]) -> NDArray[Any]:
     return objects
 
 
-def _is_there(label: Any) -> bool:
+def _is_present(label: Any) -> bool:
     try:
         return label is not None and bool(label == label)
     except TypeError:  # pandas' NA is neither equal to itself nor not
@@ -282,7 +282,7 @@ def check_threshold(threshold: Any, classes: int) -> Any:
     return costs
 
 
-def said(threshold: Any, probabilities: Floats, cuts: Floats) -> Labels:
+def apply_threshold(threshold: Any, probabilities: Floats, cuts: Floats) -> Labels:
     """(n,) numbers of classes.
 
     threshold : as `check_threshold` gives it, not None

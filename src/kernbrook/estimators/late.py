@@ -16,10 +16,10 @@ from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import Other, Such, Whole, check, counted, is_number, refusal, shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.base import LEARNS, Kept, checked, if_model_has, rows_met
+from kernbrook.estimators.base import LEARNS, Kept, checked, if_model_has, rows_seen
 from kernbrook.estimators.by_name import LARGEST, NamedColumns, check_names, records_of
 from kernbrook.estimators.labels import as_labels, is_empty, number_of_rows
-from kernbrook.estimators.tasks import Learned, joined, read, task_of, waiting
+from kernbrook.estimators.tasks import Outputs, joined, predict_outputs, task_of, waiting
 from kernbrook.gram.arrays import Flags, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots
@@ -27,7 +27,7 @@ from kernbrook.sparse import as_csr
 from kernbrook.turns import changes
 
 Key = str | int | float
-Waiting = OrderedDict[Key, tuple[Any, Learned]]  # (d,) array, (1, d) CSR matrix, or record
+Pending = OrderedDict[Key, tuple[Any, Outputs]]  # (d,) array, (1, d) CSR matrix, or record
 
 
 class LateLabels(Kept, Snapshots, BaseEstimator):
@@ -76,7 +76,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         "classes": Other("None or a list of labels"),
     }
     n_dropped_: int
-    _waiting: Waiting
+    _waiting: Pending
     _kept_around = True
     _kept_entries = ("waiting",)
 
@@ -106,18 +106,21 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         return probabilities
 
     @changes
-    def say(self, X: Any, waiting: int | None = None) -> Learned:
+    def predict_scored(self, X: Any, waiting: int | None = None) -> Outputs:
         """All that the model says now of rows, which do not wait: as `learn_scored` gives it.
 
         waiting : rows that stand between the last label and these; None: as many as wait here
         """
         check(self)
-        return self._said(self._rows(X), len(self._there()) if waiting is None else waiting)
+        ahead = len(self._pending()) if waiting is None else waiting
+        return self._predict_now(self._rows(X), ahead)
 
-    def _wait(self, X: Any, keys: Any, chances: bool = False) -> Learned:
+    say = predict_scored  # its name until the next release
+
+    def _wait(self, X: Any, keys: Any, chances: bool = False) -> Outputs:
         """What the model says now of rows, which wait from now on; chances : if it gives some."""
         check(self)
-        keys, pending = keys_of(keys), self._there()
+        keys, pending = keys_of(keys), self._pending()
         rows = self._rows(X)
         if (n := number_of_rows(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
@@ -125,7 +128,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
             raise InputError(f"keys: {again[0]!r} waits for its label already")
         over = max(len(pending) + n - self.limit, 0)
         dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
-        outputs = self._said(rows, len(pending))
+        outputs = self._predict_now(rows, len(pending))
         if chances and outputs.probabilities is None:
             raise NotFittedError("LateLabels: nothing was learned yet, and `classes` names none")
         for i, key in enumerate(keys):
@@ -152,7 +155,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         return self._learned(keys, y)[:2]
 
     @changes
-    def learn_scored(self, keys: Any, y: Any) -> Learned:
+    def learn_scored(self, keys: Any, y: Any) -> Outputs:
         """`learn`, with what metrics of scores take: a tuple with names, all of then but `asked`.
 
         `scores` are (n, c), or (n, 1) for the second of two classes, and `probabilities` (n, c);
@@ -160,8 +163,8 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         """
         return self._learned(keys, y)
 
-    def _learned(self, keys: Any, y: Any) -> Learned:
-        keys, pending = keys_of(keys), self._there()
+    def _learned(self, keys: Any, y: Any) -> Outputs:
+        keys, pending = keys_of(keys), self._pending()
         labels = as_labels([None] * len(keys) if y is None else y)
         if len(labels) != len(keys):
             raise InputError(f"there are {len(keys)} keys but y has {len(labels)} labels")
@@ -169,14 +172,14 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
             hint = "it was never predicted, has its label, or was dropped as the oldest"
             raise InputError(f"keys: {unknown[0]!r} does not wait: {hint}")
         if not keys:
-            return Learned(labels[:0], np.zeros(0, dtype=bool), None)
+            return Outputs(labels[:0], np.zeros(0, dtype=bool), None)
         rows, outputs = zip(*(pending[key] for key in keys), strict=True)
-        before, learned = rows_met(self.model), keys
+        before, learned = rows_seen(self.model), keys
         try:
             learn = getattr(self.model, "_learn_waiting", None) or self.model.learn
             asked = learn(together(rows), labels, **self._named())[1]
         except BaseException:  # some blocks are learned as a whole, the others not
-            learned = keys[: max(rows_met(self.model) - before, 0)]
+            learned = keys[: max(rows_seen(self.model) - before, 0)]
             raise
         finally:
             self.__dict__.pop("_begun", None)
@@ -185,7 +188,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         return joined(outputs)._replace(asked=asked)
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
-        pending = self._there()
+        pending = self._pending()
         return {"waiting": write_waiting(pending, writer, place)} if pending else {}
 
     def _read_kept(self, body: Mapping[str, Any], reader: Any) -> None:
@@ -195,9 +198,9 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         if "waiting" in body:
             self._waiting = read_waiting(self.model, body["waiting"], reader)
 
-    waiting_ = property(lambda self: self._there().keys())
+    waiting_ = property(lambda self: self._pending().keys())
 
-    def _there(self) -> Waiting:
+    def _pending(self) -> Pending:
         return vars(self).get("_waiting", OrderedDict())
 
     def _rows(self, X: Any) -> Any:
@@ -213,27 +216,27 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
             wanted = "LateLabels(NamedColumns(model)), and for text LateLabels(TableModel(model))"
             raise InputError(f"X: has names, for which there is {wanted}")
         X = checked(X)
-        width = next((row.shape[-1] for row, _ in self._there().values()), X.shape[1])
+        width = next((row.shape[-1] for row, _ in self._pending().values()), X.shape[1])
         if X.shape[1] != width:
             raise InputError(f"X has {X.shape[1]} features, but the rows that wait have {width}")
         return sp.csr_matrix(X) if sp.issparse(X) else X
 
-    def _said(self, rows: Any, waiting: int) -> Learned:
+    def _predict_now(self, rows: Any, waiting: int) -> Outputs:
         """What the model says of rows, before which so many wait; nobody was asked."""
         model, n = self.model, number_of_rows(rows)
         if n == 0:
-            return Learned(as_labels([]), np.zeros(0, dtype=bool), None)
-        with so_many_wait(waiting):
+            return Outputs(as_labels([]), np.zeros(0, dtype=bool), None)
+        with rows_waiting(waiting):
             try:
-                return read(model, rows)
+                return predict_outputs(model, rows)
             except NotFittedError:
                 if self.classes is None and task_of(model) == "classification":
-                    return Learned(np.full(n, None), np.zeros(n, dtype=bool))
+                    return Outputs(np.full(n, None), np.zeros(n, dtype=bool))
                 if (model := vars(self).get("_begun")) is None:  # made once: it takes long
                     model = clone(self.model)
                     model.learn(rows[:1], [None], **self._named())
                 self._begun = model
-                return read(model, rows)
+                return predict_outputs(model, rows)
 
     def _named(self) -> dict[str, Any]:
         if self.classes is not None and task_of(self.model) == "regression":
@@ -242,7 +245,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
 
 
 @contextmanager
-def so_many_wait(rows: int) -> Iterator[None]:
+def rows_waiting(rows: int) -> Iterator[None]:
     """What is predicted here is farther from the last label by so many rows."""
     token = waiting.set(rows)
     try:
@@ -276,7 +279,7 @@ def keys_of(keys: Any) -> list[Key]:
     return found
 
 
-def write_waiting(pending: Waiting, writer: Any, place: str) -> dict[str, Any]:
+def write_waiting(pending: Pending, writer: Any, place: str) -> dict[str, Any]:
     """JSON of the rows that wait, with what was said of them; numbers become the tensors waiting.*.
 
     Records are rows of a CSR matrix, whose columns are all their names.
@@ -304,7 +307,7 @@ def write_waiting(pending: Waiting, writer: Any, place: str) -> dict[str, Any]:
     return writer.values(held, f"{place}waiting.")
 
 
-def read_waiting(model: Any, body: Any, reader: Any) -> Waiting:
+def read_waiting(model: Any, body: Any, reader: Any) -> Pending:
     """The rows of a file, which wait for labels of a model."""
     expect("waiting", body, dict)
     held = {name: reader.value(value) for name, value in body.items()}
@@ -321,9 +324,9 @@ def read_waiting(model: Any, body: Any, reader: Any) -> Waiting:
     if task_of(model) == "regression":
         check_array("waiting.predictions", predictions, (n,), np.float64)
     scores, chances = (_pieces(name, held, n) for name in ("scores", "probabilities"))
-    none, pending = np.zeros(1, dtype=bool), Waiting()
+    none, pending = np.zeros(1, dtype=bool), Pending()
     for i, (key, row) in enumerate(zip(keys, _rows(model, held, n), strict=True)):
-        pending[key] = row, Learned(predictions[i : i + 1].copy(), none, scores[i], chances[i])
+        pending[key] = row, Outputs(predictions[i : i + 1].copy(), none, scores[i], chances[i])
     return pending
 
 

@@ -23,7 +23,7 @@ from kernbrook.estimators.labels import (
     known_numbers,
     present,
 )
-from kernbrook.estimators.tasks import Learned, Task, is_batch
+from kernbrook.estimators.tasks import Outputs, Task, is_batch
 from kernbrook.gram.arrays import Flags, sound
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
@@ -75,7 +75,7 @@ class OutsideMachine(BaseEstimator):
     labels_asked_: int
     _store: Any
     _state: Any
-    _said: list[NDArray[np.intp]]
+    _predicted: list[NDArray[np.intp]]
     _aside: float
 
     n_support_stored_ = 0
@@ -92,11 +92,10 @@ class OutsideMachine(BaseEstimator):
         return self._learn_rows(X, y, classes)[:2]
 
     @changes
-    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
-        """`learn`, with what was said and probabilities before the labels."""
+    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Outputs:
         return self._learn_rows(X, y, classes)
 
-    def _learn_rows(self, X: Any, y: Any, classes: Any) -> Learned:
+    def _learn_rows(self, X: Any, y: Any, classes: Any) -> Outputs:
         with in_words(X):
             X = sound(X) if sp.issparse(X) else np.asarray(sound(X), dtype=np.float64)
         y = as_labels(y)
@@ -110,7 +109,7 @@ class OutsideMachine(BaseEstimator):
         numbers = self._task == "regression"
         scores = self._store.setting.scores
         board = empty_board(len(y), 1, scores, targets, np.ones(len(y)), numbers)
-        self._said, self._aside = [], 0.0
+        self._predicted, self._aside = [], 0.0
         learning = self._store.prepare(self._state, None, None, X)
         learning.go(board)
         asked = ~np.isnan(targets)
@@ -119,17 +118,15 @@ class OutsideMachine(BaseEstimator):
         self.labels_asked_ += int(asked.sum())
         predicted = board.scores[:, 0]
         if numbers:
-            return Learned(predicted[:, 0].copy(), asked, predicted)
+            return Outputs(predicted[:, 0].copy(), asked, predicted)
         chances = self._store.chances_of(predicted)
-        best = np.concatenate(self._said) if self._said else np.zeros(0, dtype=np.intp)
-        return Learned(self.classes_[best], asked, predicted, chances, self._aside)
+        best = np.concatenate(self._predicted) if self._predicted else np.zeros(0, dtype=np.intp)
+        return Outputs(self.classes_[best], asked, predicted, chances, self._aside)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(n,) what the model predicts now; nothing is learned."""
-        return self._read(X).predictions
+        return self._predict_outputs(X).predictions
 
-    def _read(self, X: Any) -> Learned:
-        """What the model says of rows, of which no label is known."""
+    def _predict_outputs(self, X: Any) -> Outputs:
         if not hasattr(self, "_store"):
             raise NotFittedError("the model has not learned anything yet")
         n, numbers = X.shape[0], self._task == "regression"
@@ -138,18 +135,18 @@ class OutsideMachine(BaseEstimator):
         self._store.reading(self._state, None, X).look(board)
         predicted, none = board.scores[:, 0], np.zeros(n, dtype=bool)
         if numbers:
-            return Learned(predicted[:, 0].copy(), none, predicted)
+            return Outputs(predicted[:, 0].copy(), none, predicted)
         model, best = self._state.model, np.zeros(n, dtype=np.intp)
         if model is not None:
             best = np.asarray(self._store.predicted(model, X)).astype(np.intp)
-        return Learned(self.classes_[best], none, predicted, self._store.chances_of(predicted))
+        return Outputs(self.classes_[best], none, predicted, self._store.chances_of(predicted))
 
     def _note(self, model: Any, X: Any) -> None:
         """Its own predictions: where chances are equal it alone knows which class it takes."""
         start = time.process_time()
         none = np.zeros(X.shape[0])
-        said = none if model is None or not len(none) else self._store.predicted(model, X)
-        self._said.append(np.asarray(said).astype(np.intp))
+        predicted = none if model is None or not len(none) else self._store.predicted(model, X)
+        self._predicted.append(np.asarray(predicted).astype(np.intp))
         self._aside += time.process_time() - start
 
     @property

@@ -18,7 +18,7 @@ from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.confidence import Residuals, check_coverage, covering, intervals_of
 from kernbrook.estimators.labels import as_numbers, present
 from kernbrook.estimators.pool import Pool, with_constants
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.tasks import Outputs
 from kernbrook.gram.arrays import Flags, Floats
 from kernbrook.learners import Advice
 from kernbrook.turns import changes, in_turn
@@ -78,7 +78,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     offset_: float
     parameter_ranges: ClassVar = {"center": Flag()}
-    _of_numbers, _scores, _nothing = True, 1, math.nan
+    _of_numbers, _scores, _no_label = True, 1, math.nan
     _learned = (*OnlineMachine._learned, "offset_")
 
     def __init__(
@@ -110,7 +110,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     @changes
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        return self if self._is_nothing(X, y) else self._learn_all(X, y, None, sample_weight)
+        return self if self._is_empty_chunk(X, y) else self._learn_all(X, y, None, sample_weight)
 
     @changes
     def learn(  # type: ignore[override]
@@ -119,7 +119,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return self._learn_rows(X, y, None, sample_weight)[:2]
 
     @changes
-    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Learned:  # type: ignore[override]
+    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Outputs:  # type: ignore[override]
         return self._learn_rows(X, y, None, sample_weight)
 
     @in_turn
@@ -179,12 +179,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         """
         check_coverage("coverage", coverage)
         with intervals_of(coverage):
-            intervals = self._read(X).intervals
+            intervals = self._predict_outputs(X).intervals
         assert intervals is not None  # they were asked for
         return intervals
 
     @in_turn
-    def _read(self, X: Any) -> Learned:
+    def _predict_outputs(self, X: Any) -> Outputs:
         """Numbers, and half widths of intervals where they are asked for; nobody was asked."""
         leant = self._lean(X)
         predictions, half = self._predictions(leant.decisions) + self._offset(), None
@@ -193,7 +193,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
             for rows, calibration in self._by_horizon(leant):
                 half[rows] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)
-        return Learned(predictions, none, half_widths=half)
+        return Outputs(predictions, none, half_widths=half)
 
     @property
     @in_turn
@@ -204,7 +204,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Floats:
         labelled = present(y)
-        numbers = np.full(len(y), self._nothing)
+        numbers = np.full(len(y), self._no_label)
         numbers[labelled] = as_numbers(y[labelled])
         wrong = labelled & ~(np.abs(numbers) < 1e100)
         if wrong.any():
@@ -221,7 +221,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _offset(self) -> float:
         return getattr(self, "offset_", 0.0)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Learned:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Outputs:
         centred = hasattr(self, "offset_")
         try:
             learned = super()._learn(X, y, sample_weight, given)
@@ -265,8 +265,8 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     def _uninformed(self) -> float:
         return self._offset()
 
-    def _no_rows(self, classes: Any) -> Learned:
-        return Learned(np.empty(0), np.zeros(0, dtype=bool), None)
+    def _no_rows(self, classes: Any) -> Outputs:
+        return Outputs(np.empty(0), np.zeros(0, dtype=bool), None)
 
     def _predictions(self, decisions: Floats) -> Floats:
         return decisions[:, 0].copy()

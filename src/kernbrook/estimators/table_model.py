@@ -15,10 +15,10 @@ from sklearn.exceptions import NotFittedError
 from kernbrook.checks import Such, check, or_none, shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import DataFileWarning, InputError
-from kernbrook.estimators.base import LEARNS, Kept, if_model_has, rows_met
+from kernbrook.estimators.base import LEARNS, Kept, if_model_has, rows_seen
 from kernbrook.estimators.labels import LARGEST_EXACT, number_of_rows
-from kernbrook.estimators.late import so_many_wait
-from kernbrook.estimators.tasks import Learned, read, task_of
+from kernbrook.estimators.late import rows_waiting
+from kernbrook.estimators.tasks import Outputs, predict_outputs, task_of
 from kernbrook.plain_values import expect
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import Stream, TableEncoder, open_stream
@@ -41,11 +41,11 @@ from kernbrook.streams.tables.labels import (
     check_some_known,
     listed,
     new_labels,
-    told_of_new,
+    note_new_labels,
 )
 from kernbrook.streams.tables.stream import TableStream, match_columns
-from kernbrook.streams.tables.values import is_missing, warn_of
-from kernbrook.telling import at_once, tell
+from kernbrook.streams.tables.values import is_missing, warn_of_levels
+from kernbrook.telling import warn_caller, warnings_together
 from kernbrook.turns import changes, in_turn
 
 CHUNK = 1024  # rows that are learned at a time; they do not change the result
@@ -121,7 +121,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         self.label = label
 
     @classmethod
-    def _knowing(
+    def _with_learned(
         cls,
         model: Any,
         encoder: TableEncoder | None = None,
@@ -137,7 +137,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         The parameters are those attributes.
         """
         table = cls(model, None if encoder is None else clone(encoder), label)
-        table._know(encoder, label, None if classes is None else np.array(classes))
+        table._set_learned(encoder, label, None if classes is None else np.array(classes))
         table.positive_, table.aside_, table.history_ = positive, list(aside), history
         return table
 
@@ -146,7 +146,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """One around a model that is about to learn a stream."""
         encoder = None if stream.encoder is None else stream.encoder.copy()
         label = stream.label_name
-        return cls._knowing(model, encoder, label, positive=positive, aside=stream.aside)
+        return cls._with_learned(model, encoder, label, positive=positive, aside=stream.aside)
 
     @classmethod
     def _around(cls, model: Any) -> TableModel:
@@ -155,9 +155,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             model._unwrapped()
             return model
         names = getattr(model, "feature_names_in_", None)
-        return cls._knowing(model, None if names is None else TableEncoder().begin(names.tolist()))
+        encoder = None if names is None else TableEncoder().begin(names.tolist())
+        return cls._with_learned(model, encoder)
 
-    def _know(
+    def _set_learned(
         self, encoder: TableEncoder | None, label: str | None, named: NDArray[Any] | None
     ) -> None:
         """Take up what is known of columns and labels, with what was learned by it."""
@@ -230,7 +231,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             classes_ = {} if classes is None else {"classes": classes}
             self.model.partial_fit(data, y, **classes_)
             return self
-        with at_once():
+        with warnings_together():
             stream = self._opened(data, True, ignore_extra, on_bad_rows, y)
             known, named = self._labels(stream, classes)
         self._learn(stream, known, named)
@@ -245,10 +246,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         y : (n,) its labels; None where they are a column of the table
         ignore_extra : whether columns that are not known are left out
         """
-        stream = self._told(data, ignore_extra, y)
+        stream = self._opened_to_predict(data, ignore_extra, y)
         if not stream.labelled:
             raise InputError(f"{stream.name}: expected labels to compare with, found none")
-        with so_many_wait(MOST_ROUNDS):
+        with rows_waiting(MOST_ROUNDS):
             parts = [(self.model.predict(X), y) for X, y in self._signed(stream).chunks()]
         predictions, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         predictions, labels = predictions[labelled := has_label(labels)], labels[labelled]
@@ -265,7 +266,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         """
         predictions, rows = (), 0
         for X, y in self._signed(stream).chunks(CHUNK):
-            before = rows_met(self.model)
+            before = rows_seen(self.model)
             try:
                 if known is None:
                     predictions = self.model.learn(X, as_numbers(y))[0]
@@ -274,10 +275,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 else:
                     predictions = self.model.learn(X, as_classes(y, known), classes=known)[0]
             finally:  # an error or Ctrl-C may come when some of the rows were learned
-                if n_new := rows_met(self.model) - before:
+                if n_new := rows_seen(self.model) - before:
                     whole = n_new == len(y)
                     encoder = stream.encoder.copy() if whole else stream.taught(rows + n_new)
-                    self._know(encoder, stream.label_name, named)
+                    self._set_learned(encoder, stream.label_name, named)
             rows += len(y)
         return predictions
 
@@ -314,7 +315,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             raise InputError(f"y: the record has a label, too, as {quoted(name)}")
         y = x.get(name) if y is None else y
         if "encoder_" not in vars(self):
-            with at_once():
+            with warnings_together():
                 stream = self._opened([{**x, name: y}], True, ignore_extra)
                 known, named = self._labels(stream, classes)
             return self._learn(stream, known, named)[-1]
@@ -323,7 +324,6 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         return self._teach(row, [y], named, lambda X: self._learn_one(X, label))
 
     def _learn_one(self, X: Any, label: Any) -> Any:
-        """`learn_one` of the model, of rows (1, d)."""
         if isinstance(X, np.ndarray):
             return self.model.learn_one(X[0], label)
         prediction = self.model.predict(X)[0]  # words are no array
@@ -337,7 +337,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict_one(self, x: Mapping[str, Any], *, ignore_extra: bool = False) -> Any:
         """What the model says of one record, as the next one to be learned; see `learn_one`."""
-        return self._say_one("predict_one", x, ignore_extra)
+        return self._predict_record("predict_one", x, ignore_extra)
 
     @if_model_has("predict_proba_one")
     @in_turn
@@ -345,10 +345,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         self, x: Mapping[str, Any], *, ignore_extra: bool = False
     ) -> NDArray[np.float64]:
         """(c,) the probability of each class, as `predict_one`."""
-        chances: NDArray[np.float64] = self._say_one("predict_proba_one", x, ignore_extra)
+        chances: NDArray[np.float64] = self._predict_record("predict_proba_one", x, ignore_extra)
         return chances
 
-    def _say_one(self, verb: str, x: Mapping[str, Any], ignore_extra: bool) -> Any:
+    def _predict_record(self, verb: str, x: Mapping[str, Any], ignore_extra: bool) -> Any:
         _check_record(x)
         X = self._encodes().next_rows(self._row(x, False, ignore_extra))
         if isinstance(X, np.ndarray):
@@ -359,19 +359,19 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict(self, data: Any, *, ignore_extra: bool = False) -> NDArray[Any]:
         """(n,) what the model says of each row of a table; see `partial_fit`."""
-        return self._said("predict", data, ignore_extra)
+        return self._predict_rows("predict", data, ignore_extra)
 
     @if_model_has("predict_proba")
     @in_turn
     def predict_proba(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
         """(n, c) the probability of each class."""
-        return self._said("predict_proba", data, ignore_extra)
+        return self._predict_rows("predict_proba", data, ignore_extra)
 
     @if_model_has("decision_function")
     @in_turn
     def decision_function(self, data: Any, *, ignore_extra: bool = False) -> NDArray[np.float64]:
         """(n,) or (n, c) the model's decisions."""
-        return self._said("decision_function", data, ignore_extra)
+        return self._predict_rows("decision_function", data, ignore_extra)
 
     @if_model_has("predict_interval")
     @in_turn
@@ -379,7 +379,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         self, data: Any, coverage: float = 0.9, *, ignore_extra: bool = False
     ) -> NDArray[np.float64]:
         """(n, 2) between which numbers the labels are, with this probability."""
-        return self._said("predict_interval", data, ignore_extra, coverage=coverage)
+        return self._predict_rows("predict_interval", data, ignore_extra, coverage=coverage)
 
     def _encodes(self) -> TableEncoder:
         """The encoder; InputError where rows are numbers, which go to the model as they are."""
@@ -410,7 +410,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             row = None if matched.problem else encoder.read_record(x, learns)
         if row is not None:
             return row
-        with at_once():
+        with warnings_together():
             return self._opened([x], ignore_extra=ignore_extra).unfilled(learns)
 
     def _waiting_rows(self, X: Any) -> Any:
@@ -431,12 +431,10 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         width = encoder.width + encoder.words_width
         return encoder.missing != "error", encoder.words_width > 0, width
 
-    def _read(self, rows: Any) -> Learned:
-        """All that the model says now of such rows."""
-        return read(self.model, self._encodes().next_rows(rows))
+    def _predict_outputs(self, rows: Any) -> Outputs:
+        return predict_outputs(self.model, self._encodes().next_rows(rows))
 
     def _learn_waiting(self, rows: Any, y: Any, classes: Any = None) -> Any:
-        """`learn` of the model, of such rows."""
         labels, named = self._labels_of(list(y), classes)
 
         def learn(X: Any) -> Any:
@@ -452,11 +450,11 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         start = self._encodes()
         labels = labels_as_arrow(y) if start.lags_of_label else None
         encoder = start.branch()
-        X, before = encoder.next_rows(rows, True, labels), rows_met(self.model)
+        X, before = encoder.next_rows(rows, True, labels), rows_seen(self.model)
         try:
             return learn(X)
         finally:  # an error or Ctrl-C may come when some of the rows were learned
-            n_new = rows_met(self.model) - before
+            n_new = rows_seen(self.model) - before
             if 0 < n_new < X.shape[0]:
                 encoder = start.branch()
                 encoder.next_rows(rows[:n_new], True, None if labels is None else labels[:n_new])
@@ -473,7 +471,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
         name, encoder = self.label_ or "label", self._encodes()
         table = frame_of([{f"{name} ": 0.0, name: label} for label in y]).to_native()
         plain = TableEncoder(decimal=encoder.decimal, thousands=encoder.thousands)
-        with at_once():
+        with warnings_together():
             stream = TableStream(FrameRecords(table), plain, name)
             known, named = self._labels(stream, classes)
         labels = stream.read()[1]
@@ -537,7 +535,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             expect(name, found.get(name), *kinds, type(None))
         self.history_, described = body.get("history"), body["encoder"]
         encoder = None if described is None else TableEncoder.from_description(described)
-        self._know(encoder, self.label_, vars(self).get("named_classes_"))
+        self._set_learned(encoder, self.label_, vars(self).get("named_classes_"))
         if encoder is not None and "encoder" not in body["parameters"]:  # of older files
             self.encoder = clone(encoder)
         self._kept_read()
@@ -565,17 +563,16 @@ class TableModel(Kept, Snapshots, BaseEstimator):
     def _label(self) -> str | None:
         return vars(self).get("label_", self.label)
 
-    def _told(self, data: Any, ignore_extra: bool, y: Any = None) -> Stream:
+    def _opened_to_predict(self, data: Any, ignore_extra: bool, y: Any = None) -> Stream:
         """A table to be predicted, and a warning about what is odd in it."""
-        with at_once():
+        with warnings_together():
             stream = self._opened(data, ignore_extra=ignore_extra, y=y)
-            warn_of(stream.level_counts, stream.name)
+            warn_of_levels(stream.level_counts, stream.name)
         return stream
 
-    def _said(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
-        """What a method of the model gives, row by row."""
-        stream, say = self._told(data, ignore_extra), getattr(self.model, verb)
-        with so_many_wait(MOST_ROUNDS):  # all rows are far from the last label
+    def _predict_rows(self, verb: str, data: Any, ignore_extra: bool, **named: Any) -> Any:
+        stream, say = self._opened_to_predict(data, ignore_extra), getattr(self.model, verb)
+        with rows_waiting(MOST_ROUNDS):  # all rows are far from the last label
             return np.concatenate([say(X, **named) for X, _ in stream.chunks()])
 
     def _labels(self, stream: Stream, classes: Sequence[Any] | None) -> tuple[Any, Any]:
@@ -599,7 +596,7 @@ class TableModel(Kept, Snapshots, BaseEstimator):
                 labels = listed(np.asarray(present))
                 problem = f"expected numbers as labels, found {labels}"
                 raise InputError(f"{stream.name}: {problem}") from None
-            _tell(stream, ())
+            _warn_of_rows(stream, ())
             return None, None
         if present is None:
             raise InputError(f"{stream.name}: too many different labels for a classifier")
@@ -610,12 +607,11 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             named = vars(self).get("named_classes_")
         elif not np.isin(known, named := _spelled(named, known)).all():
             raise InputError(f"classes were {listed(known)} and are {listed(named)}")
-        _tell(stream, told_of_new(_new_labels(self._signed(stream), known, named)))
+        _warn_of_rows(stream, note_new_labels(_new_labels(self._signed(stream), known, named)))
         return known, named
 
 
 def _spelled(named: NDArray[Any], known: NDArray[Any]) -> NDArray[Any]:
-    """Labels that the call names as the classes of the model are written."""
     try:
         return as_classes(named, known)
     except InputError as error:  # it says which row of these
@@ -674,7 +670,7 @@ def _as_table(X: NDArray[Any], names: list[str]) -> Any:
         wanted = f"a frame, records such as [{{'a': 1}}], or {columns}"
         raise InputError(f"data: expected {wanted}, got an array of shape {X.shape}")
     note = f"an array: its columns are taken as {', '.join(names)}, in this order"
-    tell(DataFileWarning("table", note))
+    warn_caller(DataFileWarning("table", note))
     return frame_of([dict(zip(names, row, strict=True)) for row in X.tolist()]).to_native()
 
 
@@ -705,21 +701,21 @@ def _copied(encoder: TableEncoder | None) -> TableEncoder:
     return encoder.copy()
 
 
-def _tell(stream: Stream, labels: Sequence[str]) -> None:
+def _warn_of_rows(stream: Stream, labels: Sequence[str]) -> None:
     """Tell what was left out of a table that is about to be learned, or filled.
 
     labels : what there is to say of these
     """
     matched = stream.matched
-    notes = [*([] if matched is None else matched.told(stream.n_rows or 0)), *labels]
+    notes = [*([] if matched is None else matched.notes(stream.n_rows or 0)), *labels]
     if stream.n_unlabelled:
         rows = f"{stream.n_unlabelled:,} row{'s' * (stream.n_unlabelled > 1)}"
         notes.append(f"{rows} without a label: rounds without one")
     lines = [] if stream.bad_rows is None else stream.bad_rows.lines()
     notes += ["\n".join(lines)] if lines else []
     for note in notes:
-        tell(DataFileWarning(stream.name, note))
-    warn_of(stream.level_counts, stream.name)
+        warn_caller(DataFileWarning(stream.name, note))
+    warn_of_levels(stream.level_counts, stream.name)
 
 
 def open_like(
@@ -813,6 +809,6 @@ def open_like(
     if not trained and stream.encoder.missing != "error":
         return TableStream(records, stream.encoder, label, labelled, **options)
     if not learns and stream.n_rows is not None:
-        for note in stream.matched.told(stream.n_rows):
-            tell(DataFileWarning(stream.name, note))
+        for note in stream.matched.notes(stream.n_rows):
+            warn_caller(DataFileWarning(stream.name, note))
     return stream

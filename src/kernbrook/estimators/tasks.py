@@ -18,8 +18,8 @@ Task = Literal["classification", "regression"]
 waiting: ContextVar[int] = ContextVar("waiting", default=0)
 
 
-class Learned(NamedTuple):
-    """What `_learn_scored` and `_read` give, all of it from before the labels.
+class Outputs(NamedTuple):
+    """What `_learn_scored` and `_predict_outputs` give, all of it from before the labels.
 
     predictions, asked : (n,) as `learn` has them
     scores : (n, 1) positive for the second of two classes, or (n, c); None where there are none,
@@ -44,27 +44,27 @@ class Learned(NamedTuple):
             return None
         return np.column_stack([self.predictions - half, self.predictions + half])
 
-    def of(self, which: Any) -> Learned:
+    def of(self, which: Any) -> Outputs:
         """The same of some of the rows: (n,) bool, numbers of rows, or a slice."""
         parts: list[Any] = [part[which] if isinstance(part, np.ndarray) else part for part in self]
-        return Learned(*parts)
+        return Outputs(*parts)
 
 
-def scored(estimator: Any) -> Callable[..., Learned]:
+def scored_learn(estimator: Any) -> Callable[..., Outputs]:
     """Its `learn`, with all that is said before the labels where the same class gives it.
 
     A subclass may have a `learn` of its own, which then says the predictions alone.
     """
     if _same_class(estimator, ("learn",), "_learn_scored"):
-        learn: Callable[..., Learned] = estimator._learn_scored
+        learn: Callable[..., Outputs] = estimator._learn_scored
         return learn
-    return lambda *given, **named: Learned(*estimator.learn(*given, **named)[:2])
+    return lambda *given, **named: Outputs(*estimator.learn(*given, **named)[:2])
 
 
-def read(model: Any, X: Any) -> Learned:
+def predict_outputs(model: Any, X: Any) -> Outputs:
     """All that a model says now of rows, (n, d), of which no label is known; nothing is learned."""
-    if _same_class(model, ("predict", "decision_function", "predict_proba"), "_read"):
-        outputs: Learned = model._read(X)
+    if _same_class(model, ("predict", "decision_function", "predict_proba"), "_predict_outputs"):
+        outputs: Outputs = model._predict_outputs(X)
         return outputs
     predictions = model.predict(X)
     decide, chances, interval = (
@@ -76,7 +76,7 @@ def read(model: Any, X: Any) -> Learned:
     if interval is not None and (coverage := covering.get()) is not None:
         half = np.diff(interval(X, coverage=coverage))[:, 0] / 2
     none = np.zeros(len(predictions), dtype=bool)
-    return Learned(predictions, none, scores, probabilities, half_widths=half)
+    return Outputs(predictions, none, scores, probabilities, half_widths=half)
 
 
 def _same_class(estimator: Any, verbs: Sequence[str], inner: str) -> bool:
@@ -98,10 +98,10 @@ def is_batch(estimator: Any) -> bool:
     return not hasattr(estimator, "learn")
 
 
-def joined(parts: Sequence[Learned]) -> Learned:
+def joined(parts: Sequence[Outputs]) -> Outputs:
     """What some chunks gave, one after the other."""
     predictions, asked, scores, probabilities, _, half_widths = zip(*parts, strict=True)
-    return Learned(
+    return Outputs(
         np.concatenate(predictions), np.concatenate(asked), stacked(scores),
         stacked(probabilities), half_widths=stacked(half_widths),
     )  # fmt: skip

@@ -30,7 +30,7 @@ from kernbrook.estimators.labels import (
     number_of_rows,
     present,
 )
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.tasks import Outputs
 from kernbrook.gram.arrays import Flags, Floats, check_array
 from kernbrook.plain_values import is_count
 from kernbrook.snapshots import Snapshots
@@ -54,7 +54,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
 
     @in_turn
     def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything, then learn the labels."""
         self._forget()
         return self._learn_all(X, y, None)
 
@@ -69,13 +68,12 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         return self._learn_scored(X, y, classes)[:2]
 
     @in_turn
-    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Learned:
-        """`learn`, with how sure it was before the labels."""
+    def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Outputs:
         check(self)
         y = as_labels(y)
         labelled = present(y)
         known, labels = self.__dict__, int(labelled.sum())
-        outputs, sums = self._told(y[labelled], labelled.cumsum() - labelled, classes)
+        outputs, sums = self._predict_each(y[labelled], labelled.cumsum() - labelled, classes)
         if sums:
             asked = counted("y", known.get("labels_asked_", 0), labels)
             passed = counted("y", known.get("n_unlabelled_", 0), len(labelled) - labels)
@@ -84,9 +82,9 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
             )
         return outputs._replace(asked=labelled)
 
-    def _told(
+    def _predict_each(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
-    ) -> tuple[Learned, dict[str, Any]]:
+    ) -> tuple[Outputs, dict[str, Any]]:
         """What is said of rows, and what is known after their labels: by their names.
 
         labels : (k,) those that are there; so_far : (n,) how many of them come before each row
@@ -95,15 +93,14 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
 
     @in_turn
     def predict(self, X: Any) -> NDArray[Any]:
-        """The one label or number, for each row of X."""
-        return self._read(X).predictions
+        return self._predict_outputs(X).predictions
 
-    def _read(self, X: Any) -> Learned:
+    def _predict_outputs(self, X: Any) -> Outputs:
         """What is said of rows, which `fit` has seen the like of where it was called."""
         check_is_fitted(self)
         if hasattr(self, "n_features_in_") and not is_empty(X):
             X = checked(X, self)
-        outputs = self._told(np.empty(0), np.zeros(1, dtype=np.int64), None)[0]
+        outputs = self._predict_each(np.empty(0), np.zeros(1, dtype=np.int64), None)[0]
         every = np.zeros(number_of_rows(X), dtype=np.intp)
         return outputs._replace(asked=np.zeros(1, dtype=bool)).of(every)
 
@@ -131,7 +128,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         self.check_learned({name: vars(self)[name] for name in body["fitted"]})
 
     def check_learned(self, learned: Mapping[str, Any]) -> None:
-        """Raise InputError where these are no attributes of such a model."""
         if not learned:
             return
         for name in self._learned:
@@ -180,13 +176,13 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     def __init__(self, strategy: str = "majority"):
         super().__init__(strategy)
 
-    def _told(
+    def _predict_each(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
-    ) -> tuple[Learned, dict[str, Any]]:
+    ) -> tuple[Outputs, dict[str, Any]]:
         if hasattr(self, "classes_"):
             known, counts, last = self.classes_, self.counts_, self.last_
         elif len(so_far) == 0:
-            return Learned(labels, so_far, None), {}
+            return Outputs(labels, so_far, None), {}
         else:
             known = distinct(labels if classes is None else as_labels(classes))
             if len(known) == 0:
@@ -202,14 +198,14 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
             ones[np.arange(1, len(codes) + 1), codes] = 1
             predicted, chances = _majority(ones.cumsum(axis=0)[so_far])
         counts = counts + np.bincount(codes, minlength=len(known))
-        outputs = Learned(known[predicted], so_far, None, chances)
+        outputs = Outputs(known[predicted], so_far, None, chances)
         return outputs, {"classes_": known, "counts_": counts, "last_": int(before[-1])}
 
     @available_if(lambda self: self.strategy == "majority")
     @in_turn
     def predict_proba(self, X: Any) -> Floats:
         """(n, c) the shares of the labels so far, for each row of X."""
-        chances = self._read(X).probabilities
+        chances = self._predict_outputs(X).probabilities
         assert chances is not None
         return chances
 
@@ -257,16 +253,16 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     def __init__(self, strategy: str = "mean"):
         super().__init__(strategy)
 
-    def _told(
+    def _predict_each(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
-    ) -> tuple[Learned, dict[str, Any]]:
+    ) -> tuple[Outputs, dict[str, Any]]:
         if classes is not None:
             raise InputError("classes: expected None where numbers are predicted")
         y = as_numbers(labels).astype(np.float64)
         if (wrong := ~(np.abs(y) < LARGEST)).any():
             raise InputError(f"y: expected numbers of size below 1e100, found {y[wrong][0]:g}")
         if len(so_far) == 0:
-            return Learned(y, so_far, None), {}
+            return Outputs(y, so_far, None), {}
         total, first, squares, last = (getattr(self, k, 0.0) for k in self._learned[:4])
         asked = getattr(self, "labels_asked_", 0)
         if asked == 0 and len(y):
@@ -281,7 +277,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
             if (coverage := covering.get()) is not None:
                 half = _half_widths(counts, predicted - first, sums[so_far], coverage)
         known = float(totals[-1]), first, float(sums[-1]), float(before[-1])
-        outputs = Learned(predicted, so_far, None, half_widths=half)
+        outputs = Outputs(predicted, so_far, None, half_widths=half)
         return outputs, dict(zip(self._learned, known, strict=False))
 
     @available_if(lambda self: self.strategy == "mean")
@@ -290,7 +286,7 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         """(n, 2) the one interval, for each row of X; infinite before the second label."""
         check_coverage("coverage", coverage)
         with intervals_of(coverage):
-            intervals = self._read(X).intervals
+            intervals = self._predict_outputs(X).intervals
         assert intervals is not None
         return intervals
 

@@ -346,8 +346,7 @@ class VotedKernelClassifier(VotedClassifier):
 
 
 def as_objects(X: Any) -> list[Any] | None:
-    """A list of objects that are no vectors: a list of anything but numbers and sequences of
-    them, or an array of one dimension of strings or objects. None for everything else."""
+    """Objects that are no vectors, as a list: strings, or whatever is no number; else None."""
     if hasattr(X, "to_numpy") and getattr(X, "ndim", 2) == 1:
         X = X.to_numpy()
     if isinstance(X, np.ndarray):
@@ -587,8 +586,10 @@ class VotedKernelClassifierCV(VotedClassifier):
         tests: Sequence[NDArray[np.intp]], settings: Sequence[Setting],
         pools: Sequence[Sequence[Kernel]],
     ) -> tuple[Floats, NDArray[np.int64], Floats, dict[int, InputError]]:  # fmt: skip
-        """(settings, tests) errors, (settings,) support points and (settings, p) shares of the
-        kernels, of one training set; of what cannot be solved infinite errors, and why."""
+        """Errors (settings, tests), support points (settings,), shares of kernels (settings, p).
+
+        They are of one training set; the errors of what cannot be solved are infinite, with why.
+        """
         if len(np.unique(codes[train])) < len(np.unique(codes)):
             raise InputError("y: a training part of the cross-validation lacks one of the classes")
         learned, asked = examples.take(train), [examples.take(test) for test in tests]
@@ -610,4 +611,5 @@ class VotedKernelClassifierCV(VotedClassifier):
 
 
 def pools_of(kernels: Sequence[Kernel], one_kernel: bool) -> list[tuple[Kernel, ...]]:
+    """The pools to choose from: each kernel by itself, or all of them."""
     return [(kernel,) for kernel in kernels] if one_kernel else [tuple(kernels)]

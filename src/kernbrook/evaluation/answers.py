@@ -159,7 +159,6 @@ class AnswerLog:
 
     @property
     def last(self) -> int:
-        """The row that was answered last; 0 where none was."""
         return next(reversed(self.answers), 0)
 
     def append(self, answer: Answer) -> None:
@@ -271,7 +270,6 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
 
 
 def _check_rows(stream: Stream, answers: Mapping[int, Answer], log: Path) -> None:
-    """InputError where the rows are not those that were answered."""
     content, n_seen, last = Content(answers), 0, max(answers, default=0)
     for X, y in stream.chunks() if answers else ():
         content.update(X, np.zeros(len(y)))

@@ -46,7 +46,6 @@ class Scaled(BaseEstimator):
         self.model = model
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Scaled:
-        """Learn rows X, (n, d), and their labels; first how they are scaled."""
         if not hasattr(self, "model_"):
             self.scaler_, self.model_ = StandardScaler(), clone(self.model)
         X = self.scaler_.partial_fit(_dense(X)).transform(_dense(X))
@@ -55,12 +54,10 @@ class Scaled(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(n,) what the model predicts."""
         return np.asarray(self.model_.predict(self.scaler_.transform(_dense(X))))
 
     @available_if(lambda self: hasattr(self.model, "predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """(n, c) probabilities, of a classifier."""
         return np.asarray(self.model_.predict_proba(self.scaler_.transform(_dense(X))))
 
     @property

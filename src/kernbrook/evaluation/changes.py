@@ -26,7 +26,7 @@ _Root = Annotated[float, 0, 1e200]  # of squared errors
 
 @dataclass
 class Change:
-    """A change of the mean loss.
+    """A change of the mean loss, as `Changes` finds it.
 
     Attributes
     ----------
@@ -67,7 +67,6 @@ class Bucket:
             self.squares += (value - mean) * (value - self.total / self.rows)
 
     def join(self, other: Bucket) -> None:
-        """Take in the rows of one that follows."""
         apart = self.total / self.rows - other.total / other.rows
         both = self.rows + other.rows
         self.squares += other.squares + apart**2 * self.rows * other.rows / both
@@ -98,6 +97,7 @@ class Changes:
     ----------
     n_changes : found so far
     found : the last of them
+    scale, settling, buckets : the state, which goes into a model's file
 
     References
     ----------

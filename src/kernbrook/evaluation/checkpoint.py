@@ -75,7 +75,21 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint | None]:
-    """A model, whatever wrote its file, and what it has seen; None where that is not known."""
+    """Read a model and how far its training is, as `kernbrook show` prints it.
+
+    Parameters
+    ----------
+    path : of a file that `train`, `label` or `kb.save` wrote
+
+    Returns
+    -------
+    the `TableModel`, and its history as a `Checkpoint`; None where that is not known
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, or holds a `LateLabels` or a `NamedColumns`.
+    """
     model = load(path)
     if isinstance(model, (LateLabels, NamedColumns)):
         raise ModelFileError(path, f"a model with {type(model).__name__}: use kb.load in Python")
@@ -157,7 +171,7 @@ def with_state(encoder: TableEncoder, state: dict[str, Any] | None) -> TableEnco
     return TableEncoder.from_description({**described, "state": state})
 
 
-def reached(encoder: TableEncoder | None, stream: Stream | None) -> TableEncoder | None:
+def encoder_after(encoder: TableEncoder | None, stream: Stream | None) -> TableEncoder | None:
     """An encoder with what that of a stream has learned so far.
 
     How values are written in these data alone is not what the model knows of all.

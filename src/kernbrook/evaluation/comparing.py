@@ -45,7 +45,7 @@ from kernbrook.evaluation.recipes_wanted import (
 )
 from kernbrook.evaluation.record import Comparison, Record, Row
 from kernbrook.evaluation.run import prequential
-from kernbrook.evaluation.warming import Tell, compiled, trials_of
+from kernbrook.evaluation.warming import Reporter, compile_trials, trials_of
 from kernbrook.streams import Stream, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import LabelledRows
@@ -82,7 +82,7 @@ def compare(
     measure: str | None = None,
     progress: Callable[[int], Progress] | None = None,
     so_far: Callable[[Comparison], None] | None = None,
-    compiling: Tell | None = None,
+    compiling: Reporter | None = None,
     **overrides: Any,
 ) -> Comparison:
     """Run recipes and models once over each of several orders of the data.
@@ -164,7 +164,7 @@ def compare(
     facts |= {} if lateness.at_once else lateness._asdict()
     facts |= {} if measure is None else {"measure": measure}
     models = [name for name, given in (plan.rows or {}).items() if name != given]
-    facts |= {"models": {name: choices[name].said for name in models}} if models else {}
+    facts |= {"models": {name: choices[name].text for name in models}} if models else {}
     sequence: NDArray[np.int64] | None = None
     if in_order:
         n_rows, n_orders = stream.n_rows or 0, 1
@@ -197,7 +197,7 @@ def compare(
     titles = {name: choice.title for name, choice in choices.items()}
     how = lateness._asdict() | {"intervals": COVERAGE if measure == "coverage" else None}
     with crew_of(jobs, max(len(trials), len(machines) * n_orders)) as crew:
-        compiled(trials, crew, compiling)
+        compile_trials(trials, crew, compiling)
         if in_order:  # by this process, which reads the stream
             how |= {"classes": classes}
             crew, X, y = Crew(), stream, None

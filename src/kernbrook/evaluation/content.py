@@ -23,7 +23,6 @@ class RowDigest:
         self._parts = [sha256() for _ in range(4)]
 
     def update(self, X: Features, y: Labels) -> None:
-        """Take in more rows, (n, d) and (n,)."""
         X = csr_array(X)
         if not (X.has_canonical_format and X.data.all()):
             X = X.copy()
@@ -43,7 +42,6 @@ class RowDigest:
             part.update(data)
 
     def hexdigest(self) -> str:
-        """The digest of the rows so far, 64 letters."""
         return sha256(b"".join(part.digest() for part in self._parts)).hexdigest()
 
 
@@ -72,7 +70,6 @@ class Content:
         self._marks, self._rows, self._digest = {1, *marks}, 0, RowDigest()
 
     def update(self, X: Features, y: Labels) -> None:
-        """Take in more rows, (n, d) with NaN for gaps, and their labels."""
         ends = (mark - self._rows for mark in sorted(self._marks) if mark > self._rows)
         start = 0
         for end in (*(end for end in ends if end <= len(y)), len(y)):
@@ -85,11 +82,10 @@ class Content:
         self.first = self.marked.get(1, "")
 
     def hexdigest(self) -> str:
-        """The digest of the rows so far, 64 letters."""
         return self._digest.hexdigest()
 
 
-class Watched:
+class WatchedRows:
     """The rows of one pass over a stream, before gaps are filled.
 
     A stream may read ahead of who learns: `reach` says how far that is. Then `content` is of the
@@ -106,7 +102,7 @@ class Watched:
         self._words = 0 if encoder is None else encoder.words_width
         stream.watch = self._take if stream.tells else None
 
-    def reach(self, X: Features, y: Labels) -> None:
+    def advance(self, X: Features, y: Labels) -> None:
         """Take in the rows that the stream gave next; (n, d) with gaps filled, and (n,)."""
         if not self._tells:
             self._take(X, y, None)

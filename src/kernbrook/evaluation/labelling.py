@@ -26,7 +26,7 @@ from kernbrook.atomic import check_writable
 from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.estimators.tasks import Learned, task_of
+from kernbrook.estimators.tasks import Outputs, task_of
 from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Floats, Question, answers_beside
 from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of
 from kernbrook.evaluation.classes import as_label, named_classes
@@ -34,9 +34,9 @@ from kernbrook.evaluation.content import RowDigest
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Measures, losses
 from kernbrook.evaluation.moments import Moments
-from kernbrook.evaluation.predicting import said_of
-from kernbrook.evaluation.training import Place, Quit, Session, Stretch, Undo
-from kernbrook.evaluation.warming import ROWS, Tell, try_out, watched
+from kernbrook.evaluation.predicting import predict_frozen
+from kernbrook.evaluation.training import Position, Progress, Quit, Session, Undo
+from kernbrook.evaluation.warming import ROWS, Reporter, run_reported, try_out
 from kernbrook.evaluation.windows import Past, shortened
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
@@ -49,7 +49,7 @@ _DIGITS = 6  # of a probability that is written down
 
 
 @dataclass
-class Labelling(Stretch):
+class Labelling(Progress):
     """A labelling as it goes on.
 
     Attributes
@@ -60,8 +60,8 @@ class Labelling(Stretch):
     skipped : rows whose label was wanted and not given
     expected : of each of these the label and what the model had said
     last : the answer that can be taken back: the last one, of this call; None where there is none
-    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them; the labels given
-        that the model had predicted are all but the first of a new model
+    rows, loss, judged, resumed_at, rows_read, finished, data, windows : as `Progress` has them
+        The model had predicted all labels given, but for the first of a new model.
     """
 
     model: Any
@@ -90,11 +90,10 @@ class Labelling(Stretch):
             return None
         labels, predictions = map(np.array, zip(*self.expected, strict=True))
         found = Measures(getattr(self.model, "classes_", None), model=self.model, rules=())
-        found.add(labels, Learned(predictions, np.ones(len(predictions), dtype=bool)))
+        found.add(labels, Outputs(predictions, np.ones(len(predictions), dtype=bool)))
         return found
 
     def count(self, answer: Answer) -> None:
-        """Take in one more answer."""
         if answer.label is None:
             self.skipped += 1
             return
@@ -119,7 +118,7 @@ def label(
     end: Callable[[Labelling], None] | None = None,
     progress: Callable[[Labelling], None] | None = None,
     stop: Callable[[], bool] | None = None,
-    compiling: Tell | None = None,
+    compiling: Reporter | None = None,
 ) -> Labelling:
     """Go through a stream once, and ask for the labels that the model wants; it learns them.
 
@@ -190,13 +189,13 @@ def label(
         else:
             past = [Past(log.begun.rounds)] if log.begun.rounds else []
         session = _Session(
-            table, Labelling(model, log.path, rows=rows), path, Place(checkpoint, past),
+            table, Labelling(model, log.path, rows=rows), path, Position(checkpoint, past),
             RowDigest(), names, log, ask, end, stream.n_features,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
         some = np.arange(X.shape[0]) if names is None else np.resize(names, X.shape[0])
-        watched(partial(try_out, model, X, some, names), compiling)
+        run_reported(partial(try_out, model, X, some, names), compiling)
         while True:
             try:
                 session.run(stream, every, progress, stop)
@@ -211,7 +210,6 @@ def _rounds(model: Any) -> int:
 
 
 def _begun(model: Any, checkpoint: Checkpoint | None, classes: NDArray[Any] | None) -> Begun:
-    """What a model is now."""
     return Begun(
         rounds=_rounds(model),
         labels=getattr(model, "labels_asked_", 0),
@@ -276,23 +274,23 @@ class _Session(Session):
         super().__post_init__()
         self._usual = Moments(self.n_features)
         model = deepcopy(self.table.model)
-        self._copies = [_Copy(self.state.rows, model, self.place.known)]  # two at most
+        self._copies = [_Copy(self.state.rows, model, self.position.known)]  # two at most
 
     def check(self) -> None:
         """Whether the model in the file goes with the answers; counts those that it learned."""
-        now = _begun(self.table.model, self.place.known, self.classes)
+        now = _begun(self.table.model, self.position.known, self.classes)
         rows, begun = self.state.rows, self.log.begun
         same = now.digest == begun.digest or rows > 0
         if rows < 0 or now.classes != begun.classes or not same:
-            raise self.other("the model was not the same when they were given")
+            raise self.other_data("the model was not the same when they were given")
         for answer in self.log.answers.values():
             if answer.row <= rows:
                 self.state.count(answer)
         labels = now.labels - begun.labels
         if labels != self.state.given:
-            raise self.other(f"it has learned {labels} labels, {self.state.given} are there")
+            raise self.other_data(f"it has learned {labels} labels, {self.state.given} are there")
         if rows > 0 and now.digest == "":
-            raise self.other("something else has written the model since")
+            raise self.other_data("something else has written the model since")
 
     def back(self) -> _Session:
         """The session anew, from a copy of the model and up to the last answer, without that."""
@@ -301,29 +299,30 @@ class _Session(Session):
         copy = next(copy for copy in reversed(self._copies) if copy.rows < last.row)
         state = Labelling(copy.model, self.log.path, rows=copy.rows)
         self.table.model = copy.model
-        place = self.place._replace(known=copy.known)
-        again = replace(self, state=state, place=place, digest=RowDigest(), undoing=last.row)
+        position = self.position._replace(known=copy.known)
+        again = replace(self, state=state, position=position, digest=RowDigest(), undoing=last.row)
         again._written = self._written  # the file is as it was
         again.check()
         return again
 
-    def look_at(self, X: Features, y: Labels) -> None:
+    def digest_rows(self, X: Features, y: Labels) -> None:
         self.digest.update(X, np.zeros(len(y)))
         self._usual.add(X)
 
-    def reached(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         state, name = self.state, None if self._stream is None else self._stream.name
-        last = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._met)
-        past = shortened([*self.place.past, last])
+        last = Past(
+            state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._learned_digest
+        )
+        past = shortened([*self.position.past, last])
         return Checkpoint(past, state.finished, windows=state.windows)
 
-    def meet(self, X: Features, y: Labels) -> None:
-        """Learn one row, with its label if the model wants it."""
+    def learn(self, X: Features, y: Labels) -> None:
         row, asked, last = self.state.rows + 1, self.state.asked, self.state.last
         if row == self.undoing:
             self._take_back()
         if last is not None and last.row == self.state.rows:  # it is learned by now
-            copy = _Copy(self.state.rows, deepcopy(self.table.model), self.reached())
+            copy = _Copy(self.state.rows, deepcopy(self.table.model), self.checkpoint())
             self._copies = [self._copies[-1], copy]
         self._x = X
         named = {} if self.classes is None else {"classes": self.classes}
@@ -334,11 +333,12 @@ class _Session(Session):
         except InputError as error:
             raise InputError(f"row {row}: {error}") from error
         if row in self.log.answers and self.state.asked == asked:
-            raise self.other(f"row {row} was answered, and the model does not want its label")
+            raise self.other_data(f"row {row} was answered, and the model does not want its label")
 
     def finish(self) -> None:
         if self.log.last > self.state.rows:
-            raise self.other(f"row {self.log.last} was answered, here are {self.state.rows} rows")
+            last, rows = self.log.last, self.state.rows
+            raise self.other_data(f"row {last} was answered, here are {rows} rows")
         if self.end is not None and self.state.last is not None:
             try:
                 self.end(self.state)
@@ -346,7 +346,7 @@ class _Session(Session):
                 return
         super().finish()
 
-    def other(self, problem: str) -> InputError:
+    def other_data(self, problem: str) -> InputError:
         return _OtherError(
             f"{self.path} does not go with the answers in {self.log.path}: {problem}. Give its "
             "own model and data, or move the answers away to begin anew"
@@ -354,7 +354,7 @@ class _Session(Session):
 
     def _take_back(self) -> None:
         """The model in the file first, then the line: it must not have learned what is undone."""
-        self.write(self.reached() if self.state.rows else self.place.known)
+        self.write(self.checkpoint() if self.state.rows else self.position.known)
         self._written, self._whole = self.state.rows, False
         self.log.take_back()
         self.undoing = 0
@@ -365,7 +365,8 @@ class _Session(Session):
         answer = self.log.answers.get(row)
         if answer is None:
             if row < self.log.last:
-                raise self.other(f"the model wants the label of row {row}, which has no answer")
+                problem = f"the model wants the label of row {row}, which has no answer"
+                raise self.other_data(problem)
             question = self._question(row)
             label = self.ask(question, self.state)
             label = None if label is None else as_label(label, self.classes)
@@ -376,7 +377,7 @@ class _Session(Session):
             answer = self.state.last = Answer(row, label, question.predicted, digest, chance)
             self.log.append(answer)
         elif answer.digest != digest:
-            raise self.other(f"the rows up to row {row} are not those that were answered")
+            raise self.other_data(f"the rows up to row {row} are not those that were answered")
         self.state.count(answer)
         return answer.label
 
@@ -384,7 +385,7 @@ class _Session(Session):
         """What the model says of the row, as one that learns no more would, and why it asks."""
         model, predicted, votes, chances = self.table.model, None, None, None
         if model.labels_asked_ > 0:
-            outputs = said_of(model, self._x)
+            outputs = predict_frozen(model, self._x)
             predicted = outputs.predictions.tolist()[0]
             if self.classes is not None and outputs.scores is not None:
                 votes = outputs.scores[0]

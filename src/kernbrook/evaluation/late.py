@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from kernbrook.checks import is_whole, shown
 from kernbrook.engine.horizons.laps import FAR
 from kernbrook.errors import InputError
-from kernbrook.estimators.late import LateLabels, so_many_wait
-from kernbrook.estimators.tasks import Learned, joined, read
+from kernbrook.estimators.late import LateLabels, rows_waiting
+from kernbrook.estimators.tasks import Outputs, joined, predict_outputs
 
 HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
 
@@ -30,7 +30,6 @@ class Lateness(NamedTuple):
     every: int = 1
 
     def check(self) -> None:
-        """Raise InputError where these are no numbers of rows."""
         for name, value, least in (("delay", self.delay, 0), ("every", self.every, 1)):
             if not is_whole(value) or isinstance(value, bool) or value < least:
                 wanted = f"a number of rows from {least}"
@@ -58,9 +57,9 @@ class LatePass:
         self.estimator, self._learn, self.lateness = estimator, learn, lateness
         self._late = LateLabels(estimator, classes=classes)
         self._waiting: deque[tuple[Any, NDArray[Any]]] = deque()
-        self._seen = self.told = 0
+        self._seen = self.n_learned = 0
 
-    def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Learned, Ints]:
+    def __call__(self, X: Any, y: NDArray[Any]) -> tuple[Outputs, Ints]:
         """Predict rows, and learn from the labels that come meanwhile.
 
         Returns what was said of them, and (n,) how far each was from the last label known, from 1.
@@ -68,10 +67,12 @@ class LatePass:
         parts, places, at = [], [], 0
         while at < len(y):
             end = min(at + self.lateness.every - self._seen % self.lateness.every, len(y))
-            part, ahead = X[at:end], self._seen - self.told
-            with so_many_wait(ahead):  # `say` takes longer, and knows what a new model says
-                learned = self.told > 0
-                parts.append(read(self.estimator, part) if learned else self._late.say(part, ahead))
+            part, ahead = X[at:end], self._seen - self.n_learned
+            with rows_waiting(ahead):
+                if self.n_learned > 0:  # else it takes longer: a new model predicts, too
+                    parts.append(predict_outputs(self.estimator, part))
+                else:
+                    parts.append(self._late.predict_scored(part, ahead))
             places.append(ahead + np.arange(1, end - at + 1))
             self._waiting.append((part, y[at:end]))
             self._seen += end - at
@@ -80,12 +81,11 @@ class LatePass:
         return joined(parts), np.concatenate(places)
 
     def _learn_known(self) -> None:
-        """Learn the rows whose labels are there by now, in their order."""
         known = self.lateness.known(self._seen)
-        while self.told < known:
+        while self.n_learned < known:
             X, y = self._waiting.popleft()
-            n = min(known - self.told, len(y))
+            n = min(known - self.n_learned, len(y))
             self._learn(X[:n], y[:n])
-            self.told += n
+            self.n_learned += n
             if n < len(y):
                 self._waiting.appendleft((X[n:], y[n:]))

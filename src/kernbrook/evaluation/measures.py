@@ -16,7 +16,7 @@ from kernbrook.checks import LARGEST
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.labels import as_labels, class_numbers, plain, present
-from kernbrook.estimators.tasks import Learned, Task, read
+from kernbrook.estimators.tasks import Outputs, Task, predict_outputs
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
 from kernbrook.plain_values import Count, Size, read_as
 from kernbrook.streams.booleans import spelled_as
@@ -125,7 +125,7 @@ def judged_labels(classes: NDArray[Any] | None, y: Any) -> tuple[NDArray[Any], A
     return known, numbers[known], int((~labelled).sum())
 
 
-def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], outputs: Learned) -> Costs:
+def costs_of(classes: NDArray[Any] | None, numbers: NDArray[Any], outputs: Outputs) -> Costs:
     """What rows cost whose labels are numbers, (n,); of classes (c,) those from 0.
 
     "error", bool, with probabilities "log_loss", of which none is below 2^-52. Of numbers "squared"
@@ -167,7 +167,7 @@ def measures_of(sums: Mapping[str, Any], rows: Any) -> dict[str, Floats]:
     return found
 
 
-def ranking_scores(outputs: Learned) -> Floats | None:
+def ranking_scores(outputs: Outputs) -> Floats | None:
     """(n,) by which rows of two classes are ranked: log odds, else scores; None without any."""
     scores = outputs.scores
     if outputs.probabilities is not None:
@@ -213,7 +213,7 @@ def areas(numbers: Ints, scores: Floats, ends: Sequence[int] | Ints) -> Floats:
 
 
 def measures_over(
-    classes: NDArray[Any] | None, y: NDArray[Any], outputs: Learned, ends: Ints
+    classes: NDArray[Any] | None, y: NDArray[Any], outputs: Outputs, ends: Ints
 ) -> dict[str, Floats]:
     """The measures of a model after so many rows each, (h,) rising; those that all rows have.
 
@@ -253,7 +253,6 @@ class Sums:
             self._over(int(moments.min()), int(moments.max()))
 
     def join(self, other: Sums) -> None:
-        """Take in the rows of one that follows."""
         sums = {name: self.sums.get(name, 0) + total for name, total in other.sums.items()}
         self._take(other.rows, other.judged, sums)
         if other.began is not None and other.ended is not None:
@@ -294,7 +293,7 @@ class Rule:
         self.sums = Sums()
 
     @property
-    def says(self) -> Any:
+    def prediction(self) -> Any:
         """What it says always; None where it still learns."""
         return None if self.learns else self.estimator.predict(_ROW)[0]
 
@@ -304,9 +303,9 @@ class Rule:
         known = {} if classes is None else {"classes": classes}
         with intervals_of(coverage):
             if self.learns:
-                outputs: Learned = self.estimator._learn_scored(_ROW, y, **known)
+                outputs: Outputs = self.estimator._learn_scored(_ROW, y, **known)
             else:  # the same of each row
-                outputs = read(self.estimator, _ROW).of(np.zeros(len(y), np.intp))
+                outputs = predict_outputs(self.estimator, _ROW).of(np.zeros(len(y), np.intp))
                 classes = self.classes
         costs = costs_of(classes, y, outputs)
         self.sums.add(len(y), costs)
@@ -368,7 +367,7 @@ class Measures:
         self.classes, self.coverage = classes, coverage
         known = {k: r for k, r in ((LEARNED, rule_of(model)), (LAST, last)) if r is not None}
         self.rules = {name: Rule(rule, classes, learns=False) for name, rule in known.items()}
-        if classes is not None and len({rule.says for rule in self.rules.values()}) == 1:
+        if classes is not None and len({rule.prediction for rule in self.rules.values()}) == 1:
             self.rules.pop(LAST, None)  # both say one label
         make = TrivialRegressor if classes is None else TrivialClassifier
         names = RULES[self.task] if rules is None else rules
@@ -387,14 +386,14 @@ class Measures:
         """What is predicted."""
         return "regression" if self.classes is None else "classification"
 
-    def add(self, y: Any, outputs: Learned) -> dict[str, Costs]:
+    def add(self, y: Any, outputs: Outputs) -> dict[str, Costs]:
         """Count more rows: labels (n,), of which None and NaN are none, and what was said of them.
 
         Returns what each row with a label that the model can know costs, for "model" and each rule.
         """
         return self.judge(y, outputs)[1]
 
-    def judge(self, y: Any, outputs: Learned) -> tuple[NDArray[np.bool_], dict[str, Costs]]:
+    def judge(self, y: Any, outputs: Outputs) -> tuple[NDArray[np.bool_], dict[str, Costs]]:
         """As `add`; and first (n,) bool, which rows have such a label."""
         known, numbers, unlabelled = judged_labels(self.classes, y)
         self.unlabelled += unlabelled
@@ -483,8 +482,6 @@ _Ranked = Annotated[int, 0, 2**53]
 
 @dataclass
 class _Described:
-    """What `Measures.described` gives, as far as it is the same of all."""
-
     unlabelled: Count
     unknown: Count
     model: dict[str, Any]
@@ -505,14 +502,12 @@ def _sums(given: Any) -> Sums:
 
 
 def _known(estimator: Any) -> dict[str, Any]:
-    """What a rule has learned, as plain values."""
     names = (name for name in estimator._learned if name in vars(estimator))
     found = {name: getattr(estimator, name) for name in names if name != "classes_"}
     return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in found.items()}
 
 
 def _know(estimator: Any, known: Any, classes: NDArray[Any] | None) -> None:
-    """Let a rule go on from what `_known` told."""
     if not isinstance(known, dict) or not known.keys() <= set(estimator._learned):
         raise InputError("measures: expected what a trivial rule has learned")
     learned = dict(known)
@@ -553,7 +548,7 @@ class Tally:
         last = None if judge is None else judge.measures.last_known()
         return cls(Measures(classes, coverage, model, names[:1], last), positive)
 
-    def add(self, y: NDArray[Any], outputs: Learned) -> None:
+    def add(self, y: NDArray[Any], outputs: Outputs) -> None:
         """Count more rows: labels (n,), of which None and NaN are none, and what was said."""
         if not len(y):
             return

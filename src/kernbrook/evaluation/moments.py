@@ -25,7 +25,6 @@ class Moments:
         self._counts, self._means, self._squares = np.zeros((3, n_features))
 
     def add(self, X: Features) -> None:
-        """Take in more rows, (n, d)."""
         n = X.shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(X, np.ndarray):
@@ -50,11 +49,9 @@ class Moments:
             return np.sqrt((self._squares + apart**2) / max(self._rows, 1))
 
     def _share(self) -> Floats:
-        """(d,) of the rows in which the feature is stored."""
         return self._counts / max(self._rows, 1)
 
     def _merge(self, at: Any, n: Any, here: Floats, squares: Floats) -> None:
-        """Take in n values, one number or each column's own, of the columns `at`."""
         before = self._counts[at]
         both = before + n
         apart = here - self._means[at]

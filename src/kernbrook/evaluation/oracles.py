@@ -26,7 +26,6 @@ class Oracle(NamedTuple):
 
     @property
     def shifts(self) -> int:
-        """Rounds whose expert is not that of the round before."""
         return int(np.count_nonzero(np.diff(self.experts)))
 
 
@@ -111,6 +110,11 @@ def hindsight(model: Any, mistakes: float) -> Hindsight | None:
     None where there is nothing to compare: of numbers, of one expert, or where not all experts
     learn from each label. The bound is that of a weighted vote of signs: 2 (ln(1/b) M + ln m) /
     (1 - b), with b the discount of `Hedge`, M the mistakes of the best of m experts.
+
+    Parameters
+    ----------
+    model : a classifier that has learned
+    mistakes : of its run
 
     References
     ----------

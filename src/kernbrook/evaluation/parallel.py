@@ -30,6 +30,7 @@ from kernbrook.telling import in_words
 
 
 def check_count(name: str, value: Any, least: int) -> None:
+    """InputError unless a value is an integer, and large enough."""
     if not is_whole(value) or isinstance(value, bool) or value < least:
         raise InputError(f"{name}: expected {least} or more, got {value!r}")
 
@@ -95,7 +96,7 @@ AHEAD = 2  # calls for each process that are handed over before they can begin
 
 
 class Crew:
-    """This process: whoever makes calls, `size` at a time, and as they are asked for if `here`."""
+    """Workers that make calls, `size` at a time; here the process itself, as results are asked."""
 
     size, here = 1, True
 

@@ -18,17 +18,17 @@ from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.confidence import check_coverage, intervals_of
 from kernbrook.estimators.labels import check_threshold
-from kernbrook.estimators.late import so_many_wait
+from kernbrook.estimators.late import rows_waiting
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.table_model import open_like as open_like
-from kernbrook.estimators.tasks import Learned, joined, read, task_of
+from kernbrook.estimators.tasks import Outputs, joined, predict_outputs, task_of
 from kernbrook.evaluation.checkpoint import load_learned
-from kernbrook.evaluation.recipes_wanted import OURS, make_online, task_of_labels, told_of_counts
+from kernbrook.evaluation.recipes_wanted import OURS, make_online, note_counts, task_of_labels
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import Features
-from kernbrook.streams.tables.values import warn_of
-from kernbrook.telling import at_once, tell
+from kernbrook.streams.tables.values import warn_of_levels
+from kernbrook.telling import warn_caller, warnings_together
 
 _METHODS = {
     "scores": "decision_function",
@@ -37,7 +37,7 @@ _METHODS = {
 }
 
 
-class Wanted(NamedTuple):
+class ExtraOutputs(NamedTuple):
     """What is wanted of predictions besides the labels.
 
     scores : what `decision_function` gives: of one expert its own, else the combined vote
@@ -50,7 +50,6 @@ class Wanted(NamedTuple):
     interval: float | None = None
 
     def check(self, model: Any) -> None:
-        """InputError where a model has no such thing."""
         if self.interval is not None:
             check_coverage("interval", self.interval)
         for name, method in _METHODS.items():
@@ -61,7 +60,7 @@ class Wanted(NamedTuple):
                     instead = f"; {other} (--{other}) says how sure it is"
                 raise InputError(f"{name}: {type(model).__name__} has none{instead}")
 
-    def more(self, outputs: Learned) -> NDArray[np.float64] | None:
+    def values(self, outputs: Outputs) -> NDArray[np.float64] | None:
         """The one thing that is wanted besides the labels; None where nothing is."""
         if self.scores and outputs.scores is not None:
             return outputs.scores[:, 0] if outputs.scores.shape[1] == 1 else outputs.scores
@@ -69,7 +68,7 @@ class Wanted(NamedTuple):
             return outputs.probabilities
         return None if self.interval is None else outputs.intervals
 
-    def columns(self, model: Any, outputs: Learned) -> dict[str, NDArray[Any]]:
+    def columns(self, model: Any, outputs: Outputs) -> dict[str, NDArray[Any]]:
         """Predictions with all that is wanted, as columns by name.
 
         "prediction"; "score of LABEL" for each class, of two the second; the name of each class for
@@ -88,17 +87,17 @@ class Wanted(NamedTuple):
         return found
 
 
-def said_of(model: Any, X: Features, coverage: float | None = None) -> Learned:
+def predict_frozen(model: Any, X: Features, coverage: float | None = None) -> Outputs:
     """All that a model says of rows (n, d), which are taken to be far from its last label.
 
     The model learns no more. Its own `delay`, if it is a number, says otherwise.
 
     coverage : of intervals, where the model gives some
     """
-    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS), intervals_of(coverage):
+    with warnings.catch_warnings(), rows_waiting(MOST_ROUNDS), intervals_of(coverage):
         # `open_like` has compared the names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        return read(model, X)
+        return predict_outputs(model, X)
 
 
 def with_threshold(model: Any, threshold: Any) -> Any:
@@ -116,9 +115,14 @@ def predict(
 ) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
 
-    The scores are what `decision_function` gives: of one expert its own, else the combined vote.
     The model learns no more: all rows are taken to be far from its last label, unless its own
     `delay` says otherwise.
+
+    Parameters
+    ----------
+    model : a fitted estimator
+    X : (n, d) array or sparse matrix
+    scores : whether what `decision_function` gives is wanted, too
 
     Raises
     ------
@@ -133,10 +137,10 @@ def predict(
     >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
     (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
     """
-    wanted = Wanted(scores)
+    wanted = ExtraOutputs(scores)
     wanted.check(model)
-    outputs = said_of(model, X)
-    return outputs.predictions, wanted.more(outputs)
+    outputs = predict_frozen(model, X)
+    return outputs.predictions, wanted.values(outputs)
 
 
 def predict_stream(
@@ -186,7 +190,7 @@ def predict_stream(
     >>> [len(labels) for labels, _ in predict_stream(model, "checkerboard:2000")]
     [1024, 976]
     """
-    wanted = Wanted(scores, proba, interval)
+    wanted = ExtraOutputs(scores, proba, interval)
     if scores + proba + (interval is not None) > 1:
         raise InputError("scores, proba, interval: expected one of them at most")
     if isinstance(model, str | PathLike):
@@ -197,10 +201,10 @@ def predict_stream(
     else:
         stream = open_stream(data)
     wanted.check(model)
-    warn_of(stream.level_counts, stream.name)
+    warn_of_levels(stream.level_counts, stream.name)
     for X, _ in stream.chunks():
-        outputs = said_of(model, X, interval)
-        yield outputs.predictions, wanted.more(outputs)
+        outputs = predict_frozen(model, X, interval)
+        yield outputs.predictions, wanted.values(outputs)
 
 
 def predict_table(
@@ -210,7 +214,7 @@ def predict_table(
     proba: bool = False,
     interval: float | None = None,
 ) -> Any:
-    """The predictions for an Arrow table, as one: what engines for many machines ask for.
+    """The predictions for an Arrow table, as an Arrow table: for engines of many machines.
 
     The model is read once in a process, as long as its file stays the same.
 
@@ -258,16 +262,17 @@ def predict_table(
     except OSError:
         changed = 0  # reading it says what is wrong
     like = _kept(os.fspath(path), changed)
-    model, wanted = like.model, Wanted(scores, proba, interval)
+    model, wanted = like.model, ExtraOutputs(scores, proba, interval)
     wanted.check(model)
     if like.encoder_ is not None and like.encoder_.lags is not None:
         raise InputError("lags: rows go in their own order, and no part of them by itself")
     width = getattr(model, "n_features_in_", 1)
-    parts = [] if len(table) else [said_of(model, np.zeros((1, width)), interval).of(slice(0))]
     if len(table):
         stream = open_like(like, table)
-        warn_of(stream.level_counts, stream.name)
-        parts += [said_of(model, X, interval) for X, _ in stream.chunks()]
+        warn_of_levels(stream.level_counts, stream.name)
+        parts = [predict_frozen(model, X, interval) for X, _ in stream.chunks()]
+    else:
+        parts = [predict_frozen(model, np.zeros((1, width)), interval).of(slice(0))]
     found = wanted.columns(model, joined(parts))
     return pa.table({name: pa.array(values) for name, values in found.items()})
 
@@ -328,14 +333,14 @@ def fit_table(
     """
     asked = make_online(OURS["classification"], random_state=random_state)
     table = TableModel(asked if model is None else model, encoder, label)
-    with at_once():
+    with warnings_together():
         stream = table._opened(data, True, on_bad_rows=on_bad_rows)
         if model is not None:
             table.model = clone(model)
         elif classes is None and task_of_labels(stream) == "regression":
             table.model = make_online(OURS["regression"], random_state=random_state)
         elif classes is None and stream.seem_counts:
-            tell(DataFileWarning(stream.name, told_of_counts(stream)))
+            warn_caller(DataFileWarning(stream.name, note_counts(stream)))
         known, named = table._labels(stream, classes)
     table._learn(stream, known, named)
     return table

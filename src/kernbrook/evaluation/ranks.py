@@ -97,6 +97,10 @@ class Ranking:
 def ranking(comparisons: Sequence[Comparison]) -> Ranking:
     """The ranks of the recipes that all comparisons have, by the measure of these.
 
+    Parameters
+    ----------
+    comparisons : of `compare`, on two data sets or more
+
     Raises
     ------
     InputError

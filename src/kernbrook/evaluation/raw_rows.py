@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.streams.records import MISSING, Records, Wanted
+from kernbrook.streams.records import MISSING, ReadOptions, Records
 from kernbrook.streams.tables.stream import BadRows
 
 
@@ -41,7 +41,7 @@ class KeptColumns:
         }
 
     def _read(self) -> Iterator[tuple[Any, ...]]:
-        wanted, first = Wanted(self._names, kept=MISSING, skips=bool(self._out)), 0
+        wanted, first = ReadOptions(self._names, kept=MISSING, skips=bool(self._out)), 0
         for batch in self._records.batches(wanted):
             columns = [batch.table.column(name).to_pylist() for name in self._names]
             for row, values in enumerate(zip(*columns, strict=True)):
@@ -91,11 +91,11 @@ class RawRows:
             return pa.table(text)
 
     def _start(self) -> None:
-        self._batches: Iterator[Any] = self._records.batches(Wanted(self.columns, kept=MISSING))
+        options = ReadOptions(self.columns, kept=MISSING)
+        self._batches: Iterator[Any] = self._records.batches(options)
         self._first, self._table = 1, None
 
     def _found(self, number: int) -> Any:
-        """A pyarrow table of one row."""
         if number < self._first:
             self._start()
         while self._table is None or number >= self._first + self._table.num_rows:

@@ -21,7 +21,7 @@ from kernbrook.learners import External
 from kernbrook.streams import Stream, limits
 from kernbrook.streams.stream import has_label
 from kernbrook.streams.tables.labels import as_numbers, number_of
-from kernbrook.telling import tell
+from kernbrook.telling import warn_caller
 
 # The recipe where none is named.
 OURS: dict[Task, str] = {
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
     title: str  # how a table calls the algorithm
     task: Task
     estimator: Any  # with `learn`, never learned; see `seeded`
-    said: str  # a recipe's text, or a model as far as it prints itself
+    text: str  # a recipe's text, or a model as far as it prints itself
 
 
 class Plan:
@@ -74,7 +74,7 @@ class Plan:
     ):
         from kernbrook.evaluation.baselines import libraries_of
 
-        self.rows, self.overrides = wanted(recipes), overrides
+        self.rows, self.overrides = parse_recipes(recipes), overrides
         self._short = recipes is None
         self._made: dict[Task, dict[str, Choice]] = {}
         self._asked = None if self.rows is None else choices_of(self.rows, overrides)
@@ -108,7 +108,7 @@ class Plan:
         }
 
 
-def wanted(recipes: Any) -> dict[str, Any] | None:
+def parse_recipes(recipes: Any) -> dict[str, Any] | None:
     """What `compare` is given, by the name of its row; None where the data decide."""
     if recipes is None or (isinstance(recipes, str) and recipes == "all"):
         return None
@@ -182,7 +182,6 @@ def parse(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _settings(name: str, text: str) -> tuple[dict[str, Any], str]:
-    """The settings up to the bracket that closes them, and what follows."""
     for end in (place for place, sign in enumerate(text) if sign == ")"):
         try:
             call: Any = ast.parse(f"f({text[:end]})", mode="eval").body
@@ -331,7 +330,7 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     if known is not None:
         check_no_fraction(known)
         if stream.seem_counts:
-            tell(DataFileWarning(stream.name, told_of_counts(stream)))
+            warn_caller(DataFileWarning(stream.name, note_counts(stream)))
         return known
     found: set[Any] = set()
     for _, y in stream.chunks(CHUNK):
@@ -341,7 +340,7 @@ def classes_of(stream: Stream) -> NDArray[Any]:
     return np.array(sorted(found))
 
 
-def told_of_counts(stream: Stream) -> str:
+def note_counts(stream: Stream) -> str:
     """That labels which are about to be classes seem to be counts."""
     classes = stream.classes()
     several = 0 if classes is None else len(classes)

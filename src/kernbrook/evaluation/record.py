@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
-from kernbrook.estimators.tasks import Learned, Task
+from kernbrook.estimators.tasks import Outputs, Task
 from kernbrook.evaluation.changes import Change, Changes
 from kernbrook.evaluation.late import HORIZONS
 from kernbrook.evaluation.measures import DEFAULT, measures_over
@@ -189,7 +189,7 @@ def by_horizon(record: Record) -> list[dict[str, Any]]:
     assert record.places is not None
     labels, found, first = _labels(record), list[dict[str, Any]](), 1
     half = None if record.intervals is None else np.diff(record.intervals)[:, 0] / 2
-    outputs = Learned(
+    outputs = Outputs(
         record.predictions, record.places > 0, None, record.probabilities, half_widths=half
     )
     for last in (*HORIZONS, int(record.places.max())):
@@ -213,7 +213,6 @@ def changes_of(record: Record, dates: NDArray[np.int64] | None = None) -> list[C
 
 
 def _lost(record: Record) -> NDArray[Any]:
-    """(T,) mistakes, or squared errors."""
     if record.mistakes is not None:
         return record.mistakes
     return np.asarray((record.predictions - _labels(record)) ** 2)

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.estimators.confidence import check_coverage, intervals_of
 from kernbrook.estimators.labels import as_labels, check_present, distinct
 from kernbrook.estimators.outside import online
-from kernbrook.estimators.tasks import Learned, Task, joined, scored, task_of
+from kernbrook.estimators.tasks import Outputs, Task, joined, scored_learn, task_of
 from kernbrook.evaluation.late import Lateness, LatePass
 from kernbrook.evaluation.measures import COVERAGE, added, losses, measures_over, summed
 from kernbrook.evaluation.recipes_wanted import classes_of
@@ -137,11 +137,11 @@ class _Pass:
     def __init__(self, estimator: Any, task: Task, classes: Any, lateness: Lateness):
         self.estimator, self.task, self.classes = estimator, task, classes
         known = {"classes": classes} if task == "classification" else {}
-        self.learn = partial(scored(estimator), **known)
+        self.learn = partial(scored_learn(estimator), **known)
         self.late = None
         if not lateness.at_once:
             self.late = LatePass(estimator, self.learn, classes, lateness)
-        self.outputs: list[Learned] = []
+        self.outputs: list[Outputs] = []
         self.labels: list[NDArray[Any]] = []
         self.places: list[NDArray[np.int64]] = []
         self.samples: list[tuple[Any, ...]] = []
@@ -161,7 +161,7 @@ class _Pass:
         self.outputs.append(kept)
         self.labels.append(y)
         self.seen += len(y)
-        if self.late is None or self.late.told:  # else there is no state yet
+        if self.late is None or self.late.n_learned:  # else there is no state yet
             model = self.estimator
             counts = model.n_support_stored_, model.n_support_active_, model.labels_asked_
             self.samples.append((self.seen, *counts, model.kernel_weights_))

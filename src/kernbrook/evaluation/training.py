@@ -23,20 +23,20 @@ from kernbrook.errors import DataFileWarning, InputError, ModelFileError
 from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.outside import online
 from kernbrook.estimators.table_model import TableModel, open_like
-from kernbrook.estimators.tasks import scored, task_of
+from kernbrook.estimators.tasks import scored_learn, task_of
 from kernbrook.evaluation.checkpoint import (
     Checkpoint,
+    encoder_after,
     load_checkpoint,
     load_learned,
-    reached,
     save_checkpoint,
     with_state,
 )
 from kernbrook.evaluation.classes import allowed_classes, named_classes
-from kernbrook.evaluation.content import Content, RowDigest, Watched
+from kernbrook.evaluation.content import Content, RowDigest, WatchedRows
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import COVERAGE, Measures, Sums, Tally
-from kernbrook.evaluation.predicting import said_of
+from kernbrook.evaluation.predicting import predict_frozen
 from kernbrook.evaluation.recipes_wanted import (
     NewModel,
     check_numbers,
@@ -44,7 +44,7 @@ from kernbrook.evaluation.recipes_wanted import (
     classes_of,
     task_of_labels,
 )
-from kernbrook.evaluation.warming import ROWS, Tell, warm_up, watched
+from kernbrook.evaluation.warming import ROWS, Reporter, run_reported, warm_up
 from kernbrook.evaluation.windows import Judge, Past, Windows, shortened, together
 from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream, TableEncoder, open_stream
@@ -68,20 +68,20 @@ ENCODED = (  # the parameters of an encoder
 
 
 class Quit(Exception):
-    """Raised while a row is met, to stop before it."""
+    """Raise it where a label is asked for: the labelling stops before the row, and is saved."""
 
 
 class Undo(Exception):
-    """Raised while a row is met, to take back the last answer."""
+    """Raise it where a label is asked for: the last answer is taken back."""
 
 
 @dataclass(kw_only=True)
-class Stretch:
+class Progress:
     """How far a model is through its rows."""
 
-    rows: int = 0  # met, of these data
-    resumed_at: int = 0  # rows that it had met when this call began
-    rows_read: int = 0  # below `resumed_at` while rows met before are read again
+    rows: int = 0  # seen, of these data
+    resumed_at: int = 0  # rows that it had seen when this call began
+    rows_read: int = 0  # below `resumed_at` while rows seen before are read again
     finished: bool = False  # whether no row is left
     data: Sums = field(default_factory=Sums)  # of these rows
     # The losses over time; None where those before were not recorded.
@@ -98,7 +98,7 @@ class Stretch:
         return self.data.judged
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where in its data a model is."""
 
     known: Checkpoint | None = None  # in the model's file
@@ -108,7 +108,7 @@ class Place(NamedTuple):
     new: bool = False  # whether a file that is there is somebody else's
 
     @classmethod
-    def within(cls, path: str | PathLike[str], known: Checkpoint | None) -> Place:
+    def within(cls, path: str | PathLike[str], known: Checkpoint | None) -> Position:
         """The place of a model whose training was stopped, or whose data have more rows by now."""
         if known is None:
             problem = "a model that `train` did not write: it has no place to go on"
@@ -125,33 +125,33 @@ class Session(ABC):
     step: ClassVar[int | None] = None  # rows met at a time; all of a chunk where None
 
     table: TableModel  # the model that learns, with all that goes into its file
-    state: Any  # a `Stretch`, what is told of it; at first with the rows that the file has met
+    state: Any  # a `Progress`, first that of the file
     path: str | PathLike[str]  # the model's file
-    place: Place
+    position: Position
     digest: RowDigest | Content  # of the rows read
 
     def __post_init__(self) -> None:
-        known = self.place.known
+        known = self.position.known
         self._stream: Stream | None = None
-        self._met = "" if known is None else known.last.digest  # the digest of the rows met
+        self._learned_digest = "" if known is None else known.last.digest
         self._whole = known is not None and known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
         self._stamp = _stamp(self.path) if known is not None else None
-        self._careful = self.place.new or known is not None  # about what the file is now
+        self._careful = self.position.new or known is not None  # about what the file is now
 
     @abstractmethod
-    def look_at(self, X: Features, y: Labels) -> None:
+    def digest_rows(self, X: Features, y: Labels) -> None:
         """Called with all rows once, before they are met if they are new: the digest takes them."""
 
     @abstractmethod
-    def meet(self, X: Features, y: Labels) -> None:
+    def learn(self, X: Features, y: Labels) -> None:
         """Take in rows that are new, (n, d) and (n,)."""
 
     @abstractmethod
-    def reached(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         """What is written beside the model."""
 
-    def other(self, problem: str) -> InputError:
+    def other_data(self, problem: str) -> InputError:
         """The rows are not those of the file."""
         helps = "go_on (--go-on) learns other data"
         return InputError(f"{self.path} comes from other data: {problem}; {helps}")
@@ -168,11 +168,11 @@ class Session(ABC):
         last = time.monotonic()
         for X, y in self._new_rows(stream, progress):
             try:
-                self.meet(X, y)
+                self.learn(X, y)
             except Quit:
                 break
             state.rows += len(y)
-            state.rows_read, self._met = state.rows, self.digest.hexdigest()
+            state.rows_read, self._learned_digest = state.rows, self.digest.hexdigest()
             if progress is not None:
                 progress(state)
             if stop is not None and stop():
@@ -189,10 +189,9 @@ class Session(ABC):
         self.state.finished = True
 
     def save(self) -> None:
-        """Write the model, where the file does not say the same."""
         rows, whole = self.state.rows, self.state.finished
         if rows != self._written or whole > self._whole:
-            self.write(self.reached())
+            self.write(self.checkpoint())
             self._written, self._whole = rows, whole
 
     def write(self, checkpoint: Checkpoint | None) -> None:
@@ -204,7 +203,7 @@ class Session(ABC):
                 "take another file, or overwrite (--overwrite)"
             )
         try:
-            self.table.encoder_ = reached(self.table.encoder_, self._stream)
+            self.table.encoder_ = encoder_after(self.table.encoder_, self._stream)
             save_checkpoint(self.table, checkpoint, self.path)
         except InputError as error:
             kept = f"; the checkpoint after {self._written} rows is still there"
@@ -214,22 +213,23 @@ class Session(ABC):
 
     def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
         """The rows that the model has not met; the ones before must be those that it has."""
-        state, begin, digest = self.state, self.state.resumed_at, self._met
+        state, begin, digest = self.state, self.state.resumed_at, self._learned_digest
         for X, y in stream.chunks(CHUNK):
             again = min(begin - state.rows_read, len(y)) if state.rows_read < begin else 0
             if again:
-                self.look_at(X[:again], y[:again])
+                self.digest_rows(X[:again], y[:again])
                 state.rows_read += again
                 if progress is not None:
                     progress(state)
                 if state.rows_read == begin and digest != self.digest.hexdigest():
-                    raise self.other(f"the first {begin} rows here are not those that it has seen")
+                    problem = f"the first {begin} rows here are not those that it has seen"
+                    raise self.other_data(problem)
             for start in range(again, len(y), self.step or len(y)):
                 piece = slice(start, start + (self.step or len(y)))
-                self.look_at(X[piece], y[piece])
+                self.digest_rows(X[piece], y[piece])
                 yield X[piece], y[piece]
         if state.rows_read < begin:
-            raise self.other(f"it has seen {begin} rows, here are {state.rows_read}")
+            raise self.other_data(f"it has seen {begin} rows, here are {state.rows_read}")
 
 
 def check_same_settings(path: str | PathLike[str], was: Any, now: Any) -> None:
@@ -336,7 +336,7 @@ def _stamp(path: str | PathLike[str]) -> tuple[int, ...] | None:
 
 
 @dataclass
-class Training(Stretch):
+class Training(Progress):
     """A training as it goes on; `loss` is on the rows of the data, predicted before learned.
 
     Attributes
@@ -352,11 +352,11 @@ class Training(Stretch):
     n_unlabelled : rows of the data without a label
     bad_rows : those that were left out; None where none can be
     taken : what "auto" has taken columns for, by parameter and column
-    told : what has to be said of the columns of a table, a sentence each
+    notes : on the columns of a table, a sentence each; `told` until the next release
     judge : what predictions cost beside trivial rules; None of a training by several workers
     ahead : measures of these data, all predicted by the model as it was before any of their labels
         was known; None but for other data, from their beginning on
-    rows, loss, judged, resumed_at, rows_read, finished : as `Stretch` has them
+    rows, loss, judged, resumed_at, rows_read, finished, data, windows : as `Progress` has them
     """
 
     estimator: Any
@@ -370,9 +370,10 @@ class Training(Stretch):
     n_unlabelled: int = 0
     bad_rows: BadRows | None = None
     taken: dict[str, Any] = field(default_factory=dict)
-    told: Sequence[str] = ()
+    notes: Sequence[str] = ()
     judge: Judge | None = None
     ahead: Measures | None = None
+    told = property(lambda self: self.notes)
 
     @property
     def in_all(self) -> Past:
@@ -402,7 +403,7 @@ def train(
     every: float = 60.0,
     progress: Callable[[Training], None] | None = None,
     stop: Callable[[], bool] | None = None,
-    compiling: Tell | None = None,
+    compiling: Reporter | None = None,
 ) -> Training:
     """Learn every row of a stream once, in its order, and leave the model in a file.
 
@@ -469,64 +470,64 @@ def train(
             check_settings(estimator, stream.n_features)
         Writer().values(estimator.get_params(deep=False))  # refuses what no file can hold
         table = TableModel._of_stream(estimator, stream, positive)
-        place = Place(new=not overwrite)
+        position = Position(new=not overwrite)
         if going_on:
             found, known = load_checkpoint(path)
-            place = Place.within(path, known)
-            if place.begun is not None:
+            position = Position.within(path, known)
+            if position.begun is not None:
                 raise InputError(
                     f"{path} has met other data before: kb.evaluation.go_on(data, path, "
                     "resume=True) goes on with the last ones"
                 )
             check_same_settings(path, found, table)
             table = found
-        return _learn_all(stream, table, path, place, classes, every, progress, stop, compiling)
+        return _learn_all(stream, table, path, position, classes, every, progress, stop, compiling)
 
 
 def _learn_all(
     stream: Stream,
     table: TableModel,
     path: str | PathLike[str],
-    place: Place,
+    position: Position,
     classes: Sequence[Any] | None,
     every: float,
     progress: Callable[[Training], None] | None,
     stop: Callable[[], bool] | None,
-    compiling: Tell | None,
+    compiling: Reporter | None,
     ahead: Measures | None = None,
 ) -> Training:
     """Learn the rows from a place on; see `train`. The file is locked."""
     X, y = next(stream.chunks(ROWS))
     estimator = table.model
-    labels = named_classes(estimator, classes, None if place.past else y.dtype)
+    labels = named_classes(estimator, classes, None if position.past else y.dtype)
     if task_of(estimator) == "regression":
         check_numbers(y)
     elif labels is None:
         labels = classes_of(stream)
     if classes is not None and labels is not None:
         table.named_classes_ = labels
-    watched(partial(warm_up, estimator, X, y, labels), compiling)
+    run_reported(partial(warm_up, estimator, X, y, labels), compiling)
     state = Training(
-        estimator, ahead=ahead, past=place.past, name=stream.name, n_rows=stream.n_rows,
+        estimator, ahead=ahead, past=position.past, name=stream.name, n_rows=stream.n_rows,
         level_counts=stream.level_counts, n_unlabelled=stream.n_unlabelled,
         bad_rows=stream.bad_rows, taken=getattr(stream.encoder, "taken_", {}),
     )  # fmt: skip
     if stream.matched is not None:
-        state.told = [*stream.matched.told(stream.n_rows or 0), *_told_of_late(stream.encoder)]
-    if place.here is not None:
-        state.rows = state.saved = place.here.rows
-    if place.known is not None:
-        state.seconds = place.known.seconds
-    judge = None if place.known is None else place.known.judge
+        state.notes = [*stream.matched.notes(stream.n_rows or 0), *note_late_labels(stream.encoder)]
+    if position.here is not None:
+        state.rows = state.saved = position.here.rows
+    if position.known is not None:
+        state.seconds = position.known.seconds
+    judge = None if position.known is None else position.known.judge
     if judge is None:
-        judge = Judge(labels, 0 if place.known is None else place.known.rows)
-        if place.here is not None:
-            judge.data.join(place.here)
-    elif place.here is None:
+        judge = Judge(labels, 0 if position.known is None else position.known.rows)
+        if position.here is not None:
+            judge.data.join(position.here)
+    elif position.here is None:
         judge.begin()
     state.judge, state.data, state.windows = judge, judge.data, judge.windows
-    watch = Watched(stream, Content())
-    session = _Session(table, state, path, place, watch.content, labels, watch)
+    watch = WatchedRows(stream, Content())
+    session = _Session(table, state, path, position, watch.content, labels, watch)
     session.run(stream, every, progress, stop)
     stream.watch = None
     return state
@@ -548,7 +549,7 @@ def check_target(path: str | PathLike[str], resume: bool, overwrite: bool) -> bo
     return exists and resume
 
 
-def _told_of_late(encoder: TableEncoder | None) -> list[str]:
+def note_late_labels(encoder: TableEncoder | None) -> list[str]:
     """That the errors are those of labels in time, where an encoder knows of late ones."""
     if encoder is None or not encoder.lags_of_label or (encoder.delay, encoder.every) == (0, 1):
         return []
@@ -562,15 +563,13 @@ def _told_of_late(encoder: TableEncoder | None) -> list[str]:
 
 @dataclass
 class _Session(Session):
-    """One call of `train` or `go_on`."""
-
     labels: NDArray[Any] | None  # all classes of the first data; None where they are numbers
-    watched: Watched  # the rows as they are before gaps are filled
+    watched: WatchedRows  # the rows as they are before gaps are filled
 
-    def look_at(self, X: Features, y: Labels) -> None:
-        self.watched.reach(X, y)
+    def digest_rows(self, X: Features, y: Labels) -> None:
+        self.watched.advance(X, y)
 
-    def meet(self, X: Features, y: Labels) -> None:
+    def learn(self, X: Features, y: Labels) -> None:
         state, named = self.state, dict[str, Any]()
         if self.labels is not None:
             y, named = self._named(y)
@@ -580,12 +579,11 @@ class _Session(Session):
             self._learn(rows, X[rows], y[rows], named)
 
     def _learn(self, rows: slice, X: Features, y: Labels, named: dict[str, Any]) -> None:
-        """Learn some rows of a chunk."""
         state, judge = self.state, self.state.judge
         start = time.perf_counter()
         try:
             with intervals_of(judge.measures.coverage):
-                outputs = scored(state.estimator)(X, y, **named)
+                outputs = scored_learn(state.estimator)(X, y, **named)
         except InputError as error:
             if state.rows + rows.start == 0:
                 raise
@@ -610,20 +608,20 @@ class _Session(Session):
         The classes of the first data are all known before; those of later data may be new.
         """
         state, known, named = self.state, self.labels, self.labels
-        if self.place.past:
+        if self.position.past:
             known, named = state.estimator.classes_, self.table.named_classes_
         assert known is not None
         y, found = new_labels(y, known, state.rows, None if named is None else named.tolist())
         for label, row in found.items():
             state.new_classes.setdefault(label, row)
-        return y, {} if self.place.past else {"classes": self.labels}
+        return y, {} if self.position.past else {"classes": self.labels}
 
-    def reached(self) -> Checkpoint:
-        state, place, first = self.state, self.place, self.watched.content.first
-        last = replace(state.as_past, first=first, digest=self._met)
-        past = shortened([*place.past, last])
+    def checkpoint(self) -> Checkpoint:
+        state, position, first = self.state, self.position, self.watched.content.first
+        last = replace(state.as_past, first=first, digest=self._learned_digest)
+        past = shortened([*position.past, last])
         seconds = 0.0 if state.finished else state.seconds
-        return Checkpoint(past, state.finished, seconds, state.windows, state.judge, place.begun)
+        return Checkpoint(past, state.finished, seconds, state.windows, state.judge, position.begun)
 
     def save(self) -> None:
         super().save()
@@ -641,7 +639,7 @@ def go_on(
     every: float = 60.0,
     progress: Callable[[Training], None] | None = None,
     stop: Callable[[], bool] | None = None,
-    compiling: Tell | None = None,
+    compiling: Reporter | None = None,
     **options: Any,
 ) -> Training:
     """Learn other data with the model in a file: those of the next day.
@@ -700,26 +698,28 @@ def go_on(
     (1500, True, 3000)
     """
     with locked(path):
-        check_there(path)
+        check_exists(path)
         table, known = load_learned(path)
         online(table.model)
         if check is not None:
             check(table)
-        place = Place.within(path, known) if resume else _after(path, table, known, anyway)
+        position = Position.within(path, known) if resume else _after(path, table, known, anyway)
         if (encoder := table.encoder_) is not None:
-            begun = (place.begun if resume else encoder.described()["state"]) or None
-            place, table.encoder_ = place._replace(begun=begun), with_state(encoder, begun)
-        if resume and place.past and table.encoder_ is not None:  # left out again as before
+            begun = (position.begun if resume else encoder.described()["state"]) or None
+            position, table.encoder_ = position._replace(begun=begun), with_state(encoder, begun)
+        if resume and position.past and table.encoder_ is not None:  # left out again as before
             options.setdefault("ignore_extra", True)
         if classes is not None:
             table.named_classes_ = allowed_classes(table.model, classes)
         opened = _opened(data, table, options)
         stream = table._signed(opened)
         if not (resume or anyway):
-            _check_unknown(stream, path, place.past)
+            _check_unknown(stream, path, position.past)
         judge = None if known is None else known.judge
         ahead = None if resume else _ahead(table, judge, opened, options, compiling)
-        return _learn_all(stream, table, path, place, None, every, progress, stop, compiling, ahead)
+        return _learn_all(
+            stream, table, path, position, None, every, progress, stop, compiling, ahead
+        )
 
 
 def _ahead(
@@ -727,7 +727,7 @@ def _ahead(
     judge: Judge | None,
     stream: Stream,
     options: dict[str, Any],
-    compiling: Tell | None,
+    compiling: Reporter | None,
 ) -> Measures | None:
     """Measures of all rows as the model says them before any of their labels is known.
 
@@ -743,18 +743,18 @@ def _ahead(
     known, found, rows = getattr(model, "classes_", None), set[Any](), 0
     for X, y in stream.chunks():
         if rows == 0:
-            watched(partial(said_of, model, X[:1], coverage), compiling)
+            run_reported(partial(predict_frozen, model, X[:1], coverage), compiling)
         if known is not None and positive is None:
             labels, _ = new_labels(y, known, rows, None if named is None else named.tolist())
             found.update(labels[has_label(labels)].tolist())
-        tally.add(y, said_of(model, X, coverage))
+        tally.add(y, predict_frozen(model, X, coverage))
         rows += len(y)
     if known is not None and named is None:
         check_some_known(sorted(found), known, stream.name)
     return tally.judged
 
 
-def check_there(path: str | PathLike[str]) -> None:
+def check_exists(path: str | PathLike[str]) -> None:
     """InputError where there is no model to go on with."""
     if not check_writable(path).exists():
         raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
@@ -762,21 +762,20 @@ def check_there(path: str | PathLike[str]) -> None:
 
 def _after(
     path: str | PathLike[str], table: TableModel, known: Checkpoint | None, anyway: bool
-) -> Place:
+) -> Position:
     """The place of a model that is to begin other data."""
     if known is None:
         past = [Past(table.model.n_rounds_)]
-        return Place(Checkpoint(past, True), past)
+        return Position(Checkpoint(past, True), past)
     if not known.finished and not anyway:
         raise InputError(
             f"{path} was stopped within {known.last.name!r}, after {known.last.rows:,} rows of "
             "it: resume (--resume) goes on with these data, anyway (--anyway) leaves out the rest"
         )
-    return Place(known, known.past)
+    return Position(known, known.past)
 
 
 def _opened(data: Any, table: TableModel, options: dict[str, Any]) -> Stream:
-    """The data, as those of the model were, with labels to learn from."""
     if isinstance(data, str | PathLike) or is_frame(data):
         stream = open_like(table, data, learns=True, **options)
     else:
@@ -797,7 +796,7 @@ def _check_unknown(stream: Stream, path: str | PathLike[str], past: Sequence[Pas
     same = learned_before(stream, past)
     if same is None:
         return
-    message = f"{told_of_same(stream, same)}, which {path} has learned"
+    message = f"{note_same_rows(stream, same)}, which {path} has learned"
     if stream.n_rows != same.rows and same is past[-1]:
         message += "; resume (--resume) learns the rows after them"
     raise InputError(f"{message}; anyway (--anyway) learns them once more")
@@ -809,10 +808,10 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
     The stream is read as far as it may be one of them.
     """
     before = [data for data in past if data.first]
-    watched = Watched(stream, Content([data.rows for data in before]))
+    watched = WatchedRows(stream, Content([data.rows for data in before]))
     most, rows = max((data.rows for data in before), default=0), 0
     for X, y in stream.chunks() if before else ():
-        watched.reach(X, y)
+        watched.advance(X, y)
         rows += len(y)
         before = [data for data in before if data.first == watched.content.first]
         if not before or rows >= most:
@@ -822,7 +821,7 @@ def learned_before(stream: Stream, past: Sequence[Past]) -> Past | None:
     return max(found, key=lambda data: data.rows, default=None)
 
 
-def told_of_learned(stream: Stream, past: Sequence[Past]) -> str:
+def note_learned(stream: Stream, past: Sequence[Past]) -> str:
     """That a model has learned the very rows of a stream; "" where it has not, or nobody can tell.
 
     stream : with labels as the model has them
@@ -831,10 +830,10 @@ def told_of_learned(stream: Stream, past: Sequence[Past]) -> str:
     if not (past and stream.labelled):
         return ""
     same = learned_before(stream, past)
-    return "" if same is None else told_of_same(stream, same)
+    return "" if same is None else note_same_rows(stream, same)
 
 
-def told_of_same(stream: Stream, same: Past) -> str:
+def note_same_rows(stream: Stream, same: Past) -> str:
     """That the rows of a stream are, or begin with, those of other data."""
     which = "its" if stream.n_rows == same.rows else "its first"
     return f"{stream.name}: {which} {same.rows:,} rows are those of {quoted(same.name or '')}"

@@ -27,7 +27,7 @@ from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.pool import MANY, pool_of
-from kernbrook.estimators.tasks import read, task_of
+from kernbrook.estimators.tasks import predict_outputs, task_of
 from kernbrook.evaluation.measures import COVERAGE
 from kernbrook.evaluation.parallel import Crew, Jobs, Result, crew_of, results
 from kernbrook.streams import open_stream
@@ -52,7 +52,7 @@ class Compiling(NamedTuple):
     parts: int  # what is compiled one by one, by one process each
 
 
-Tell = Callable[[Compiling | None], None]
+Reporter = Callable[[Compiling | None], None]
 
 
 def few_rows(y: NDArray[Any]) -> NDArray[np.int64]:
@@ -89,7 +89,7 @@ def warm_up(
         for _ in range(2):  # the second time with support vectors
             trial.learn(X, y, **labels)
         if late:
-            read(trial, X)
+            predict_outputs(trial, X)
 
 
 def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> None:
@@ -103,13 +103,13 @@ def try_out(estimator: Any, X: Any, y: NDArray[Any], classes: Any = None) -> Non
             trial.learn(X[i : i + 1], lambda x, i=i: y[i], **labels)
         trial.should_ask(X)
         with intervals_of(COVERAGE):
-            read(trial, X)
+            predict_outputs(trial, X)
         if not sp.issparse(X):
             trial.learn_one(X[0], y[0])
             trial.predict_one(X[0])
 
 
-def family(estimator: Any, sparse: bool) -> Family | None:
+def family_of(estimator: Any, sparse: bool) -> Family | None:
     """What tells apart what runs on other compiled code, in words; None where nothing compiles.
 
     sparse : whether rows are CSR
@@ -134,7 +134,7 @@ def trials_of(estimators: Iterable[Any], X: Any, y: NDArray[Any], classes: Any) 
     few = few_rows(y)
     trials: dict[Family, Callable[[], None]] = {}
     for estimator in estimators:
-        kind = family(estimator, sp.issparse(X))
+        kind = family_of(estimator, sp.issparse(X))
         if kind is not None:
             trials.setdefault(kind, partial(warm_up, estimator, X[few], y[few], classes))
     return trials
@@ -155,11 +155,10 @@ def next_family(left: Iterable[Family], being_compiled: Collection[Family]) -> F
 
 
 def _kind(part: Any) -> str:
-    """Its type, or the text itself."""
     return part if isinstance(part, str) else "None" if part is None else type(part).__name__
 
 
-def compiled(trials: Trials, crew: Crew, tell: Tell | None) -> int:
+def compile_trials(trials: Trials, crew: Crew, report: Reporter | None) -> int:
     """Run the trials, so that all is compiled and on disk; how many functions were compiled.
 
     Where all is in the disk cache, nothing is told. Else it is told several times a second, or
@@ -171,58 +170,60 @@ def compiled(trials: Trials, crew: Crew, tell: Tell | None) -> int:
     begun, reported, count = time.monotonic(), False, 0
     if crew.here:
         for number, family in enumerate(order):
-            count += watched(trials[family], tell, number, len(order))
+            count += run_reported(trials[family], report, number, len(order))
         return count
     with TemporaryDirectory(prefix="kernbrook-", ignore_cleanup_errors=True) as folder:
         mark = Path(folder) / "compiling"  # which the first process leaves that compiles
         waiting = {
             call
             for family in order
-            for call in crew.everywhere(partial(heard, trials[family], mark.touch))
+            for call in crew.everywhere(partial(run_counted, trials[family], mark.touch))
         }
         parts = len(waiting)
         while waiting:
-            done, waiting = wait(waiting, SILENCE if tell else None, FIRST_COMPLETED)
+            done, waiting = wait(waiting, SILENCE if report else None, FIRST_COMPLETED)
             count += sum(call.result() for call in done)
-            if tell is not None and waiting and mark.exists():
+            if report is not None and waiting and mark.exists():
                 reported = True
-                tell(Compiling(time.monotonic() - begun, parts - len(waiting), parts))
-    if reported and tell is not None:
-        tell(None)
+                report(Compiling(time.monotonic() - begun, parts - len(waiting), parts))
+    if reported and report is not None:
+        report(None)
     return count
 
 
-def watched(trial: Callable[[], Any], tell: Tell | None, ready: int = 0, parts: int = 1) -> int:
-    """Run a trial in this process; how many functions of ours it compiled. See `compiled`."""
+def run_reported(
+    trial: Callable[[], Any], report: Reporter | None, ready: int = 0, parts: int = 1
+) -> int:
+    """Run a trial in this process; how many functions of ours it compiled. See `compile_trials`."""
     begun = time.monotonic()
 
-    def say() -> None:
-        if tell is not None:
-            tell(Compiling(time.monotonic() - begun, ready, parts))
+    def announce() -> None:
+        if report is not None:
+            report(Compiling(time.monotonic() - begun, ready, parts))
 
-    count = heard(trial, say)
-    if count and tell is not None:
-        tell(None)
+    count = run_counted(trial, announce)
+    if count and report is not None:
+        report(None)
     return count
 
 
-def heard(trial: Callable[[], Any], say: Callable[[], Any]) -> int:
-    """Run a trial; how many of our functions it compiled. `say` is called before each."""
-    listener = _Listener(say)
+def run_counted(trial: Callable[[], Any], announce: Callable[[], Any]) -> int:
+    """Run a trial; how many of our functions it compiled. `announce` is called before each."""
+    listener = _Listener(announce)
     with install_listener("numba:compile", listener), first_use.told_by_others():
         trial()
     return listener.compiled
 
 
 class _Listener(Listener):
-    def __init__(self, say: Callable[[], Any]):
-        self.compiled, self._say = 0, say
+    def __init__(self, announce: Callable[[], Any]):
+        self.compiled, self._announce = 0, announce
 
     def on_start(self, event: Any) -> None:
         if event.data["dispatcher"].py_func.__module__.partition(".")[0] == "kernbrook":
             self.compiled += 1
             with suppress(OSError):  # whoever waited for it has gone
-                self._say()
+                self._announce()
 
     def on_end(self, event: Any) -> None:
         pass
@@ -243,16 +244,16 @@ def in_order(
     jobs: Jobs,
     advance: Callable[[int], None] | None,
     trials: Trials | None = None,
-    tell: Tell | None = None,
+    report: Reporter | None = None,
 ) -> Iterator[Result]:
     """The results of some calls, in their order; several processes where there are several calls.
 
     function : of a call's arguments and `progress`, which is called with the rounds done since
     rounds : the number of rounds that a result took
-    trials, tell : what compiles first, see `compiled`
+    trials, report : what compiles first, see `compile_trials`
     """
     with crew_of(jobs, len(calls)) as crew:
-        compiled(trials or {}, crew, tell)
+        compile_trials(trials or {}, crew, report)
         for _, result in results(crew, function, calls, advance, rounds, ordered=True):
             yield result
 
@@ -261,7 +262,9 @@ AHEAD_ROWS = 12  # a grid's five folds need as many of each class
 
 
 def compile_ahead(
-    recipes: str | Sequence[str] = "all", jobs: int | None = None, compiling: Tell | None = None
+    recipes: str | Sequence[str] = "all",
+    jobs: int | None = None,
+    compiling: Reporter | None = None,
 ) -> int:
     """Compile what recipes run on: dense and sparse rows, two classes and more, numbers.
 
@@ -285,11 +288,11 @@ def compile_ahead(
             trials[frozenset({name})] = partial(_fit, machine)
             continue
         for sparse in (False, True):
-            kind = family(machine, sparse)
+            kind = family_of(machine, sparse)
             if kind is not None:
                 trials.setdefault(kind, partial(_try, machine, sparse, book.task(name)))
     with crew_of(jobs, len(trials)) as crew:
-        return compiled(trials, crew, compiling)
+        return compile_trials(trials, crew, compiling)
 
 
 def _try(machine: Any, sparse: bool, task: str) -> None:

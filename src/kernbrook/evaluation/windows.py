@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED
 from kernbrook.errors import NonFiniteError
-from kernbrook.estimators.tasks import Learned
+from kernbrook.estimators.tasks import Outputs
 from kernbrook.evaluation.changes import KEPT as KEPT_CHANGES
 from kernbrook.evaluation.changes import Changes
 from kernbrook.evaluation.measures import COVERAGE, LARGEST_SUM, Ints, Measures, Sums
@@ -37,7 +37,6 @@ class Windows:
 
     @property
     def rows(self) -> int:
-        """That were met."""
         return sum(span.rows for span in self.spans)
 
     def add(
@@ -110,7 +109,7 @@ def together(past: Sequence[Past]) -> Past:
 
 
 class Judge:
-    """Predictions beside trivial rules, of the data that are learned and of all data so far.
+    """What predictions cost beside trivial rules: of the data now learned, and of all so far.
 
     Parameters
     ----------
@@ -130,7 +129,7 @@ class Judge:
         self.measures = Measures(classes, COVERAGE if classes is None else None)
         self.data, self.windows, self.changes = Sums(), Windows(), Changes(classes is None)
 
-    def add(self, y: NDArray[Any], outputs: Learned, dates: Ints | None = None) -> None:
+    def add(self, y: NDArray[Any], outputs: Outputs, dates: Ints | None = None) -> None:
         """Count rows, see `Measures.add` and `Windows.add`."""
         known, costs = self.measures.judge(y, outputs)
         model, found, loss = costs.pop("model", {}), dict[str, Any](), LOSS[self.measures.task]
@@ -176,8 +175,6 @@ class Judge:
 
 @dataclass
 class _Described:
-    """What `Judge.described` gives."""
-
     before: Count
     measures: dict[str, Any]
     data: Sums

@@ -23,7 +23,7 @@ from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.labels import number_of_rows
-from kernbrook.estimators.late import LateLabels, so_many_wait
+from kernbrook.estimators.late import LateLabels, rows_waiting
 from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.checkpoint import load_learned
 from kernbrook.evaluation.windows import Past
@@ -42,7 +42,7 @@ MOST_COLUMNS = 4096
 LATEST = 10_000
 
 
-class Asked(NamedTuple):
+class AskedModel(NamedTuple):
     """A model on rows of numbers, and the columns that these come from.
 
     Attributes
@@ -93,12 +93,12 @@ def batch(width: int) -> int:
 @contextmanager
 def _as_predicted() -> Iterator[None]:
     """Inside, models predict as in `kernbrook predict`: far from their last label."""
-    with warnings.catch_warnings(), so_many_wait(MOST_ROUNDS):
+    with warnings.catch_warnings(), rows_waiting(MOST_ROUNDS):
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield
 
 
-def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None) -> Asked:
+def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None) -> AskedModel:
     """A model as it can be asked.
 
     Parameters
@@ -152,7 +152,7 @@ def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
     return model, encoder
 
 
-def _of_named(model: NamedColumns) -> Asked:
+def _of_named(model: NamedColumns) -> AskedModel:
     if "names_" not in vars(model):
         raise NotFittedError("NamedColumns: nothing was learned yet, not even what columns are")
     columns, places = model.names_, np.arange(len(model.totals_))
@@ -165,12 +165,12 @@ def _of_named(model: NamedColumns) -> Asked:
             _check_names((name for row in X for name in row), columns)
         return model.filled(X)
 
-    return Asked(
+    return AskedModel(
         model.model, tuple(columns), np.where(places < len(columns), places, -1), encode, True
     )
 
 
-def _of_encoder(model: Any, encoder: TableEncoder, like: TableModel | None) -> Asked:
+def _of_encoder(model: Any, encoder: TableEncoder, like: TableModel | None) -> AskedModel:
     sources = encoder.sources()
     places = {name: i for i, name in enumerate(dict.fromkeys(sources))}
 
@@ -180,7 +180,7 @@ def _of_encoder(model: Any, encoder: TableEncoder, like: TableModel | None) -> A
         frame = _frame(X, encoder.feature_names_in_, like)
         return encoder.transform(frame.to_native())
 
-    return Asked(model, tuple(places), np.array([places[name] for name in sources]), encode)
+    return AskedModel(model, tuple(places), np.array([places[name] for name in sources]), encode)
 
 
 def _frame(X: Any, known: Collection[Name], like: TableModel | None) -> Any:
@@ -191,7 +191,7 @@ def _frame(X: Any, known: Collection[Name], like: TableModel | None) -> Any:
     return frame
 
 
-def _of_names(model: Any, names: Any, like: TableModel | None) -> Asked:
+def _of_names(model: Any, names: Any, like: TableModel | None) -> AskedModel:
     """Frames and records go by names, where these are known; arrays do not."""
     if hasattr(model, "feature_names_in_"):
         names = model.feature_names_in_.tolist()
@@ -208,7 +208,7 @@ def _of_names(model: Any, names: Any, like: TableModel | None) -> Asked:
         return _checked(X, width)
 
     columns = range(width) if names is None else names
-    return Asked(model, tuple(columns), np.arange(width), encode, names is not None)
+    return AskedModel(model, tuple(columns), np.arange(width), encode, names is not None)
 
 
 def _by_name(frame: Any, columns: list[Name]) -> Floats:
@@ -242,7 +242,6 @@ def _names_of(frame: Any) -> Any:
 
 
 def _checked(X: Any, width: int) -> Any:
-    """Rows of so many finite numbers: (n, d) float64, or CSR."""
     if not hasattr(X, "tocsr"):
         try:
             dimensions = np.ndim(X)
@@ -277,7 +276,7 @@ class Latest(NamedTuple):
     row: Any = None
 
 
-def opened(model: Any, data: Any, **options: Any) -> tuple[Asked, Stream]:
+def opened(model: Any, data: Any, **options: Any) -> tuple[AskedModel, Stream]:
     """A model, and data in the form of those that it learned.
 
     Parameters
@@ -316,7 +315,7 @@ def is_data(X: Any, y: Any) -> bool:
     return named or (y is None and is_frame(X))
 
 
-def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
+def latest_of(asked: AskedModel, stream: Stream, row: int | None = None) -> Latest:
     """The last 10,000 rows of a stream, in bounded memory, and one of all rows.
 
     Parameters
@@ -344,7 +343,7 @@ def latest_of(asked: Asked, stream: Stream, row: int | None = None) -> Latest:
     return Latest(X, labels if stream.labelled else None, rows, found)
 
 
-def _as_asked(asked: Asked, stream: Stream, X: Any) -> Any:
+def _as_asked(asked: AskedModel, stream: Stream, X: Any) -> Any:
     """Rows of a stream in the order of the model's columns, where it goes by names."""
     names = stream.feature_names
     if asked.by_name and names is not None and names != list(asked.columns):

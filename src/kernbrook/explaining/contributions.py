@@ -19,7 +19,7 @@ from kernbrook.estimators.labels import as_labels, class_numbers, named
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.voted import VotedClassifier
 from kernbrook.explaining.asked import (
-    Asked,
+    AskedModel,
     Floats,
     Name,
     Places,
@@ -194,7 +194,7 @@ def explain(
 
 
 def explanation_of(
-    asked: Asked,
+    asked: AskedModel,
     x: Any,
     others: Background,
     values: tuple[Any, ...],
@@ -236,11 +236,11 @@ def explanation_of(
         score=total,
         what=quantity,
         of_class=of_class,
-        background=f"{m:,} of {others.told}" if m < n else others.told,
+        background=f"{m:,} of {others.description}" if m < n else others.description,
     )
 
 
-def values_of(asked: Asked, row: Any, x: Any) -> tuple[Any, ...]:
+def values_of(asked: AskedModel, row: Any, x: Any) -> tuple[Any, ...]:
     """(c,) what a row has in each column, as it was given."""
     if is_records(row):
         record = row if isinstance(row, Mapping) else row[0]
@@ -253,7 +253,9 @@ def values_of(asked: Asked, row: Any, x: Any) -> tuple[Any, ...]:
     return tuple(numbers[i] for i in range(len(asked.columns)))
 
 
-def _question(asked: Asked, x: Any, score: str | None, of_class: Any) -> tuple[str, Any, Answer]:
+def _question(
+    asked: AskedModel, x: Any, score: str | None, of_class: Any
+) -> tuple[str, Any, Answer]:
     """What is explained: the score's name, the class, and what answers."""
     model, kind = asked.model, type(asked.model).__name__
     if task_of(model) == "regression":
@@ -293,7 +295,7 @@ class Background(NamedTuple):
     """Rows to compare with, (m, d), and which they are, in words."""
 
     rows: Any
-    told: str
+    description: str
 
 
 def last_rows(model: Any) -> Background | None:

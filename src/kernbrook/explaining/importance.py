@@ -25,7 +25,8 @@ from kernbrook.estimators.labels import (
 )
 from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.measures import SMALLEST_CHANCE
-from kernbrook.explaining.asked import Asked, Floats, Name, asked_of, is_data, latest_of, opened
+from kernbrook.explaining.asked import AskedModel, Name, asked_of, is_data, latest_of, opened
+from kernbrook.gram.arrays import Floats
 from kernbrook.streams.booleans import spelled_as
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
@@ -157,7 +158,7 @@ def importance(
 
 
 def importance_of(
-    asked: Asked,
+    asked: AskedModel,
     X: Any,
     y: Any,
     measure: str | None = None,
@@ -227,12 +228,12 @@ def _exchanged(X: Any, group_of: NDArray[np.intp], numbers: NDArray[Any]) -> Any
     """
     rows = X.copy()
     for column in np.flatnonzero((numbers != np.arange(len(numbers))[:, None]).any(axis=0)):
-        own, others = group_of == column, X[numbers[:, column]]
+        group, others = group_of == column, X[numbers[:, column]]
         if sp.issparse(X):
-            keep, take = (sp.diags_array(mask.astype(float)) for mask in (~own, own))
+            keep, take = (sp.diags_array(mask.astype(float)) for mask in (~group, group))
             rows = sp.csr_array(rows @ keep + others @ take)
         else:
-            rows[:, own] = others[:, own]
+            rows[:, group] = others[:, group]
     return rows
 
 

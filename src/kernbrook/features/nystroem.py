@@ -98,7 +98,7 @@ class Nystroem(Features):
         return array
 
     def with_data(self, X: Any, generator: np.random.Generator) -> Nystroem:
-        """This recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
+        """The recipe with landmarks: its own, or rows drawn from X, (n, d), without repetition."""
         if self.landmarks is not None:
             return self
         check(self)

@@ -16,8 +16,9 @@ from kernbrook.kernels.polynomial import Polynomial
 
 
 def omkc16() -> tuple[Kernel, ...]:
-    """The 16 kernels of Hoi, Jin, Zhao, Yang (2013), section 5.1: (x.z)^p, p = 1, 2, 3, and
-    Gaussians with sigma = 2^-6 ... 2^6.
+    """The 16 kernels of Hoi, Jin, Zhao, Yang (2013), section 5.1.
+
+    (x.z)^p with p = 1, 2, 3, and Gaussians with sigma = 2^-6 ... 2^6.
 
     Examples
     --------
@@ -29,7 +30,13 @@ def omkc16() -> tuple[Kernel, ...]:
 
 
 def amkl17() -> tuple[Kernel, ...]:
-    """The 17 Gaussians of Chae and Hong (2021): sigma_i^2 = 10^((i-9)/2), i = 1 ... 17."""
+    """The 17 Gaussians of Chae and Hong (2021): sigma_i^2 = 10^((i-9)/2), i = 1 ... 17.
+
+    Examples
+    --------
+    >>> len(amkl17()), amkl17()[8]
+    (17, Gaussian(sigma=1.0))
+    """
     return tuple(Gaussian(gamma=0.5 * 10.0 ** ((9 - i) / 2)) for i in range(1, 18))
 
 

@@ -19,10 +19,10 @@ from kernbrook.numerics.values import fill
 
 @dataclass(frozen=True, init=False, repr=False)
 class Matern(Width, ShiftInvariant):
-    """The Matern kernel of smoothness nu: with s = sqrt(2 nu) ||x - z|| / sigma,
+    """The Matern kernel of smoothness nu.
 
-    exp(-s) for nu = 0.5, (1 + s) exp(-s) for 1.5, (1 + s + s^2 / 3) exp(-s) for 2.5. The larger
-    nu, the nearer to the Gaussian of the same width.
+    With s = sqrt(2 nu) ||x - z|| / sigma: exp(-s) for nu = 0.5, (1 + s) exp(-s) for 1.5,
+    (1 + s + s^2 / 3) exp(-s) for 2.5. The larger nu, the nearer to the Gaussian of that width.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from kernbrook.labels.base import Policy, Wanted
 
 
 class AllLabels(Policy):
-    """Every label is asked for.
+    """A policy that asks for every label.
 
     Examples
     --------

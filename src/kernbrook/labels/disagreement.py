@@ -14,7 +14,7 @@ from kernbrook.labels.opinions import spread, views, weights_in_use
 
 @parameters
 class Disagreement(Policy):
-    """A label is asked for where the experts disagree, the criterion of AMKL.
+    """A policy that asks for a label where the experts disagree: the criterion of AMKL.
 
     With experts f_i of weights p_i that sum to 1, the label of x is not asked for if one of the
     last `window` labels was, and max_j sum_i p_i |f_i(x) - f_j(x)|^2 <= threshold.

@@ -16,7 +16,7 @@ CLOSE = 1.5  # how many times as probable the first of two classes is that are c
 
 @parameters
 class MarginSampling(Policy):
-    """A label is asked for with probability b / (b + margin): where classes are close.
+    """A policy that asks for labels where classes are close: with probability b / (b + margin).
 
     The margin is how far the first class is ahead of the second in the experts' mean opinion, by
     their weights; for opinions see `Disagreement`. Of two classes it is |f(x)| of the mean.

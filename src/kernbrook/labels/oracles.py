@@ -21,7 +21,9 @@ WAIT = 0.05  # seconds between two looks at the answers
 
 
 class JSONLines:
-    """Asks through one file, and finds the answers in another: for labels given elsewhere.
+    """An oracle that asks through one file and reads the answers from another.
+
+    It is for labels that are given elsewhere.
 
     Each question is a line {"id": 3, "x": [0.5, 1.0]}, added to the end of `questions`; a sparse
     row is {"column": value}, with columns counted from 0 and as text. Each answer is a line

@@ -80,7 +80,7 @@ class External(WithoutKernel):
 
 
 def kind_of(model: Any) -> str | None:
-    """ "classifier" or "regressor", where a model says so."""
+    """What a model says that it is: "classifier" or "regressor"; else None."""
     river = sys.modules.get("river.base")
     if river is not None and isinstance(model, river.Regressor):  # a pipeline has all methods
         return "regressor"

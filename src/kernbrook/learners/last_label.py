@@ -35,7 +35,7 @@ class LastLabel(WithoutKernel):
 
 
 class Held(NamedTuple):
-    """label : (1,) the last, a number or that of the class; NaN before the first"""
+    """label : (1,) the last, a number or that of the class; NaN before the first."""
 
     label: Floats
 

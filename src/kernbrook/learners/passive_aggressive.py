@@ -17,7 +17,7 @@ VARIANTS = ("PA", "PA-I", "PA-II")
 
 @parameters
 class PassiveAggressive(BaseEstimator):
-    """Where the hinge loss is positive, the smallest change of f that meets the margin.
+    """The smallest change of f that meets the margin, where the hinge loss is positive.
 
     Step: tau = loss / k(x, x) for PA, min(C, loss / k(x, x)) for PA-I, loss / (k(x, x) + 1/(2C))
     for PA-II. Admission: the hinge loss max(0, 1 - y f(x)) is positive. Upkeep: none, the

@@ -26,7 +26,7 @@ from kernbrook.papers.published import (
     Job,
     PrintedRow,
     Published,
-    Wanted,
+    Variant,
     cells_of,
     find,
     names_of,
@@ -60,7 +60,7 @@ KERNELS_IN_USE = (
 )
 
 
-def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
+def measured(job: Job, name: str, wanted: Sequence[Variant]) -> Iterator[Found]:
     """Squared errors and labels asked for, in the data's own order; one run a draw of features."""
     X, y = job.present[name].read()
     X, y = X[: job.plan.rows], y[: job.plan.rows]
@@ -84,7 +84,7 @@ def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
         yield ours, {"error": Curve.of(rounds, errors)}, {}
 
 
-def _estimators(job: Job, variant: Wanted) -> list[Any]:
+def _estimators(job: Job, variant: Variant) -> list[Any]:
     several = [
         book.make(variant.recipe, random_state=state_of(job.plan.seed, run), **variant.settings)
         for run in range(job.plan.permutations)
@@ -110,7 +110,7 @@ def on_the_way(rounds: int) -> NDArray[np.int64]:
     return np.array(sorted((hundredths | decades) - {0}))
 
 
-def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
+def wanted_of(rows: Sequence[PrintedRow]) -> list[Variant]:
     """The paper's rows, whose algorithms know T, and what is not the paper's."""
     found = []
     for row in rows:
@@ -120,8 +120,8 @@ def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
             settings["kernels"] = [Gaussian(sigma=width)]
         if degree is not None:
             settings["kernels"] = [Polynomial(int(degree))]
-        found.append(Wanted(row.recipe, row.title, settings, row))
-    return found + [Wanted(recipe, book.title(recipe)) for recipe in OF_NOBODY + OWN]
+        found.append(Variant(row.recipe, row.title, settings, row))
+    return found + [Variant(recipe, book.title(recipe)) for recipe in OF_NOBODY + OWN]
 
 
 def _table(results: Results) -> Table:
@@ -138,21 +138,20 @@ def _table(results: Results) -> Table:
     return Table(tuple(columns), tuple(cell["data"] for cell in cells), notes=(note,))
 
 
-def _asking(recipe: str, window: int) -> Wanted:
-    """An algorithm at each threshold of its criterion."""
+def _asking(recipe: str, window: int) -> Variant:
     settings = {"horizon": ROUNDS, "window": window}
     title = f"{book.title(recipe)}, M = {window}"
-    return Wanted(recipe, title, settings, varied=lambda threshold, _: {"threshold": threshold})
+    return Variant(recipe, title, settings, varied=lambda threshold, _: {"threshold": threshold})
 
 
-def _by_chance(asking: Wanted) -> Wanted:
+def _by_chance(asking: Variant) -> Variant:
     """The same without its criterion: as many labels, drawn."""
 
     def drawn(_: float, before: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
         return {"labels": RandomLabels(before[asking.title]["labels"].mean)}
 
     title, settings = f"{asking.title}, labels drawn", {"horizon": ROUNDS}
-    return Wanted(PASSIVE[asking.recipe], title, settings, varied=drawn)
+    return Variant(PASSIVE[asking.recipe], title, settings, varied=drawn)
 
 
 _ASKING = [_asking(recipe, window) for recipe in PASSIVE for window in WINDOWS]
@@ -165,7 +164,7 @@ ASKED = Figure(
     "threshold (log scale)",
     {LABELS: "labels asked for", ERROR: ERROR.header},
     "threshold",
-    [*_ASKING, *map(_by_chance, _ASKING), *(Wanted(k, book.title(k)) for k in OF_NOBODY)],
+    [*_ASKING, *map(_by_chance, _ASKING), *(Variant(k, book.title(k)) for k in OF_NOBODY)],
     (1e-5, 3e-5, 1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1),
     (1e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1),
     log=True,

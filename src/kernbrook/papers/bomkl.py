@@ -21,7 +21,7 @@ from kernbrook.papers.published import (
     Plan,
     PrintedRow,
     Published,
-    Wanted,
+    Variant,
 )
 from kernbrook.results import Estimate
 from kernbrook.streams import Stream, open_stream
@@ -45,7 +45,7 @@ CAP = Figure(
     STUDIED,
     "cap",
     [
-        Wanted("spa", f"divisor {by:g}", {"divisor": by}, varied=lambda at, _: {"cap": at})
+        Variant("spa", f"divisor {by:g}", {"divisor": by}, varied=lambda at, _: {"cap": at})
         for by in (3.0, 6.0)
     ],
     (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0),
@@ -60,9 +60,9 @@ DIVISOR = Figure(
     STUDIED,
     "divisor",
     [
-        Wanted("spa", "SPA", {"cap": 1.0}, varied=lambda at, _: {"divisor": at}),
+        Variant("spa", "SPA", {"cap": 1.0}, varied=lambda at, _: {"divisor": at}),
         *(
-            Wanted(name, book.title(name), varied=_of_size)
+            Variant(name, book.title(name), varied=_of_size)
             for name in ("rbp", "forgetron", "bogd", "bpas")
         ),
     ],

@@ -26,7 +26,7 @@ from kernbrook.papers.published import (
     Plan,
     PrintedRow,
     Published,
-    Wanted,
+    Variant,
     as_printed,
     cells_of,
     names_of,
@@ -239,6 +239,7 @@ TIMES = (
 
 
 def find(rows: Sequence[PrintedRow], plan: Plan) -> Parts | None:
+    """The data of printed rows, in a training and a test part; None where they are missing."""
     return parts(rows[0].data, max(map(_length, rows)), plan.seed)
 
 
@@ -246,7 +247,7 @@ def _length(row: PrintedRow) -> int:
     return int(row.number("n_rows"))
 
 
-def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
+def wanted_of(rows: Sequence[PrintedRow]) -> list[Variant]:
     """The printed rows; where their budgets differ, the titles have them."""
     budgets = [row.settings.get("budget") for row in rows]
     several = len({*budgets} - {None}) > 1
@@ -259,7 +260,7 @@ def wanted_of(rows: Sequence[PrintedRow]) -> list[Wanted]:
 def measure(
     job: Job,
     name: str,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[Variant],
     tests: Callable[[int], list[int]],
     jobs: Jobs = None,
 ) -> Iterator[Found]:

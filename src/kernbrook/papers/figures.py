@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kernbrook.papers.published import Job, Measured, PrintedRow, Wanted, cells_of, names_of
+from kernbrook.papers.published import Job, Measured, PrintedRow, Variant, cells_of, names_of
 from kernbrook.reports.page import Section
 from kernbrook.reports.plot import Line, Panel, Pen, Plot, limits, number, pens_of
 from kernbrook.reports.table import Column, Table, at_decades, of_cells, written_by
@@ -41,10 +41,10 @@ class Figure:
     x_label: str
     drawn: Mapping[Measure, str]
     along: str = ""
-    lines: Sequence[Wanted] = ()
+    lines: Sequence[Variant] = ()
     places: Sequence[float] = ()
     shown: Sequence[float] = ()
-    wanted: Callable[[Sequence[PrintedRow]], list[Wanted]] | None = None
+    wanted: Callable[[Sequence[PrintedRow]], list[Variant]] | None = None
     log: bool = False
     key: str = "along"
 
@@ -62,7 +62,6 @@ def of_figures(figures: Sequence[Figure], measured: Measured) -> dict[str, Any]:
 
 
 def _studied(job: Job, figures: Sequence[Figure], measured: Measured) -> Iterator[Cell]:
-    """The lines of figures, each run at every place, or once where nothing of it is varied."""
     runs = sum(len(f.places) if line.varied else 1 for f in figures for line in f.lines)
     job = replace(job, times=runs / len(figures[0].places))
     for name in job.present:
@@ -189,7 +188,6 @@ def _panel(
 
 
 def _positive(curve: Curve) -> Curve:
-    """What a logarithmic axis has of it."""
     places = [place for place, x in enumerate(curve.x) if x > 0]
     parts = (curve.x, curve.mean, curve.std or ())
     x, mean, std = (tuple(part[i] for i in places if part) for part in parts)

@@ -19,7 +19,7 @@ from kernbrook.papers.published import (
     SUPPORT,
     Found,
     Job,
-    Wanted,
+    Variant,
     as_printed,
     cells_of,
     names_of,
@@ -40,7 +40,7 @@ BELOW = (
 STAR_NOTE = "* not told from the least mean by a Student t-test at 5 %"
 
 
-def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> list[Row]:
+def runs(job: Job, name: str, wanted: Sequence[Variant], jobs: Jobs = None) -> list[Row]:
     """The runs of algorithms over all orders; jobs : as planned where None.
 
     Kernels "best" are the one of the pool that errs least in one pass over the first order.
@@ -66,17 +66,14 @@ def runs(job: Job, name: str, wanted: Sequence[Wanted], jobs: Jobs = None) -> li
     return list(found.rows)
 
 
-def measured(job: Job, name: str, wanted: Sequence[Wanted]) -> Iterator[Found]:
+def measured(job: Job, name: str, wanted: Sequence[Variant]) -> Iterator[Found]:
     """Mistakes in per cent, the size as the tables count it, seconds; and who is best."""
     rows = runs(job, name, wanted)
     best = best_rows(rows, paired=False)
     for variant, row in zip(wanted, rows, strict=True):
         size = "n_support_active" if variant.recipe in DRAWN_VOTES else "n_support_stored"
-        ours = {
-            "error": row.errors,
-            "n_support": row.values(size),
-            "seconds": row.values("seconds"),
-        }
+        seconds = row.values("seconds")
+        ours = {"error": row.errors, "n_support": row.values(size), "seconds": seconds}
         marked = None if variant.printed is None else variant.printed.values.get("best")
         facts = {
             "best": row.recipe in best,

@@ -7,7 +7,7 @@ from functools import partial
 
 from kernbrook.papers import mistakes
 from kernbrook.papers.figures import Figure, of_figures
-from kernbrook.papers.published import ERROR, Job, Published, Wanted, find, names_of
+from kernbrook.papers.published import ERROR, Job, Published, Variant, find, names_of
 from kernbrook.recipes import title
 from kernbrook.reports.table import Column, Table, of_cells
 from kernbrook.results import Cell, Estimate, Measure, Results, grouped
@@ -23,7 +23,7 @@ DISCOUNT = Figure(
     {ERROR: "mistakes (% of the rounds)"},
     "discount",
     [
-        Wanted(name, title(name), varied=lambda discount, _: {"discount": discount})
+        Variant(name, title(name), varied=lambda discount, _: {"discount": discount})
         for name in ALGORITHMS
     ],
     [round(0.05 * i, 2) for i in range(1, 21)],
@@ -35,7 +35,7 @@ def _ratios(job: Job) -> Iterator[Cell]:
     """Ratios of the mean times; every run alone on the machine, one after the other."""
     for name in job.present:
         printed = job.of(name)
-        wanted = [Wanted(name, name) for name in ("omkc-dd", *(row.recipe for row in printed))]
+        wanted = [Variant(name, name) for name in ("omkc-dd", *(row.recipe for row in printed))]
         rows = mistakes.runs(job, name, wanted, jobs=1)
         whole, *others = (row.values("seconds").mean() for row in rows)
         for row, seconds in zip(printed, others, strict=True):
@@ -53,7 +53,7 @@ def _ratio_table(results: Results) -> Table:
         Column("rows", tuple(cell.facts["n_rows"] for cell in first), "{:,}".format),
     ]
     for name in dict.fromkeys(cell["title"] for cell in results.cells):
-        cells = [results.one(data=data, title=name) for data in by_data]
+        cells = [results.cell(data=data, title=name) for data in by_data]
         columns += of_cells(cells, Measure("ratio", name, 1), "printed ours")
     return Table(tuple(columns), notes=("time in per cent of the reference algorithm's",))
 

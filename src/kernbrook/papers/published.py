@@ -18,7 +18,7 @@ from kernbrook.checks import is_whole
 from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.parallel import Jobs, check_jobs, load_orders
-from kernbrook.evaluation.warming import Tell
+from kernbrook.evaluation.warming import Reporter
 from kernbrook.reports.page import Page, Section, again
 from kernbrook.reports.plot import (
     GREY,
@@ -53,7 +53,7 @@ class Plan:
     rows: int | None = None
     orders: Path | None = None
     announce: Announce | None = None
-    compiling: Tell | None = None
+    compiling: Reporter | None = None
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
@@ -92,12 +92,11 @@ class PrintedRow:
 
     @property
     def key(self) -> dict[str, Any]:
-        """What every cell of the row begins with."""
         return {"data": self.data, "recipe": self.recipe, "title": self.title}
 
-    def wanted(self, title: str | None = None) -> Wanted:
+    def wanted(self, title: str | None = None) -> Variant:
         """Its algorithm, to be run beside it; title : where it is another one."""
-        return Wanted(self.recipe, title or self.title, self.settings, self)
+        return Variant(self.recipe, title or self.title, self.settings, self)
 
     def estimates(self, *columns: str) -> dict[str, Estimate]:
         """What is printed in these columns, and in those of their deviations."""
@@ -108,7 +107,7 @@ class PrintedRow:
         }
 
 
-def as_printed(rows: Iterable[PrintedRow]) -> list[Wanted]:
+def as_printed(rows: Iterable[PrintedRow]) -> list[Variant]:
     """The algorithms of printed rows."""
     return [row.wanted() for row in rows]
 
@@ -117,7 +116,7 @@ Before = Mapping[str, Mapping[str, Estimate]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Variant:
     """An algorithm to run.
 
     Attributes
@@ -134,7 +133,7 @@ class Wanted:
     printed: PrintedRow | None = None
     varied: Callable[[float, Before], dict[str, Any]] | None = None
 
-    def at(self, place: float, before: Before) -> Wanted:
+    def at(self, place: float, before: Before) -> Variant:
         """The algorithm at a place of an axis."""
         more = {} if self.varied is None else self.varied(place, before)
         return replace(self, settings={**self.settings, **more}, varied=None)
@@ -166,7 +165,6 @@ class Job:
     bars: dict[str, Progress] = field(default_factory=dict)
 
     def of(self, data: str) -> list[PrintedRow]:
-        """The rows of a data set."""
         return [row for row in self.rows if row.data == data]
 
     def remark(self, text: str) -> None:
@@ -191,12 +189,12 @@ class Job:
         return self.bars.get(data)
 
 
-Measured = Callable[[Job, str, Sequence[Wanted]], Iterable[Found]]  # on a data set
+Measured = Callable[[Job, str, Sequence[Variant]], Iterable[Found]]  # on a data set
 
 
 def cells_of(
     job: Job,
-    wanted_of: Callable[[Sequence[PrintedRow]], list[Wanted]],
+    wanted_of: Callable[[Sequence[PrintedRow]], list[Variant]],
     measured: Measured,
     *,
     curves: bool = False,
@@ -272,7 +270,6 @@ class Published:
         return cls(**{"name": name, "title": title, "file": f"{file}.tsv", "table": name, **more})
 
     def printed(self) -> list[PrintedRow]:
-        """The rows, in the order of the paper."""
         source = files("kernbrook.papers") / "printed" / self.file
         found = []
         for row in csv.DictReader(source.read_text("utf-8").splitlines(), delimiter="\t"):
@@ -284,7 +281,6 @@ class Published:
         return found
 
     def as_table(self, results: Results) -> Table:
-        """The results as a table, with all that is to be said below."""
         table = self.tabled(results)
         notes = [*table.notes, *agreement_notes(table.columns), *footer(results)]
         return Table(

@@ -9,7 +9,7 @@ from kernbrook.checks import each_name
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.evaluation.comparing import manifest
 from kernbrook.evaluation.parallel import Jobs
-from kernbrook.evaluation.warming import Tell
+from kernbrook.evaluation.warming import Reporter
 from kernbrook.papers import amkl, bomkl, bpegasos, omkc, vkr
 from kernbrook.papers.published import Announce, Job, Plan, Published, origin
 from kernbrook.results import Results
@@ -27,24 +27,22 @@ _REFUSALS = {  # argument -> order -> why it does not go with that
 
 
 def tables() -> tuple[str, ...]:
-    """What `reproduce` can reproduce.
+    """The names of all tables and figures that `reproduce` runs.
 
     Examples
     --------
     >>> tables()[:4]
     ('omkc-table-3', 'omkc-table-4', 'omkc-table-5', 'omkc-figure-4')
-    >>> tables()[4:7]
-    ('bomkl-table-1', 'bomkl-table-2', 'bomkl-figure-1')
-    >>> tables()[7:11]
-    ('bpegasos-table-1', 'bpegasos-figure-1', 'bpegasos-figure-2', 'bpegasos-figure-3')
-    >>> tables()[11:]
-    ('amkl-table-2', 'amkl-table-3', 'amkl-figure-2', 'amkl-figure-3', 'vkr-table-1')
     """
     return tuple(PUBLISHED)
 
 
 def published(table: str) -> Published:
     """A table or figure by its name.
+
+    Parameters
+    ----------
+    table : one of `tables()`
 
     Raises
     ------
@@ -65,7 +63,7 @@ def reproduce(
     jobs: Jobs = None,
     announce: Announce | None = None,
     rows: int | None = None,
-    compiling: Tell | None = None,
+    compiling: Reporter | None = None,
 ) -> Results:
     """Run a published table on every data set that is present.
 

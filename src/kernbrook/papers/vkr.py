@@ -113,7 +113,6 @@ class FoldErrors:
 
     @classmethod
     def joined(cls, parts: Sequence[FoldErrors]) -> FoldErrors:
-        """The runs of several, over the same grid."""
         names = ("validation", "test", "n_support", "weights", "unfinished")
         arrays = {name: np.concatenate([getattr(p, name) for p in parts], 1) for name in names}
         return cls(parts[0].settings, **arrays, seconds=sum(part.seconds for part in parts))
@@ -234,6 +233,7 @@ def waveform01(rows: int, seed: int) -> Stream:
 
 
 def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
+    """The data of printed rows; None where they are missing."""
     if rows[0].data == "waveform01":
         return waveform01(int(rows[0].number("n_rows")), plan.seed)
     return published.find(rows, plan)
@@ -353,7 +353,6 @@ def _cell(row: PrintedRow, family: str, runs: Sequence[FoldErrors], others: Floa
 
 
 def _setting(at: Any, kernels: Sequence[Kernel]) -> Setting:
-    """A point of the grid by the names that a reader knows."""
     if isinstance(at, tuple):
         kernel, cost = at
         return _kernel(kernel) | {"C": float(cost)}

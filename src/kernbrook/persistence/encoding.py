@@ -68,7 +68,6 @@ def _outside(name: str) -> type[Any]:
 
 
 def _is_part(value: Any) -> bool:
-    """Whether a value is a kernel, or one of the choices of a model."""
     chosen = hasattr(value, "choice") and hasattr(value, "get_params")
     return isinstance(value, Kernel) or (chosen and not isinstance(value, type))
 
@@ -230,7 +229,6 @@ class Reader:
         return self._kernels[key]
 
     def _allowed(self, name: Any) -> type[Any]:
-        """The class of somebody else, if it may be imported."""
         expect("class", name, str)
         if name not in self._allow:
             raise InputError(

@@ -133,7 +133,6 @@ class _ModelWriter(Writer):
     """A writer of models, also of such as are within others."""
 
     def model(self, estimator: Any, place: str = "") -> dict[str, Any]:
-        """The model in JSON; `place` goes before the names of its tensors."""
         name = type(estimator).__name__
         if name not in _ESTIMATORS or _kind(name) is not type(estimator):
             raise InputError(f"save: expected one of {', '.join(_ESTIMATORS)}, got {estimator!r}")
@@ -217,7 +216,7 @@ def _of_training(model: Any, training: Any) -> Any:
     if described is not None:
         encoder = TableEncoder.from_description(described)
     of_source = {name: source.get(name) for name in ("positive", "classes")}
-    table = TableModel._knowing(
+    table = TableModel._with_learned(
         model, encoder, label, aside=source.get("aside") or (), history=training, **of_source
     )
     if table.encoder is not None:  # older still: nobody knows whether columns were found
@@ -230,7 +229,6 @@ def _of_training(model: Any, training: Any) -> Any:
 
 
 def _problem(path: Path, error: Exception) -> str:
-    """What is wrong with a file, from the error that reading it ended in."""
     if isinstance(error, (KernbrookError, RecursionError)):
         return str(error)
     if isinstance(error, json.JSONDecodeError):
@@ -245,7 +243,6 @@ def _problem(path: Path, error: Exception) -> str:
 
 
 def _is_data(path: Path) -> bool:
-    """Whether a file is a table, or svmlight."""
     from kernbrook.streams.bytes import DataFile
     from kernbrook.streams.opening import table_records
 

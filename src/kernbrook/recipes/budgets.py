@@ -75,6 +75,7 @@ def _bpas(
 
 
 def one_gaussian(kernels: Any) -> Any:
+    """The kernels that are given; by default one Gaussian."""
     return [Gaussian(sigma=1.0)] if kernels is None else kernels
 
 

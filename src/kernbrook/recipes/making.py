@@ -52,7 +52,7 @@ _RECIPES: dict[str, Recipe] = {
 
 
 def names() -> tuple[str, ...]:
-    """Every recipe.
+    """The names of all recipes.
 
     Examples
     --------
@@ -65,6 +65,10 @@ def names() -> tuple[str, ...]:
 def title(name: str) -> str:
     """The algorithm's name as its paper prints it.
 
+    Parameters
+    ----------
+    name : one of `names()`
+
     Examples
     --------
     >>> title("omkc-dd")
@@ -75,6 +79,10 @@ def title(name: str) -> str:
 
 def task(name: str) -> Task:
     """What a recipe predicts: "classification" or "regression".
+
+    Parameters
+    ----------
+    name : one of `names()`
 
     Examples
     --------
@@ -87,6 +95,10 @@ def task(name: str) -> Task:
 def batch(name: str) -> bool:
     """Whether a recipe learns from all data at once, by `fit`, and from no stream.
 
+    Parameters
+    ----------
+    name : one of `names()`
+
     Examples
     --------
     >>> batch("vkr-trace"), batch("omkc-dd")
@@ -97,6 +109,10 @@ def batch(name: str) -> bool:
 
 def parameters(name: str) -> tuple[str, ...]:
     """What `make` takes for a recipe, beside its mode.
+
+    Parameters
+    ----------
+    name : one of `names()`
 
     Examples
     --------

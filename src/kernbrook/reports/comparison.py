@@ -319,7 +319,6 @@ def over_time(row: Row, name: str) -> tuple[Ints, Floats]:
 
 
 def _along(history: History, name: str) -> Floats:
-    """A quantity at the rounds of a history."""
     if name in history.measures and name not in DEFAULT.values():
         return history.measures[name]
     return np.asarray(getattr(history, "error" if name == "mse" else name), dtype=float)
@@ -467,12 +466,16 @@ def checked(comparison: Comparison) -> Comparison:
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """One row a recipe; means over the permutations ± one standard deviation (ddof = 1).
+    """A comparison as a table: one row a recipe, means over the permutations.
 
-    Shares are in per cent, errors of numbers in a power of ten. Recipes in `comparison.best` are
-    strong and starred. Active support vectors have a column where they differ from the stored ones
-    in any row, labels asked where any run asked for fewer than all. Counts of single runs have no
-    decimals.
+    Means have one standard deviation beside them (ddof = 1). Shares are in per cent, errors of
+    numbers in a power of ten. Recipes in `comparison.best` are strong and starred. Active support
+    vectors have a column where they differ from the stored ones in any row, labels asked where any
+    run asked for fewer than all. Counts of single runs have no decimals.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
 
     Raises
     ------
@@ -500,7 +503,7 @@ def comparison_table(comparison: Comparison) -> Table:
         columns.append(Column(header, values, digits=digits, rough=1))
     if any_label_left(comparison):
         asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
-        shares = tuple(100 * count / _labels_there(comparison) for count in asked)
+        shares = tuple(100 * count / _count_labels(comparison) for count in asked)
         columns += [
             Column("labels asked", tuple(asked), "{:.0f}".format, spare=1),
             Column("asked %", shares, "{:.1f}".format),
@@ -519,12 +522,11 @@ def shows_support(comparison: Comparison) -> bool:
 
 def any_label_left(comparison: Comparison) -> bool:
     """Whether any run asked for fewer labels than there are."""
-    every = _labels_there(comparison)
+    every = _count_labels(comparison)
     return any(np.any(row.values("labels_asked") != every) for row in comparison.rows)
 
 
-def _labels_there(comparison: Comparison) -> int:
-    """Labels that came until the end."""
+def _count_labels(comparison: Comparison) -> int:
     facts = comparison.manifest
     return Lateness(facts.get("delay", 0), facts.get("every", 1)).known(comparison.n_rows)
 
@@ -570,7 +572,7 @@ def verdict(comparison: Comparison) -> str:
         test = "paired t-test" + (" of the logarithms" if how.measure in OF_SIZES else "")
         text += f"; a {test} at 5 % does not tell it from {listed(alike, 'or')}"
     text += "."
-    share = float(np.mean(best.values("labels_asked"))) / _labels_there(comparison)
+    share = float(np.mean(best.values("labels_asked"))) / _count_labels(comparison)
     if share < 1:
         text += f" It asked for {100 * share:.1f} % of the labels."
     trivial = [row.recipe for row in rows if row.recipe in TRIVIAL and row is not best]
@@ -617,7 +619,12 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
 
 
 def comparison_page(comparison: Comparison) -> Page:
-    """A summary, the table, figures, how to run it again."""
+    """A comparison as a page: a summary, the table, figures, how to run it again.
+
+    Parameters
+    ----------
+    comparison : at least one row, each with at least one run
+    """
     table = comparison_table(comparison)
     sections = [Section("Results", _explained(comparison), table=table)]
     if comparison.in_order and (windows := by_window(comparison)) is not None:
@@ -666,7 +673,6 @@ def comparison_page(comparison: Comparison) -> Page:
 
 
 def _over_time(comparison: Comparison) -> list[Section]:
-    """The measure over the rounds, where any recipe has it."""
     how = form_of(comparison)
     if all(how.estimate(row) is None for row in comparison.rows):
         return []
@@ -675,7 +681,6 @@ def _over_time(comparison: Comparison) -> list[Section]:
 
 
 def _explained(comparison: Comparison) -> str:
-    """What the columns of a comparison mean."""
     text = "Means over the permutations ± one standard deviation."
     if comparison.by in MEANING:
         text += f" {MEANING[comparison.by]} of all rounds, labels asked for or not."
@@ -685,7 +690,12 @@ def _explained(comparison: Comparison) -> str:
 
 
 def ranking_table(ranking: Ranking) -> Table:
-    """One row a recipe: its mean rank, and its rank on each data set."""
+    """Ranks as a table: one row a recipe, its mean rank, and its rank on each data set.
+
+    Parameters
+    ----------
+    ranking : of `kernbrook.evaluation.ranking`
+    """
     order = np.argsort(ranking.mean, kind="stable")
     marks = tuple("*" if ranking.recipes[i] in ranking.best else " " for i in order)
     columns = [
@@ -709,7 +719,12 @@ def ranking_table(ranking: Ranking) -> Table:
 
 
 def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None) -> Page:
-    """The ranks, where there are any; then each comparison's verdict, figure and table."""
+    """Several comparisons as a page: the ranks, then the verdict, figure and table of each.
+
+    Parameters
+    ----------
+    comparisons, ranking : as `comparisons_json` has them
+    """
     by = {comparison.by for comparison in comparisons} - {*DEFAULT.values()}
     quantity = NAMES[by.pop()] if len(by) == 1 else "mean errors"
     text = f"The recipes in the order of their {quantity} on each data set, 1 the best."
@@ -743,18 +758,28 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def ranking_json(ranking: Ranking) -> dict[str, Any]:
-    """Ranks as plain values; the keys are their attributes, and mean and best."""
+    """Ranks as plain values; the keys are their attributes, and mean and best.
+
+    Parameters
+    ----------
+    ranking : of `kernbrook.evaluation.ranking`
+    """
     return dict(plain({**asdict(ranking), "mean": ranking.mean, "best": ranking.best}))
 
 
 def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None) -> dict[str, Any]:
-    """Comparisons on several data sets as plain values, and where there are any, the ranks."""
+    """Comparisons on several data sets, and their ranks, as plain values.
+
+    Parameters
+    ----------
+    comparisons : one a data set
+    ranking : of these, or None
+    """
     found: dict[str, Any] = {"comparisons": list(map(comparison_json, comparisons))}
     return found if ranking is None else found | {"ranks": ranking_json(ranking)}
 
 
 def _row(row: Row) -> dict[str, Any]:
-    """A recipe: its means, and these at the rounds that all runs share; its runs."""
     sizes, errors = ("n_support_stored", "n_support_active"), Estimate.of(row.errors)
     measures = {
         name: errors if name == "error" else Estimate.of(row.measured(name))

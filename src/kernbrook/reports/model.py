@@ -93,7 +93,6 @@ def in_lines(value: Any, width: int, lines: int) -> str:
 
 
 def _node(value: Any, few: float, name: str = "", equals: str = "") -> Node:
-    """A value, with the name that it is given to, as rich lays it out."""
     from rich.pretty import Node
 
     if isinstance(value, Kernel) or hasattr(value, "get_params"):
@@ -207,7 +206,6 @@ def measures_table(measures: Measures) -> Table:
 
 
 def _row_of(measures: Measures, who: str) -> str:
-    """Who predicts, as the row of a table names it."""
     if who in (LEARNED, LAST):
         how = "as learned" if who == LEARNED else "the last label"
         return f"always {_says(measures, who)}, {how}"
@@ -216,7 +214,7 @@ def _row_of(measures: Measures, who: str) -> str:
 
 def _says(measures: Measures, who: str) -> str:
     """What a rule says that knows what the model has learned."""
-    says = measures.rules[who].says
+    says = measures.rules[who].prediction
     return f"{says:.4g}" if measures.task == "regression" else repr(says.item())
 
 
@@ -268,13 +266,11 @@ def _no_better_in(model: dict[str, float], rule: dict[str, float]) -> list[str]:
 
 
 def _against(model: dict[str, float], rule: dict[str, float], names: list[str]) -> str:
-    """Measures of both, in words."""
     pairs = [(k, *(measure_value(k, values[k]) for values in (model, rule))) for k in names]
     return listed([f"{NAMES[name]} {first} against {second}" for name, first, second in pairs])
 
 
 def _rule(measures: Measures, name: str) -> str:
-    """A trivial rule in words."""
     if name not in (LEARNED, LAST):
         return TRIVIAL[name] + _where(measures)
     rule = "label learned most often" if measures.task == "classification" else "mean learned"
@@ -289,7 +285,7 @@ def measures_json(measures: Measures) -> dict[str, Any]:
         if "error" in costs:
             costs["error"] *= 100
         if name in (LEARNED, LAST):
-            found[name] = {"says": measures.rules[name].says, **costs}
+            found[name] = {"says": measures.rules[name].prediction, **costs}
     values = {
         "rows": measures.model.rows,
         "unlabelled": measures.unlabelled,
@@ -374,7 +370,6 @@ def _scale(task: str) -> float:
 
 
 def _costs(span: Sums, task: Task) -> dict[str, Any]:
-    """What rows cost, beside trivial rules, and their dates."""
     means = {name: span.mean(name) for name in ("loss", *RULES[task])}
     errors = {k: None if mean is None else _scale(task) * mean for k, mean in means.items()}
     found: dict[str, Any] = {"judged": span.judged, "error": errors.pop("loss")}
@@ -410,11 +405,11 @@ def since_lines(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     rows = counted(found["error_rows"], "row" if every else "label")
     past = [data for data in found["past"] if data["judged"]]
     best = best_rule(past) if all(data["rules"] for data in past) else None
-    beside = f"; {_said(best[1], task)} of {TRIVIAL[best[0]]}" if best else ""
-    yield ONLINE[task], f"{_said(found['error'], task)} of {rows}{beside}"
+    beside = f"; {_error_text(best[1], task)} of {TRIVIAL[best[0]]}" if best else ""
+    yield ONLINE[task], f"{_error_text(found['error'], task)} of {rows}{beside}"
     judged = [window for window in found["windows"] if window["judged"]]
     if len(judged) > 1:
-        text: Callable[[float], str] = partial(_said, task=task)
+        text: Callable[[float], str] = partial(_error_text, task=task)
         errors, best = [window["error"] for window in judged], best_rule(judged)
         theirs = [window["rules"].get(best[0], 0.0) for window in judged] if best else []
         most = max([*errors, *theirs])
@@ -435,7 +430,6 @@ def _by_window(
     form: Callable[[float], str],
     most: float,
 ) -> str:
-    """Bars, and the first and the last value."""
     first, last = (f"{spans[i]['judged']:,}" for i in (0, -1))
     bars, (begin, *_, end) = spark(values, most), map(form, values)
     return f"{bars}  {begin} of the first {first}, {end} of the last {last}"
@@ -450,22 +444,21 @@ def no_better_of_late(found: dict[str, Any]) -> str:
     for spans, which in ((judged, "all"), (judged[cut:], "the last")):
         if (best := best_rule(spans)) and best[2] >= best[1]:
             rows = counted(sum(span["judged"] for span in spans), "row")
-            theirs, ours = (_said(error, found["task"]) for error in best[1:])
+            theirs, ours = (_error_text(error, found["task"]) for error in best[1:])
             return f"No better than {TRIVIAL[best[0]]}: {ours} against {theirs} of {which} {rows}."
     return ""
 
 
-def _said(error: float, task: str) -> str:
+def _error_text(error: float, task: str) -> str:
     return error_value(error / _scale(task), task)
 
 
 def _changes(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The greatest changes of the error, the latest first, and of how many they are."""
     task, kept, total = found["task"], found["changes"], found["n_changes"]
     greatest = sorted(kept, key=lambda change: -_size(change, task))[:CHANGES]
     shown = [change for change in reversed(kept) if change in greatest]
     for i, change in enumerate(shown):
-        before, after = (_said(change[name], task) for name in ("before", "after"))
+        before, after = (_error_text(change[name], task) for name in ("before", "after"))
         rose = change["rose"]
         movement = f"{'rose' if rose else 'fell'} from {before} to {after}"
         if rose != (change["after"] > change["before"]):
@@ -556,7 +549,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
         lines.append((name, f"{asked:,} ({100 * asked / in_all.rows:.1f} %)"))
     if training.seconds:
         lines.append(("seconds", f"{training.seconds:.1f}"))
-    lines += [("" if i else "kernels", text) for i, text in enumerate(_kernels_told(model))]
+    lines += [("" if i else "kernels", text) for i, text in enumerate(_kernel_lines(model))]
     summary = facts(lines, f"{training.name}: {recipe}")
     if training.judge is None or not training.judged:
         return Group(summary)
@@ -568,7 +561,7 @@ def training_table(training: Training, recipe: str, width: int = 80) -> Group:
     return Group(summary, "", below_each_other([*tables, measured], width))
 
 
-def _kernels_told(model: Any) -> list[str]:
+def _kernel_lines(model: Any) -> list[str]:
     """The kernels of the greatest weights, and what the others weigh; none of a trivial rule."""
     pairs = list(zip(model.kernel_weights_, model.kernels_, strict=True))
     pairs.sort(key=lambda pair: -pair[0])
@@ -625,7 +618,7 @@ def training_json(training: Training, recipe: str | None) -> dict[str, Any]:
         "level_counts": [counts.described() for counts in training.level_counts],
         "rows_without_label": training.n_unlabelled,
         "rows_left_out": len(bad.places) if (bad := training.bad_rows) else 0,
-        "first_left_out": bad.told if bad else [],
+        "first_left_out": bad.problems if bad else [],
         "taken": training.taken,
         "kernels": [str(kernel) for kernel in model.kernels_],
         "kernel_weights": model.kernel_weights_,
@@ -720,7 +713,6 @@ def model_page(found: dict[str, Any], estimator: Any, width: int = 80) -> Group:
 
 
 def _source(estimator: Any, model: Any) -> dict[str, Any]:
-    """What a model knows of the data that it was trained on."""
     like = estimator if isinstance(estimator, TableModel) else TableModel._around(model)
     encoder, named = like.encoder_, like.named_classes_
     width = None if encoder is None else len(encoder.get_feature_names_out())
@@ -787,7 +779,6 @@ def _learned(model: Any) -> dict[str, Any]:
 
 
 def _experts(model: Any) -> list[dict[str, Any]]:
-    """The experts in their order: learner, kernel, scaling, weight; what each errs alone."""
     classes = hasattr(model, "expert_mistakes_")
     errors = model.expert_mistakes_ if classes else model.expert_errors_
     known = len(errors) == len(model.experts_)
@@ -837,7 +828,6 @@ def _lines(found: dict[str, Any], estimator: Any, width: int) -> Iterator[tuple[
 
 
 def _machine(estimator: Any, width: int) -> str:
-    """Its Python, shortened to a few lines."""
     lines = in_lines(_machine_of(estimator), width, LINES).split("\n")
     return "\n".join(lines if len(lines) <= LINES else [*lines[: LINES - 1], "..."])
 
@@ -856,7 +846,6 @@ def _data(found: dict[str, Any]) -> str:
 
 
 def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Rows, labels and errors so far."""
     if "classes" in found:
         yield "classes", few(list(map(str, found["classes"])))
     rows, asked = found["n_rows"], found["labels_asked"]
@@ -874,7 +863,6 @@ def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _kernels(found: dict[str, Any]) -> Table | None:
-    """Kernels by weight; with what each errs alone, where it is one expert."""
     kernels = found.get("kernels")
     if not kernels:
         return None

@@ -36,7 +36,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, a line and a paragraph below it, sections in their order."""
+    """A page of a report.
+
+    Attributes
+    ----------
+    title, subtitle, summary : a heading, a line below it, a paragraph below that
+    sections : in their order
+    """
 
     title: str
     sections: tuple[Section, ...]
@@ -46,6 +52,11 @@ class Page:
 
 def write_page(page: Page, path: str | PathLike[str]) -> None:
     """Write a page as one HTML file, whole or not at all; the same page gives the same bytes.
+
+    Parameters
+    ----------
+    page : what to write
+    path : the file, in an existing folder
 
     Raises
     ------

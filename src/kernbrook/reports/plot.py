@@ -40,7 +40,12 @@ LONGEST = 44  # characters of the name of a bar
 
 @dataclass(frozen=True)
 class Pen:
-    """How a line is drawn: arguments of matplotlib's `Axes.plot`."""
+    """How a line is drawn.
+
+    Attributes
+    ----------
+    color, linestyle, linewidth : as matplotlib's `Axes.plot` takes them
+    """
 
     color: str
     linestyle: Any
@@ -171,7 +176,11 @@ def house_style() -> Iterator[None]:
 
 
 def draw(plot: Plot | Bars) -> Figure:
-    """The figure, 6.4 inches wide.
+    """Draw a figure with matplotlib, 6.4 inches wide.
+
+    Parameters
+    ----------
+    plot : a `Plot` or `Bars`
 
     Raises
     ------

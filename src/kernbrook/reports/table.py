@@ -30,7 +30,7 @@ ROUGHER = 2  # how often a table can be made rougher before columns go
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
+    """A column of a `Table`.
 
     Attributes
     ----------
@@ -83,7 +83,6 @@ class Column:
         ]
 
     def rougher(self, times: int) -> Column:
-        """The same with less in it."""
         times = min(times, self.rough)
         values = self.values
         if times > 1:
@@ -93,7 +92,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of one length.
+    """A table of a report: columns of one length.
 
     Attributes
     ----------
@@ -140,11 +139,9 @@ class Table:
         return found
 
     def width(self) -> int:
-        """Columns of a terminal that it takes."""
         return sum(self.widths()) + GAP * (len(self.columns) - 1)
 
     def widths(self) -> list[int]:
-        """Of each column."""
         from rich.cells import cell_len
 
         rows = [*zip(*(header.split("\n") for header in self.headers()), strict=True)]
@@ -318,10 +315,14 @@ def _percent(ratio: float) -> str:
 def rendered(table: Table, width: int = 80) -> RichTable:
     """A table for `rich.console.Console.print`, in the house's style.
 
-    Names of groups and strong rows are bold; a blank line stands before each group. Where it would
-    be wider than `width` it is made narrower, see `Table.within`. Every text goes in as `Text`:
-    names are never read as markup. Numbers are padded here, since rich strips the blanks that keep
-    their signs under each other.
+    Names of groups and strong rows are bold; a blank line stands before each group. Every text goes
+    in as `Text`: names are never read as markup. Numbers are padded here, since rich strips the
+    blanks that keep their signs under each other.
+
+    Parameters
+    ----------
+    table : what to print; a table that is too wide is made narrower, see `Table.within`
+    width : columns of the terminal
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
@@ -361,7 +362,6 @@ def rendered(table: Table, width: int = 80) -> RichTable:
 
 
 def _drawn(cell: str, kind: str, width: int) -> str:
-    """A cell as the terminal shows it."""
     if kind == "bar":
         return "\N{FULL BLOCK}" * round(BAR * float(cell))
     return cell.rjust(width) if kind == "number" else cell
@@ -387,7 +387,12 @@ def facts(lines: Sequence[tuple[str, str]], title: str) -> RichTable:
 
 
 def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
-    """Several tables, a blank line between them."""
+    """Tables for `rich.console.Console.print`, a blank line between two of them.
+
+    Parameters
+    ----------
+    tables, width : as `rendered` has them
+    """
     from rich.console import Group
 
     shown = [part for table in tables for part in ("", rendered(table, width))]
@@ -436,11 +441,11 @@ def _escaped(text: str) -> str:
 
 
 def results_json(results: Results) -> dict[str, Any]:
-    """Results as plain values; the keys are their attributes.
+    """Results as plain values that `json.dumps(..., allow_nan=False)` takes.
 
-    Returns
-    -------
-    dict that `json.dumps(..., allow_nan=False)` takes
+    Parameters
+    ----------
+    results : of `kernbrook.papers.reproduce`, or of a comparison; the keys are its attributes
     """
     return {name: plain(value) for name, value in asdict(results).items()}
 

@@ -175,7 +175,7 @@ def score_name(explanation: Explanation) -> str:
     return f"{words[explanation.what]} {explanation.of_class}"
 
 
-def said(explanation: Explanation) -> str:
+def describe(explanation: Explanation) -> str:
     """What is said of the row, and usually, in words."""
     _, unit = _score_unit(explanation)
     ends = (explanation.score, explanation.base)
@@ -266,7 +266,7 @@ def why_page(
     """
     sections, title = [], f"Which columns matter to {model}"
     if explanation is not None:
-        title = f"Row {row:,} of {data}: {said(explanation)}"
+        title = f"Row {row:,} of {data}: {describe(explanation)}"
         table = _without_bars(explanation_table(explanation))
         sections.append(Section("What each column adds", "", _row_bars(explanation), table))
     heading = "How much each column matters"
@@ -280,7 +280,6 @@ def why_page(
 
 
 def _without_bars(table: Table) -> Table:
-    """The same beside a figure."""
     return replace(table, columns=tuple(column for column in table.columns if column.kind != "bar"))
 
 

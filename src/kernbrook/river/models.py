@@ -84,16 +84,13 @@ class Machine(Snapshots, base.Estimator):
     def _width(self) -> int:
         return self.estimator.n_features_in_ if self._begun else max(1, len(self._columns))
 
-    def _met(self, x: Features) -> Floats:
-        """A row to learn from."""
+    def _row_of(self, x: Features) -> Floats:
         return self._fitting(self._columns.row(x, self._width, adds=True))
 
-    def _all_met(self, X: Any) -> Floats:
-        """The rows of a frame to learn from."""
+    def _rows_of(self, X: Any) -> Floats:
         return self._fitting(self._columns.rows(X, self._width, adds=True))
 
     def _fitting(self, rows: Floats) -> Floats:
-        """Rows, for which the machine is widened."""
         width, known_width = rows.shape[-1], self._width
         if width <= known_width:
             return rows
@@ -177,7 +174,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
     @changes
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn from a row and its label, by its weight; None is a round without a label."""
-        self._learn(self._met(x), y, w)
+        self._learn(self._row_of(x), y, w)
 
     def _learn(self, row: Floats, y: Any, w: float) -> None:
         if self._begun:
@@ -223,7 +220,7 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
     @changes
     def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
         """Learn from the rows of a frame of pandas and a series of labels, one after the other."""
-        rows, labels, i = self._all_met(X), y.tolist(), 0
+        rows, labels, i = self._rows_of(X), y.tolist(), 0
         while i < len(labels) and not self._begun:
             self._learn(rows[i], labels[i], w)
             i += 1
@@ -301,7 +298,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn from a row and its number, by its weight; None is a round without a label."""
         y = y.item() if isinstance(y, np.generic) else y
-        self.estimator.learn_one(self._met(x), y, sample_weight=weights_of(w, 1))
+        self.estimator.learn_one(self._row_of(x), y, sample_weight=weights_of(w, 1))
 
     @in_turn
     def predict_one(self, x: Features, **kwargs: Any) -> float:
@@ -311,7 +308,7 @@ class MKRegressor(Machine, base.MiniBatchRegressor):
     @changes
     def learn_many(self, X: Any, y: Any, w: float = 1.0) -> None:
         """Learn from the rows of a frame of pandas and a series of numbers, one by one."""
-        rows = self._all_met(X)
+        rows = self._rows_of(X)
         self.estimator.partial_fit(rows, np.asarray(y), sample_weight=weights_of(w, len(rows)))
 
     @classmethod

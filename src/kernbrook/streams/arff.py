@@ -19,7 +19,7 @@ from kernbrook.errors import DataFileError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import NOT_UTF8, DataFile, line_blocks
 from kernbrook.streams.csv import CsvRecords
-from kernbrook.streams.records import Batch, Refused, Wanted, checked_names, quoted
+from kernbrook.streams.records import Batch, ReadOptions, Refused, checked_names, quoted
 
 _KINDS = ("numeric", "real", "integer", "string", "date")
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
@@ -59,7 +59,7 @@ class ArffRecords(CsvRecords):
             raise self.at(self._header, "no @attribute before @data")
         checked_names(self.columns, self.refusal_of_names, limits.MOST_COLUMNS)
 
-    def gaps(self, wanted: Wanted) -> list[str]:
+    def gaps(self, wanted: ReadOptions) -> list[str]:
         return ["?"]
 
     def _read_head(self) -> int:
@@ -158,7 +158,7 @@ class ArffRecords(CsvRecords):
         )
         return ",".join(values).encode()
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         """Dates are moments; a value that is not one of its levels is refused."""
         for batch in super()._read(wanted):
             wrong = dict[int, str]()  # by row
@@ -179,7 +179,6 @@ class ArffRecords(CsvRecords):
             yield batch._replace(table=table).refusing(wrong, wanted.skips)
 
     def _known(self, name: str, column: Any) -> Any:
-        """Values that are a level, and null."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -239,7 +238,6 @@ def _cells(text: str, end: str) -> tuple[list[tuple[str, bool]], str]:
 
 
 def _meant(text: str) -> str:
-    """What stands in quotes, if these are there."""
     if text[:1] not in ("'", '"'):
         return text
     marks = rf"\\(.)|{text[0]}{text[0]}"

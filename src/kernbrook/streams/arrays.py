@@ -127,7 +127,6 @@ def _labels(y: Any) -> Labels:
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Labels of one type out of Python objects."""
     values = array.tolist()
     text = bool(values) and isinstance(values[0], str)
     odd = next((i for i, v in enumerate(values) if v is None or isinstance(v, str) != text), None)

@@ -22,8 +22,8 @@ from kernbrook.streams.records import (
     HALF,
     MANY_DIGITS,
     Batch,
+    ReadOptions,
     Records,
-    Wanted,
     checked_names,
     kinds_of,
     quoted,
@@ -46,7 +46,7 @@ class ArrowFile(Records):
             names = self._in_words(lambda: columns_of(self._schema(opened)))
         self.columns = checked_names(names, self.refusal)
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         row, columns = 1, wanted.columns
         with self._file.seekable() as opened:
             batches = self._in_words(lambda: self._batches(opened, columns))
@@ -57,7 +57,6 @@ class ArrowFile(Records):
                 row += table.num_rows
 
     def _next(self, batches: Iterator[Any], columns: Sequence[str]) -> Any:
-        """The columns of the next batch as a table, None where there is none."""
         import pyarrow as pa
 
         if (batch := next(batches, None)) is None:
@@ -92,7 +91,7 @@ class ArrowRecords(ArrowFile):
         opened.seek(-min(len(_END), opened.seek(0, os.SEEK_END)), os.SEEK_END)
         if not is_file and opened.read() != _END:
             problem = "no mark of the end follows the last rows; has the file been cut?"
-            self.told = DataFileWarning(self.where, problem)
+            self.note = DataFileWarning(self.where, problem)
         return reader.schema
 
     def _batches(self, opened: BinaryIO, columns: Sequence[str]) -> Iterator[Any]:
@@ -124,7 +123,7 @@ class FrameRecords(Records):
     def refusal(self, problem: str) -> KernbrookError:
         return InputError(f"{self.where}: {problem}")
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         for first in range(0, len(self._frame), BATCH_ROWS):
             piece = self._frame[first : first + BATCH_ROWS, list(wanted.columns)]
             yield self.numbered(to_arrow(piece, wanted.decimal), first, ", counted from 0")
@@ -197,7 +196,6 @@ def labels_as_arrow(y: Any) -> Any:
 
 
 def _column(series: Any, decimal: str) -> tuple[Any, list[str]]:
-    """A column of a frame as `_array` has it."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -276,7 +274,7 @@ class ParquetRecords(ArrowFile):
     def _schema(self, opened: BinaryIO) -> Any:
         return parquet_file(opened).schema_arrow
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def batches(self, wanted: ReadOptions) -> Iterator[Batch]:
         """As of all records; text that lies in dictionaries is unfolded when batches are small."""
         for batch in super().batches(wanted):
             yield batch._replace(table=_unfolded(batch.table))
@@ -375,7 +373,7 @@ class FolderRecords(Records):
                 "a folder, where a file was expected, or Parquet files (.parquet, .pq) in a folder"
             )
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         for file in self._files:
             yield from file.batches(wanted)
 

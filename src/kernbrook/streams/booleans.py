@@ -58,7 +58,7 @@ def spelled_as(labels: NDArray[Any], known: Iterable[Any]) -> NDArray[Any]:
     return labels
 
 
-def of_one_kind(labels: Iterable[Any]) -> set[Any]:
+def unify_kinds(labels: Iterable[Any]) -> set[Any]:
     """Labels of parts that were read apart, true and false in the same letters.
 
     A part that has true and false alone has booleans; another has true, false and maybe.

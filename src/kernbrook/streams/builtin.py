@@ -134,7 +134,11 @@ def stream_names() -> tuple[str, ...]:
 
 
 def describe_stream(name: str) -> str:
-    """One line about a built-in stream; UnknownNameError where there is none of that name.
+    """One line about a built-in stream.
+
+    Parameters
+    ----------
+    name : one of `stream_names()`; UnknownNameError where it is none
 
     Examples
     --------

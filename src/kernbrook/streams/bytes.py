@@ -103,7 +103,6 @@ class DataFile:
 
     @classmethod
     def of(cls, source: DataFile | str | PathLike[str]) -> DataFile:
-        """The file itself, or the one of that name."""
         return source if isinstance(source, DataFile) else cls(source)
 
     def blocks(self) -> Iterator[bytes]:
@@ -167,7 +166,6 @@ class DataFile:
         return found[:size]
 
     def _raw(self) -> Any:
-        """The bytes as they lie in the file, from the first on."""
         if "_copy" in vars(self) or self._comes_once:
             return self._copy.open()
         with _in_words(self.path):
@@ -177,7 +175,6 @@ class DataFile:
         return self._on_disk()
 
     def _on_disk(self) -> BinaryIO:
-        """The file itself."""
         with _in_words(self.path):
             mode = os.stat(self.path).st_mode
             if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
@@ -186,7 +183,6 @@ class DataFile:
 
     @cached_property
     def _comes_once(self) -> bool:
-        """Whether it is a pipe."""
         return self._is_standard_input or _is_pipe(self.path)
 
     @cached_property
@@ -283,7 +279,6 @@ class _Copy:
             self._file.close()
 
     def open(self) -> Any:
-        """Its bytes from the first on; others may read meanwhile."""
         if self._bytes is not None:
             return io.BytesIO(self._bytes)
         return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -411,7 +406,7 @@ def _ending(path: Path) -> str:
 
 
 def file_format(file: DataFile, least: int = 2, is_csv: bool = False) -> str:
-    """ "svmlight", "csv", "parquet", "arrow", "arff" or "json": lines of objects.
+    """The format: "svmlight", "csv", "parquet", "arrow", "arff" or "json", lines of objects.
 
     By the first bytes where these are certain, then by the suffix, else by the first line with
     data.

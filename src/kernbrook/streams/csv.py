@@ -36,9 +36,9 @@ from kernbrook.streams.records import (
     MISSING,
     NUMBER,
     Batch,
+    ReadOptions,
     Records,
     Refused,
-    Wanted,
     checked_names,
     is_number,
     quoted,
@@ -215,7 +215,6 @@ def _blanks_before(separator: str) -> re.Pattern[bytes]:
 
 
 def _all_even(block: bytes) -> bool:
-    """Whether each line has an even number of quotes."""
     if b'"' not in block:
         return True
     text = np.frombuffer(block, np.uint8)
@@ -270,12 +269,12 @@ Line: TypeAlias = "tuple[int, list[str]]"  # a number, and values
 
 
 class Header(NamedTuple):
-    """What the first row says; `told` is for a warning where how it was taken is a guess."""
+    """What the first row says; `note` is for a warning where how it was taken is a guess."""
 
     line: int
     names: list[str]
     is_data: bool
-    told: str
+    note: str
 
 
 def checked_separator(sep: object) -> str | None:
@@ -372,7 +371,6 @@ def _check_ends(path: Path, rows: list[Line], separator: str, named: bool) -> No
 
 
 def _empty_at_end(cells: list[str]) -> int:
-    """How many values at the end are empty."""
     return sum(1 for _ in takewhile(not_, reversed(cells)))
 
 
@@ -410,7 +408,6 @@ def _plain(text: bytes, separator: str) -> bytes:
 
 
 def _rows(blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not empty, and their numbers."""
     for first, block in blocks:
         for line, row in enumerate(block.split(b"\n"), start=first):
             if row:
@@ -498,7 +495,6 @@ class TextRecords(Records):
         self._file, self.where, self.name = file, file.path, stem(file.path)
 
     def at(self, line: int, problem: str) -> DataFileError:
-        """The error for a problem with one line."""
         return DataFileError(self.where, problem, line)
 
     def lines_of(self, rows: int, first: int, block: bytes) -> Sequence[int]:
@@ -514,7 +510,6 @@ class TextRecords(Records):
         return Batch(table, lambda row, problem: self.at(lines[row], problem), refused)
 
     def is_row(self, line: bytes) -> bool:
-        """Whether a line has values."""
         return line != b""
 
     def refusing(self, skips: bool) -> tuple[Refused, dict[int, DataFileError]]:
@@ -546,7 +541,7 @@ class CsvRecords(TextRecords):
         self._begin(file, find_separator(file) if separator is None else separator)
         header = read_header(file, self.separator, known, least)
         self._header, self.columns, self._headless, note = header
-        self.told = DataFileWarning(file.path, note, self._header) if note else None
+        self.note = DataFileWarning(file.path, note, self._header) if note else None
 
     def _begin(self, file: DataFile, separator: str) -> None:
         super().__init__(file)
@@ -593,14 +588,14 @@ class CsvRecords(TextRecords):
                 lines[i] = b""
         return b"\n".join(lines)
 
-    def gaps(self, wanted: Wanted) -> list[str]:
+    def gaps(self, wanted: ReadOptions) -> list[str]:
         """Text of cells that are missing; where it is ? alone, only outside of quotes."""
         return [gap for gap in MISSING if gap not in wanted.kept]
 
     def refusal_of_names(self, problem: str) -> DataFileError:
         return self.at(self._header, problem)
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         refused, errors = self.refusing(wanted.skips)
         for first, block in self._blocks(refused):
             block = self._without(errors, first, block, wanted)
@@ -614,7 +609,7 @@ class CsvRecords(TextRecords):
             errors.clear()
 
     def _without(
-        self, errors: Mapping[int, DataFileError], first: int, block: bytes, wanted: Wanted
+        self, errors: Mapping[int, DataFileError], first: int, block: bytes, wanted: ReadOptions
     ) -> bytes:
         """The block with rows of gaps in place of lines that are refused."""
         if not errors:
@@ -625,7 +620,7 @@ class CsvRecords(TextRecords):
         return b"\n".join(lines)
 
     def _as_text(
-        self, first: int, block: bytes, wanted: Wanted, refused: Refused
+        self, first: int, block: bytes, wanted: ReadOptions, refused: Refused
     ) -> tuple[Any, bytes]:
         """The table of a block, all of it text, and the block without lines that are refused."""
         try:
@@ -638,7 +633,7 @@ class CsvRecords(TextRecords):
         block = self._without({fault.line or 0: fault for fault in faults}, first, block, wanted)
         return self._table(block, wanted), block
 
-    def _with_numbers(self, block: bytes, wanted: Wanted) -> Any:
+    def _with_numbers(self, block: bytes, wanted: ReadOptions) -> Any:
         """The table of a block where all that are to be numbers are; else None."""
         if not wanted.numbers or len(self.columns) > limits.WIDE:
             return None
@@ -649,7 +644,7 @@ class CsvRecords(TextRecords):
         # What is written as infinity, or is too large, is named as it stands.
         return table if all(_is_finite(table.column(name)) for name in wanted.numbers) else None
 
-    def _table(self, block: bytes, wanted: Wanted) -> Any:
+    def _table(self, block: bytes, wanted: ReadOptions) -> Any:
         """The columns wanted of whole lines, as text or numbers; null where a value is missing.
 
         Of text with blanks around it `without_gaps` says later whether it is missing. ValueError
@@ -662,7 +657,7 @@ class CsvRecords(TextRecords):
             raise ValueError("quotes stand where they are not expected")
         return _with_line_ends(table) if b"\r" in block else table
 
-    def _by_arrow(self, block: bytes, wanted: Wanted) -> Any:
+    def _by_arrow(self, block: bytes, wanted: ReadOptions) -> Any:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -688,7 +683,7 @@ class CsvRecords(TextRecords):
         )
         return table.rename_columns(list(wanted.columns))
 
-    def _by_python(self, block: bytes, wanted: Wanted) -> Any:
+    def _by_python(self, block: bytes, wanted: ReadOptions) -> Any:
         """Where pyarrow's memory for each column is more than the text; all of it text."""
         import pyarrow as pa
 
@@ -704,11 +699,9 @@ class CsvRecords(TextRecords):
         return pa.table({name: pa.array(columns[name], pa.string()) for name in wanted.columns})
 
     def _is_too_long(self, line: bytes) -> bool:
-        """Whether a line has so many separators that it is not to be taken apart."""
         return line.count(self.separator.encode()) > len(self.columns) + limits.LONGEST_LABEL
 
     def _faults(self, first: int, block: bytes) -> Iterator[DataFileError]:
-        """What is wrong with the lines of a block that pyarrow does not read."""
         for line, row in enumerate(block.split(b"\n"), start=first):
             if b'"' in row and cells_of(row.decode("latin-1"), self.separator)[1] == OPEN:
                 raise self.at(line, UNENDED)
@@ -716,7 +709,6 @@ class CsvRecords(TextRecords):
                 yield self.at(line, problem)
 
     def _problem(self, row: bytes) -> str | None:
-        """What is wrong with a line; None where nothing is."""
         if self._is_too_long(row):
             kind = IN_WORDS.get(self.separator, f"of {quoted(self.separator)}")
             marks = f"{row.count(self.separator.encode()):,} {kind}"
@@ -734,7 +726,6 @@ class CsvRecords(TextRecords):
 
 
 def _n_lines(block: bytes) -> int:
-    """The lines of a block, empty ones too."""
     return count_lines(block) + (not block.endswith(b"\n"))
 
 

@@ -15,8 +15,8 @@ from kernbrook.streams.records import (
     HALF,
     MANY_DIGITS,
     Batch,
+    ReadOptions,
     Refused,
-    Wanted,
     checked_names,
     is_unicode,
     kinds_of,
@@ -51,7 +51,7 @@ class JsonRecords(TextRecords):
     def is_row(self, line: bytes) -> bool:
         return bool(line.strip())
 
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         known = set(self.columns)
         refused, errors = self.refusing(wanted.skips)
         most = max(1, limits.MOST_CELLS // len(self.columns))  # rows at once
@@ -68,7 +68,7 @@ class JsonRecords(TextRecords):
                 table = self._table(chunk, rows[start : start + most], wanted)
                 yield self.batch(table, chunk, here)
 
-    def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: Wanted) -> Any:
+    def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: ReadOptions) -> Any:
         """The rows of these lines; values of several kinds become text."""
         import pyarrow as pa
 

@@ -14,7 +14,7 @@ from kernbrook.streams.builtin import make_builtin, stream_names
 from kernbrook.streams.bytes import DataFile, file_format, has_known_suffix, is_data_file
 from kernbrook.streams.csv import checked_separator
 from kernbrook.streams.stream import FirstRows, PositiveView, Stream, positive_integer
-from kernbrook.telling import at_once
+from kernbrook.telling import warnings_together
 
 if TYPE_CHECKING:
     from kernbrook.streams.arrow import FolderRecords
@@ -121,13 +121,13 @@ def open_stream(
         n_features = positive_integer(n_features, "n_features")
     if encoder is not None and not hasattr(encoder, "read_record"):
         raise InputError(f"encoder: expected a TableEncoder, got {encoder!r:.80}")
-    asked = _Asked(n_features, label, max_bytes, checked_separator(sep), encoder)
-    with at_once():
+    asked = _OpenOptions(n_features, label, max_bytes, checked_separator(sep), encoder)
+    with warnings_together():
         stream = _resolve(source, seed, asked._replace(skips=check_on_bad_rows(on_bad_rows)))
     return stream if positive is None else PositiveView(stream, positive)
 
 
-class _Asked(NamedTuple):
+class _OpenOptions(NamedTuple):
     """What a file or a table is asked for; as `open_stream` has it."""
 
     n_features: int | None = None
@@ -138,7 +138,6 @@ class _Asked(NamedTuple):
     skips: bool = False
 
     def columns(self) -> list[str]:
-        """The columns that are named."""
         label = [] if self.label is None else [self.label]
         return label if self.encoder is None else [*label, *self.encoder.named_columns()]
 
@@ -217,7 +216,7 @@ def open_folder(
     return FolderRecords(Path(source), max_bytes)
 
 
-def _resolve(source: Any, seed: int, asked: _Asked) -> Stream:
+def _resolve(source: Any, seed: int, asked: _OpenOptions) -> Stream:
     if isinstance(source, DataFile):
         return _open_file(source, asked)
     if isinstance(source, (str, os.PathLike)):
@@ -277,7 +276,7 @@ def is_records(X: Any) -> bool:
     )
 
 
-def _open_file(file: DataFile, asked: _Asked) -> Stream:
+def _open_file(file: DataFile, asked: _OpenOptions) -> Stream:
     records = table_records(file, sep=asked.sep, known=asked.columns(), skips=asked.skips)
     if records is not None:
         return _open_table(records, asked)
@@ -287,7 +286,7 @@ def _open_file(file: DataFile, asked: _Asked) -> Stream:
     return SvmlightStream(file, asked.n_features)
 
 
-def _open_table(records: Records, asked: _Asked) -> Stream:
+def _open_table(records: Records, asked: _OpenOptions) -> Stream:
     from kernbrook.streams.tables.stream import TableStream
 
     stream = TableStream(
@@ -298,7 +297,7 @@ def _open_table(records: Records, asked: _Asked) -> Stream:
     return stream
 
 
-def _named(source: str, seed: int, asked: _Asked) -> Stream | None:
+def _named(source: str, seed: int, asked: _OpenOptions) -> Stream | None:
     """The stream called NAME or NAME:N, or None where there is no such name."""
     name, colon, count = source.partition(":")
     in_folder = None if name in stream_names() else _in_folder(name)

@@ -89,7 +89,7 @@ def raised(error: DataFileError) -> None:
     raise error from None
 
 
-class Wanted(NamedTuple):
+class ReadOptions(NamedTuple):
     """Which columns are read, and how.
 
     Attributes
@@ -125,7 +125,6 @@ class Batch(NamedTuple):
     refused: Mapping[int, KernbrookError] = {}
 
     def readable(self) -> Any:
-        """The table without the rows that cannot be read."""
         import pyarrow as pa
 
         return pa.concat_tables(_between(self.table, self.refused)) if self.refused else self.table
@@ -164,14 +163,12 @@ class Batch(NamedTuple):
         return Batch(table, self.refusal, {**self.refused, **errors})
 
     def _part(self, start: int, stop: int) -> Batch:
-        """Rows from one to before another."""
         refused = {row - start: error for row, error in self.refused.items() if start <= row < stop}
         table = self.table.slice(start, stop - start)
         return Batch(table, lambda row, problem: self.refusal(start + row, problem), refused)
 
 
 def _between(table: Any, rows: Iterable[int]) -> list[Any]:
-    """The tables before, between and after some rows."""
     ends = pairwise([-1, *sorted(rows), table.num_rows])
     return [table.slice(start + 1, end - start - 1) for start, end in ends]
 
@@ -185,7 +182,7 @@ class Records(ABC):
     where : what to call it in messages
     columns : names, each once
     levels : those of columns for which the format declares all values
-    told : a warning of what was guessed, or None
+    note : a warning of what was guessed, or None
     typed : whether the format tells text from numbers
     """
 
@@ -193,16 +190,16 @@ class Records(ABC):
     where: Any
     columns: list[str]
     levels: Mapping[str, list[str]] = {}
-    told: DataFileWarning | None = None
+    note: DataFileWarning | None = None
     typed = True
 
-    def batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def batches(self, wanted: ReadOptions) -> Iterator[Batch]:
         """All rows from the first on, with these columns, not much text at once."""
         for batch in self._read(wanted):
             yield from batch.bounded(wanted.skips)
 
     @abstractmethod
-    def _read(self, wanted: Wanted) -> Iterator[Batch]:
+    def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         """The same, with as much text as comes."""
 
     def numbered(self, table: Any, first: int, how: str = "") -> Batch:
@@ -210,7 +207,6 @@ class Records(ABC):
         return Batch(table, lambda i, problem: self.refusal(f"row {first + i:,}{how}: {problem}"))
 
     def refusal(self, problem: str) -> KernbrookError:
-        """The error for a problem with the whole."""
         return DataFileError(self.where, problem)
 
     def refusal_of_names(self, problem: str) -> KernbrookError:

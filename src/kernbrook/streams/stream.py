@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.streams.booleans import spelled_as
-from kernbrook.telling import tell
+from kernbrook.telling import warn_caller
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -201,13 +201,12 @@ class LabelledRows(View):
     def __init__(self, stream: Stream):
         super().__init__(stream)
         message = f"{stream.n_unlabelled:,} rows have no label, and are left out"
-        tell(DataFileWarning(stream.name, message))
+        warn_caller(DataFileWarning(stream.name, message))
         self.n_rows = None if stream.n_rows is None else stream.n_rows - stream.n_unlabelled
         self.n_unlabelled = 0
 
     @classmethod
     def of(cls, stream: Stream) -> Stream:
-        """The stream itself where all rows have a label."""
         return cls(stream) if stream.n_unlabelled else stream
 
     def classes(self) -> Labels | None:
@@ -276,7 +275,6 @@ def positive_integer(value: object, name: str) -> int:
 
 
 def _cut(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
-    """The rows of `pieces` in chunks of `rows`."""
     held: list[Piece] = []
     count = 0
     for X, y in pieces:
@@ -294,8 +292,7 @@ def _cut(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
 
 
 def _join(pieces: list[Piece]) -> Piece:
-    """Pieces put below one another. The list is emptied, so that dense rows are held twice only
-    a piece at a time."""
+    """Pieces below one another; the list is emptied, so that dense rows are seldom held twice."""
     if len(pieces) == 1:
         return pieces[0]
     y = np.concatenate([labels for _, labels in pieces])

@@ -188,7 +188,6 @@ def parse_block(path: Path, first: int, block: bytes, width: int | None = None) 
 
 
 def _finite(path: Path, first: int, block: bytes, start: int) -> float:
-    """The number at `start`, by Python."""
     match = _NUMBER.match(block, start)
     assert match is not None
     number = float(match[0])

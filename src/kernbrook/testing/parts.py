@@ -113,9 +113,9 @@ def _refusal(task: Task, learner: Any) -> str:
 def _check_weightless(subject: Subject) -> None:
     X = subject.task.X
     model, _, _ = subject.learned(X)
-    before = what_is_learned(model, X)
+    before = learned_state(model, X)
     subject.learn(model, X, slice(0, 30), sample_weight=np.zeros(30))
-    same = what_is_learned(model, X) == before
+    same = learned_state(model, X) == before
     subject.expect(same, "rows of weight 0 have changed what was learned")
 
 
@@ -414,14 +414,13 @@ class Subject(NamedTuple):
         return model, predictions, asked
 
     def learn(self, model: Any, X: Any, rows: slice, y: Any = None, **more: Any) -> Any:
-        """`learn` some rows."""
         if self.task.classes is not None:
             more["classes"] = np.arange(self.task.classes)
         return model.learn(X[rows], self.task.y[rows] if y is None else y, **more)
 
 
 def check_model(subject: Subject, size: float = LARGE) -> None:
-    """The properties that a model has, whatever it is made of; size : of features that are large"""
+    """The properties that a model has, whatever it is made of; size : of large features."""
     _check_bounds(subject)
     _check_chunks(subject)
     _check_labels(subject)
@@ -439,7 +438,7 @@ def _decisions(model: Any, X: Any) -> Floats:
     return np.asarray(decide(X), dtype=np.float64)
 
 
-def what_is_learned(model: Any, X: Any) -> dict[str, bytes]:
+def learned_state(model: Any, X: Any) -> dict[str, bytes]:
     """All that was learned, as bytes, but for how many rounds and labels there were."""
     held = {
         "decisions": _decisions(model, X),
@@ -483,7 +482,7 @@ def _check_bounds(subject: Subject) -> None:
 def _check_chunks(subject: Subject) -> None:
     X = subject.task.X
     whole, predictions, asked = subject.learned(X)
-    wanted = what_is_learned(whole, X)
+    wanted = learned_state(whole, X)
     ways = [(X, 7, "chunks of 7 rows"), (X, 1, "chunks of one row")]
     if getattr(subject.owner, "store", None) != "outside":  # trees of scikit-learn differ there
         ways.append((sp.csr_matrix(X), 60, "CSR rows"))
@@ -491,22 +490,22 @@ def _check_chunks(subject: Subject) -> None:
         model, others, wanted_labels = subject.learned(rows, size)
         subject.expect(np.array_equal(others, predictions), f"{how} give other predictions")
         subject.expect(np.array_equal(wanted_labels, asked), f"{how} ask for other labels")
-        subject.expect_same(what_is_learned(model, rows), wanted, f"{how} lead to other")
+        subject.expect_same(learned_state(model, rows), wanted, f"{how} lead to other")
 
 
 def _check_labels(subject: Subject) -> None:
     """Predictions and missing labels change nothing, nor what labels of weight 0 say."""
     X, y = subject.task.X, subject.task.y
     model, _, _ = subject.learned(X)
-    before, rounds = what_is_learned(model, X), model.n_rounds_
+    before, rounds = learned_state(model, X), model.n_rounds_
     held = _held(model)
     model.should_ask(X)
-    subject.expect_same(what_is_learned(model, X), before, "predicting has changed the")
+    subject.expect_same(learned_state(model, X), before, "predicting has changed the")
     subject.expect_same(_held(model), held, "predicting has changed the held")
     _, asked = model.learn(X[:9], None)
     subject.expect(not asked.any(), "labels that are not there have been looked at")
     message = "rows without labels have changed the"
-    subject.expect_same(what_is_learned(model, X), before, message)
+    subject.expect_same(learned_state(model, X), before, message)
     subject.expect(model.n_rounds_ == rounds + 9, "rows without labels have not been counted")
     rows, other = slice(0, 30), y[:30] + 1
     if subject.task.classes is not None:
@@ -515,7 +514,7 @@ def _check_labels(subject: Subject) -> None:
     for labels in (y[:30], other):
         fresh, _, _ = subject.learned(X)
         subject.learn(fresh, X, rows, labels, sample_weight=np.zeros(30))
-        weightless.append(what_is_learned(fresh, X))
+        weightless.append(learned_state(fresh, X))
     subject.expect_same(weightless[0], weightless[1], "labels of weight 0 have changed the")
 
 
@@ -555,11 +554,10 @@ def _check_file(subject: Subject) -> None:
 
 
 def _check_both(subject: Subject, usual: Any, other: Any, message: str) -> None:
-    """Two models know the same, and go on alike."""
     X = subject.task.X
-    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), message)
+    subject.expect_same(learned_state(other, X), learned_state(usual, X), message)
     predictions = [subject.learn(machine, X, slice(60, ROWS))[0] for machine in (usual, other)]
     same = np.array_equal(*predictions)
     subject.expect(same, f"then it predicts otherwise: {message} predictions")
     message = f"then it learns otherwise: {message}"
-    subject.expect_same(what_is_learned(other, X), what_is_learned(usual, X), message)
+    subject.expect_same(learned_state(other, X), learned_state(usual, X), message)

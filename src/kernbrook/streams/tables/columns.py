@@ -1,7 +1,7 @@
 """What a column of a table becomes: numbers, levels, dates, words; and labels of rows before.
 
-Each kind takes an Arrow array and gives (n, width) float64, NaN where a value is missing. `one`
-gives the same bits for one cell as Python has it, mostly without Arrow.
+Each kind takes an Arrow array and gives (n, width) float64, NaN where a value is missing.
+`encode_value` gives the same bits for one cell as Python has it, mostly without Arrow.
 """
 
 from __future__ import annotations
@@ -57,20 +57,19 @@ class Column:
         "dates" or "words"
     width : columns that it becomes
     seen : what is remembered of its rows; it is replaced, never changed
-    told : how its values are read, where they could be read in another way
+    note : how its values are read, where they could be read in another way
     """
 
     kind: str
     width = 1
     seen: Any = None
-    told = ""
+    note = ""
 
     def __init__(self, column: str):
         self.column = column
 
     @property
     def names(self) -> list[str]:
-        """Of the encoded columns."""
         return [self.column]
 
     def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Any:
@@ -81,7 +80,7 @@ class Column:
         """
         raise NotImplementedError
 
-    def one(self, value: Any, learns: bool = True) -> list[float] | None:
+    def encode_value(self, value: Any, learns: bool = True) -> list[float] | None:
         """The same of a cell; None where only a table of it tells, or refuses it."""
         return list(self.alone(value, learns)[0])
 
@@ -141,7 +140,7 @@ class Number(Column):
             raise ValueProblem(row, f"{found} is not finite", None, ways, "a code? ")
         return values[:, None]
 
-    def one(self, value: Any, learns: bool = True) -> list[float] | None:
+    def encode_value(self, value: Any, learns: bool = True) -> list[float] | None:
         is_text = isinstance(value, str)
         if is_missing(value) or (is_text and value in _GAPS):
             return [math.nan]
@@ -150,7 +149,7 @@ class Number(Column):
             if self.seen or not _READ.fullmatch(value):
                 return None
         elif not isinstance(value, float) and not is_whole(value):
-            return super().one(value, learns)
+            return super().encode_value(value, learns)
         if learns and not is_whole(value):
             self.seen = bool(self.seen)
         number = float(value)
@@ -200,7 +199,6 @@ class Number(Column):
         return bool(expected)
 
     def others(self) -> list[str]:
-        """What a column of text can be in place of numbers."""
         return [option(name, self.column) for name in ("categorical", "drop")]
 
 
@@ -251,14 +249,14 @@ class Level(Column):
             counts.add(np.array(place, dtype=np.int64), times, unknown)
         return rows[found]
 
-    def one(self, value: Any, learns: bool = True) -> list[float] | None:
+    def encode_value(self, value: Any, learns: bool = True) -> list[float] | None:
         level, is_gap = ("", ""), is_missing(value)
         if isinstance(value, str):
             text = value.strip()
             is_gap = text in _GAPS and text not in self.levels
             level = text, in_text(text, self.decimal)
         elif not is_gap and type(value) is not float and not is_whole(value):
-            return super().one(value)
+            return super().encode_value(value)
         elif not is_gap:
             level = (as_value(str(value)),) * 2
         row = [math.nan if is_gap else 0.0] * self.width
@@ -324,7 +322,7 @@ class Date(Column):
     def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Floats:
         return self._parts(*self._in_zone(array, learns))
 
-    def one(self, value: Any, learns: bool = True) -> list[float] | None:
+    def encode_value(self, value: Any, learns: bool = True) -> list[float] | None:
         if is_missing(value):
             return [math.nan] * self.width
         moment, (zone, zoned) = None, self.seen
@@ -342,7 +340,7 @@ class Date(Column):
                 return None
             self.seen = _UTC, self.seen[1]
         if moment is None:
-            return super().one(value, learns)
+            return super().encode_value(value, learns)
         since = (moment - _FIRST) // _MICROSECOND
         values: list[float] = self._parts(np.array([since]), np.array([False]))[0].tolist()
         return values
@@ -384,7 +382,7 @@ class Date(Column):
         if learns and zone is None and not missing.all():
             zone = own_zone or _UTC
             if zone not in _UTCS:
-                self.told = self.told or f"its hours are those of {own_zone}, not of UTC"
+                self.note = self.note or f"its hours are those of {own_zone}, not of UTC"
         zoned = np.full(len(moments), own_zone is not None)
         if pa.types.is_string(kind):
             zoned = self._zoned(without_gaps(array))
@@ -393,7 +391,7 @@ class Date(Column):
                     with_offset = has_offset if with_offset is None else with_offset
                     if with_offset != has_offset:
                         note = "times with an offset from UTC stand beside others, which are taken"
-                        self.told = self.told or f"{note} as UTC"
+                        self.note = self.note or f"{note} as UTC"
         self.seen = zone, with_offset
         if (zone or _UTC) in _UTCS or not zoned.any():
             return moments, missing
@@ -453,7 +451,6 @@ class Date(Column):
     def _problem(
         self, row: int, found: str, text: str | None, is_text: bool = False
     ) -> ValueProblem:
-        """What is wrong with a value; text : which a format may read."""
         expected = "a date such as 2024-01-31 or 2024-01-31T12:00:00" if is_text else "a date"
         if self.written is not None:
             expected = f"a date as {self.written}"
@@ -463,7 +460,6 @@ class Date(Column):
 
 
 def _is_zone(name: str | None) -> bool:
-    """Whether it is the name of a zone that Arrow knows."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -559,7 +555,6 @@ def _cast(array: Any, kind: Any) -> Any:
 
 
 def _has_day(text: str, written: str) -> bool:
-    """Whether a month has the day that a text says."""
     try:
         return datetime.strptime(text, written) is not None
     except ValueError:
@@ -639,7 +634,6 @@ def _word() -> str:
 
 
 def _in_one_form(text: str) -> str:
-    """Small letters, with accents as one character."""
     return unicodedata.normalize("NFC", text.lower())
 
 
@@ -734,14 +728,13 @@ class Lag:
             self.totals, self.counts = sums[-1].copy(), counts[-1].copy()
 
     def describe(self) -> list[dict[str, Any]]:
-        """What was met, as plain JSON."""
         window = [None if np.isnan(value) else value for value in self.window.ravel().tolist()]
         rest = {name: getattr(self, name).tolist() for name in _VALUES}
         return [{"rows": self.rows, "window": window, **rest}]
 
     def restore(self, described: Any) -> None:
         """Go on from there; InputError where it is nothing that `describe` gives."""
-        found = read_as(list[_Met], described, "encoder: lags")
+        found = read_as(list[_LagState], described, "encoder: lags")
         if len(found) != 1:
             raise InputError(f"encoder: no state of lags: {shown(described)}")
         rows, width = found[0].rows, self.label.width
@@ -756,7 +749,7 @@ class Lag:
 
 
 @dataclass
-class _Met:
+class _LagState:
     """The labels that were met, as `Lag` has them."""
 
     rows: Count

@@ -62,7 +62,6 @@ class Declared:
 
     @classmethod
     def of(cls, encoder: Any, taken: Mapping[str, Any], rules: int) -> Declared:
-        """What the parameters of an encoder say, and what "auto" has taken."""
         return cls(
             {**declared_levels(taken.get("categorical")), **declared_levels(encoder.categorical)},
             {**declared_dates(taken.get("dates")), **declared_dates(encoder.dates)},

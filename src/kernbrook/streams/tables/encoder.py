@@ -225,13 +225,13 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         if not hasattr(self, "columns_"):
             self._begun_with(frame)
         labels = self._labels(y, len(frame))
-        return self._said(self.encode(self._arrow(frame), learns=True, labels=labels))
+        return self._warn_of_reading(self.encode(self._arrow(frame), learns=True, labels=labels))
 
     @in_turn
     def transform(self, X: Any) -> Any:
         """(n, d) each row as if it came next; nothing changes."""
         self._check_fitted()
-        return self._said(self.encode(self._arrow(eager(X))))
+        return self._warn_of_reading(self.encode(self._arrow(eager(X))))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """(d,) the names of the encoded columns, such as "sex=male"."""
@@ -264,11 +264,11 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             )
         raise NotFittedError(f"TableEncoder is not fitted: {problem}")
 
-    def _said(self, rows: Any) -> Any:
+    def _warn_of_reading(self, rows: Any) -> Any:
         """The rows; how values in them were read is said once."""
-        for name, problem in self.told().items():
-            if name not in self._told:
-                self._told.add(name)
+        for name, problem in self.notes().items():
+            if name not in self._warned:
+                self._warned.add(name)
                 warning = KernbrookWarning(f"X: column {quoted(name)}: {problem}")
                 warnings.warn(warning, stacklevel=3)
         return rows
@@ -355,9 +355,8 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         return self
 
     def _make(self, declared: Declared, zones: Mapping[str, str]) -> None:
-        """Make what encodes each of `columns_`."""
         columns = [declared.column(name, zones) for name in self.columns_]
-        self._declared, self._told = declared, set[str]()
+        self._declared, self._warned = declared, set[str]()
         self._columns = [column for column in columns if column.kind != "words"]
         self._words = [column for column in columns if column.kind == "words"]
         widths = [column.width for column in self._columns]
@@ -458,17 +457,19 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """
         import pyarrow as pa
 
-        before, found = [(column.seen, column.told) for column in self._columns], None
+        before, found = [(column.seen, column.note) for column in self._columns], None
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
-            found = self._one(record, learns)
-        noted = any(c.told != was for c, (_, was) in zip(self._columns, before, strict=True))
+            found = self._encode_record(record, learns)
+        noted = any(c.note != was for c, (_, was) in zip(self._columns, before, strict=True))
         if found is None or noted or (self.missing == "error" and np.isnan(found[0]).any()):
             for column, was in zip(self._columns, before, strict=True):
-                column.seen, column.told = was
+                column.seen, column.note = was
             return None
         return with_words(*found)
 
-    def _one(self, record: Mapping[str, Any], learns: bool) -> tuple[Floats, list[Any]] | None:
+    def _encode_record(
+        self, record: Mapping[str, Any], learns: bool
+    ) -> tuple[Floats, list[Any]] | None:
         """(1, width) the columns of numbers of a record, and (1, n) CSR of each one of words."""
         row, words, longest = list[float](), list[Any](), limits.LONGEST_CELL // 4
         for column in (*self._columns, *self._words):
@@ -477,7 +478,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
                 return None
             if column.kind == "words":
                 words.append(column.alone(value))
-            elif (found := column.one(value, learns)) is None:
+            elif (found := column.encode_value(value, learns)) is None:
                 return None
             else:
                 row += found
@@ -521,7 +522,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     def _column(
         self, column: Column, table: Any, learns: bool, counts: LevelCounts | None = None
     ) -> Any:
-        """What a column of a table becomes."""
         try:
             return column.encode(table.column(column.column), learns, counts)
         except ValueProblem as problem:
@@ -571,9 +571,9 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
     # -- what the columns are ----------------------------------------------------------------------
 
-    def told(self) -> dict[str, str]:
+    def notes(self) -> dict[str, str]:
         """By column how its values are read, where they could be read in another way."""
-        return {column.column: column.told for column in self._columns if column.told}
+        return {column.column: column.note for column in self._columns if column.note}
 
     def place_of(self, name: str) -> int | None:
         """Where a column of numbers is in the encoded rows; None where it is not numbers."""

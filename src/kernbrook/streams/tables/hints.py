@@ -16,7 +16,7 @@ import numpy as np
 
 from kernbrook.errors import DataFileWarning, KernbrookError, UndeclaredColumnsError
 from kernbrook.streams import limits
-from kernbrook.streams.records import Records, Wanted, quoted, without_gaps
+from kernbrook.streams.records import ReadOptions, Records, quoted, without_gaps
 from kernbrook.streams.tables.columns import ISO, Column, Date, Number, read_dates
 from kernbrook.streams.tables.declared import (
     AUTO,
@@ -43,7 +43,7 @@ from kernbrook.streams.tables.values import (
     option,
     plain,
 )
-from kernbrook.telling import tell
+from kernbrook.telling import warn_caller
 
 if TYPE_CHECKING:
     from kernbrook.streams.tables.encoder import TableEncoder
@@ -100,9 +100,9 @@ def helped(column: Column, problem: ValueProblem) -> None:
         problem.question = "a quarter? "
         problem.declared = [_FIRST_DAY + option("drop", name)]
     elif [way for way, _ in ways] == [now._replace(decimal=",")]:
-        problem.written = [f"with a decimal comma? {ways[0][0].told_from(now)}"]
+        problem.written = [f"with a decimal comma? {ways[0][0].options_beside(now)}"]
     elif ways:
-        problem.written = [f"{number:.15g}? {way.told_from(now)}" for way, number in ways]
+        problem.written = [f"{number:.15g}? {way.options_beside(now)}" for way, number in ways]
     else:
         problem.declared, problem.may_be_label = column.others(), True
 
@@ -145,11 +145,11 @@ def found_format(
     not looked at.
 
     refusal : what is raised where the first text is in none
-    skips : as `Wanted` has it
+    skips : as `ReadOptions` has it
     """
     known, instead = np.array([ISO, *COMMON]), f"{option('drop', column)} in place of dates"
     fits = np.ones((len(known), 1), dtype=bool)  # all rows so far, the last of them behind
-    for batch in records.batches(Wanted([column], skips=skips)):
+    for batch in records.batches(ReadOptions([column], skips=skips)):
         text = without_gaps(as_text(batch.table.column(column)))
         gap = text.is_null().to_numpy(zero_copy_only=False)
         here = gap | ~np.array([read_dates(text, form)[1] for form in known])
@@ -170,7 +170,8 @@ def found_format(
         problem = f"all dates can be read as {ways}; which is it? {declared}"
         raise records.refusal(f"column {quoted(column)}: {problem}")
     reading = f"its dates are read as {left[0]}, the only common format for all of them"
-    tell(DataFileWarning(records.where, f"column {quoted(column)}: {reading}; {declared} says it"))
+    problem = f"column {quoted(column)}: {reading}; {declared} says it"
+    warn_caller(DataFileWarning(records.where, problem))
     return str(left[0])
 
 
@@ -189,7 +190,7 @@ def codes_of(
 
     zeros : whether only those are wanted that have digits after a 0
     """
-    wanted = Wanted(columns, decimal, skips=True, ignores=True)
+    wanted = ReadOptions(columns, decimal, skips=True, ignores=True)
     batch = next(iter(records.batches(wanted)), None) if columns else None
     found = {} if batch is None else {n: _code(n, batch.table.column(n), zeros) for n in columns}
     return {name: reason for name, reason in found.items() if reason}
@@ -248,14 +249,13 @@ class Finding(NamedTuple):
     """
 
     column: str
-    told: str
+    text: str
     parameter: str = ""
     value: Any = None
     marks: Mapping[str, str] = {}
     taken: int | None = None
 
     def options(self) -> list[tuple[str, ...]]:
-        """The same for the command line."""
         if self.parameter == "missing":
             return [("--missing", self.value)]
         marks: list[tuple[str, ...]] = [(f"--{name}", mark) for name, mark in self.marks.items()]
@@ -272,7 +272,7 @@ class Finding(NamedTuple):
         return [*marks, (f"{flag}={name}",) if name.startswith("-") else (flag, name)]
 
 
-class _Looked:
+class _Survey:
     """What was seen of a column; `numbers` is how its numbers would be read."""
 
     def __init__(self, numbers: Number, code: str):
@@ -287,7 +287,7 @@ class _Looked:
         self.ways: list[Written] = []  # others, in which all of its values are numbers
 
     @property
-    def there(self) -> int:
+    def n_values(self) -> int:
         """Rows with a value."""
         return self.rows - self.gaps
 
@@ -298,22 +298,18 @@ class _Looked:
 
     @property
     def is_few(self) -> bool:
-        """Whether the values come again, and are few."""
-        return len(self.values) <= _MOST_LEVELS and 2 * len(self.values) <= self.there
+        return len(self.values) <= _MOST_LEVELS and 2 * len(self.values) <= self.n_values
 
     @property
     def is_text(self) -> bool:
-        """Whether it is no column of numbers, and of text."""
         return not (self.is_number or self.moments or self.odd)
 
     @property
     def such(self) -> str:
-        """Its first values, in words."""
         return "such as " + ", ".join(map(quoted, list(self.values)[:_SHOWN]))
 
     @property
     def kinds(self) -> str:
-        """How many values it has, in words."""
         several = len(self.values)
         return f"{several:,} different values" if self.has_all else f"over {several - 1:,} values"
 
@@ -342,7 +338,6 @@ class _Looked:
         self.gaps += array.null_count
 
     def count(self, array: Any) -> None:
-        """Tell more values apart."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -412,13 +407,13 @@ class _Looked:
         odd = [value for value, found in numbers.items() if found is None or math.isinf(found)]
         rows = sum(self.values[value] for value in odd)
         words = sum(self.values[value] for value in odd if any(map(str.isalnum, value)))
-        if not self.has_all or not odd or rows > 0.1 * self.there:
+        if not self.has_all or not odd or rows > 0.1 * self.n_values:
             return None
-        if self.is_few and words > max(0.01 * self.there, self.there >= _SAMPLED):
+        if self.is_few and words > max(0.01 * self.n_values, self.n_values >= _SAMPLED):
             return None
         some = ", ".join(map(quoted, odd[:_SHOWN])) + (", ..." if len(odd) > _SHOWN else "")
-        text = f"numbers, but for {some} in {rows:,} of {self.there:,} rows: mend them, or leave "
-        text += 'out their rows: on_bad_rows="skip" (--on-bad-rows skip); are they levels? '
+        text = f"numbers, but for {some} in {rows:,} of {self.n_values:,} rows: mend them, or "
+        text += 'leave out their rows: on_bad_rows="skip" (--on-bad-rows skip); are they levels? '
         return Finding(self.name, text + option("categorical", self.name))
 
     def _levels(self) -> Finding | None:
@@ -430,7 +425,7 @@ class _Looked:
 
     def _text(self) -> Finding | None:
         """Words of sentences, or what is different in nearly every row."""
-        several, rows = len(self.values), self.there
+        several, rows = len(self.values), self.n_values
         if self.has_all and self.words >= 2 * rows:
             words = {word.lower() for value in self.values for word in re.findall(r"\w+", value)}
             if 0 < 4 * len(words) <= several:
@@ -455,12 +450,12 @@ def survey(
     names, written = [name for name in columns if name not in declared.names], declared.written
     decimal, numbers = written.decimal, names if written == Written() else []
     codes = codes_of(records, numbers, decimal, zeros=True)
-    seen = [_Looked(Number(name, written), codes.get(name, "")) for name in names]
+    seen = [_Survey(Number(name, written), codes.get(name, "")) for name in names]
     numbers = [name for name in numbers if name not in codes]
-    _read(records, Wanted(names, decimal, [], numbers, skips), seen, _Looked.look)
+    _read(records, ReadOptions(names, decimal, [], numbers, skips), seen, _Survey.look)
     odd = [column for column in seen if column.is_text]
-    wanted = Wanted([column.name for column in odd], decimal, skips=skips)
-    _read(records, wanted, odd, _Looked.count)
+    wanted = ReadOptions([column.name for column in odd], decimal, skips=skips)
+    _read(records, wanted, odd, _Survey.count)
     marked = any(column.has_mark for column in seen if column.is_number)
     _find_ways(odd, written, marked)
     found = [column.found() for column in seen if not column.is_number]
@@ -468,7 +463,7 @@ def survey(
         # What no option reads: another mark of decimals, where numbers of other columns have one.
         also = f"other columns have {decimal!r}, and a table has one decimal mark: mend it, or"
         found = [
-            Finding(finding.column, f"{finding.told}; {also} {option('drop', finding.column)}")
+            Finding(finding.column, f"{finding.text}; {also} {option('drop', finding.column)}")
             if "decimal" in finding.marks
             else finding
             for finding in found
@@ -481,7 +476,7 @@ def survey(
 
 
 def _read(
-    records: Records, wanted: Wanted, seen: list[_Looked], see: Callable[[_Looked, Any], None]
+    records: Records, wanted: ReadOptions, seen: list[_Survey], see: Callable[[_Survey, Any], None]
 ) -> None:
     for batch in records.batches(wanted) if seen else ():
         table = batch.readable()
@@ -489,7 +484,7 @@ def _read(
             see(column, table.column(column.name))
 
 
-def _find_ways(odd: Sequence[_Looked], now: Written, marked: bool) -> None:
+def _find_ways(odd: Sequence[_Survey], now: Written, marked: bool) -> None:
     """Find the other ways to write numbers of each column, one where it reads all such columns.
 
     marked : whether other columns have the decimal mark as it is said
@@ -521,13 +516,13 @@ def taken_of(
             taken[finding.parameter][finding.column] = value
         elif finding.taken is not None and "categorical" in auto:
             taken["categorical"][finding.column] = finding.taken
-            problem = f"column {quoted(finding.column)}: {finding.told}; words of text?"
+            problem = f"column {quoted(finding.column)}: {finding.text}; words of text?"
             problem += f" {option('words', finding.column)}"
-            tell(DataFileWarning(records.where, problem))
+            warn_caller(DataFileWarning(records.where, problem))
     return taken
 
 
-def told_of_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def note_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What "auto" has taken each column for, a sentence each.
 
     Examples
@@ -558,9 +553,9 @@ def undeclared(
     columns = [finding for finding in found if finding.column]
     width = min(max(len(quoted(finding.column)) for finding in columns), 30)
     lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
-    lines += [f"  {quoted(column.column):{width}}  {column.told}" for column in columns[:_LISTED]]
+    lines += [f"  {quoted(column.column):{width}}  {column.text}" for column in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
-    lines += [finding.told for finding in found if not finding.column] + ([label] if label else [])
+    lines += [finding.text for finding in found if not finding.column] + ([label] if label else [])
     groups = dict.fromkeys(option for finding in found for option in finding.options())
     options = [text for option in groups for text in option]
     unread = any(finding.column and not (finding.parameter or finding.marks) for finding in found)
@@ -568,7 +563,6 @@ def undeclared(
 
 
 def _call(encoder: TableEncoder, found: Sequence[Finding]) -> str:
-    """The encoder with these declarations, in Python."""
     by_column: dict[str, Any] = {
         "categorical": declared_levels(encoder.categorical),
         "dates": described_dates(declared_dates(encoder.dates)),

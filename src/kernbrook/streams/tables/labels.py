@@ -53,7 +53,6 @@ class LabelCells(NamedTuple):
     several: Sequence[str] = ()
 
     def part(self, start: int, rows: int) -> LabelCells:
-        """So many of them from one on."""
         numbers = None if self.numbers is None else self.numbers[start : start + rows]
         return self._replace(text=self.text[start : start + rows], numbers=numbers)
 
@@ -153,8 +152,7 @@ class LabelType:
         self.classes: Labels | None = None
         self.seem_counts = False
 
-    def meet(self, cells: LabelCells) -> None:
-        """Take in the labels of more rows."""
+    def add(self, cells: LabelCells) -> None:
         self.missing += cells.text.null_count
         self.present += len(cells.text) - cells.text.null_count
         self._longest = max(self._longest, _longest(cells))
@@ -195,7 +193,7 @@ class LabelType:
             if not typed:
                 notes = [f"labels with a 0 before digits, such as {quoted(self._code)}, are text"]
         elif not self._numeric:
-            notes = _told_of(self._some, self._written)
+            notes = _note_numbers(self._some, self._written)
             if not self._boolean and (pair := two_alike(list(self._some)[:_MOST_COMPARED])):
                 alike = " and ".join(map(quoted, pair))
                 notes.append(f"labels {alike} are two; write them alike if they are one")
@@ -243,14 +241,12 @@ def _longest(cells: LabelCells) -> int:
 
 
 def _all(text: Any, pattern: str) -> bool:
-    """Whether all text of an Arrow array is of a pattern."""
     from pyarrow import compute
 
     return bool(compute.all(compute.match_substring_regex(text, pattern)).as_py())
 
 
 def _first(text: Any, pattern: str) -> str:
-    """The first text of an Arrow array that is of a pattern; empty where none is."""
     from pyarrow import compute
 
     place = compute.index(compute.match_substring_regex(text, pattern), True).as_py()
@@ -274,11 +270,11 @@ def _whole_or_missing(numbers: NDArray[np.float64] | None) -> bool:
     return numbers is None or all_whole(numbers[~np.isnan(numbers)])
 
 
-def _told_of(labels: Collection[str], now: Written) -> list[str]:
+def _note_numbers(labels: Collection[str], now: Written) -> list[str]:
     """What has to be said of labels that are taken as text, and are all numbers, it seems."""
     notes = list[str]()
     for label in labels:
-        ways = " or ".join(way.told_from(now) for way, _ in now.others(label))
+        ways = " or ".join(way.options_beside(now) for way, _ in now.others(label))
         if not ways and now.read(label) is None:
             return []
         if ways:
@@ -503,10 +499,9 @@ def _check(label: Any, row: int, known: NDArray[Any], named: Sequence[Any] | Non
 
 
 def _ways(known: NDArray[Any], label: Any) -> str:
-    """How a label is learned as one more class."""
     if len(known) > 10:
         return f"name all labels and {label!r:.40} in classes (--classes) to learn it as one more"
-    named = ",".join(in_commas(str(one)) for one in [*known, label])
+    named = ",".join(in_commas(str(name)) for name in [*known, label])
     return f"classes (--classes {shlex.quote(named)}) learns it as one more"
 
 
@@ -519,7 +514,7 @@ def check_some_known(found: Sequence[Any], known: NDArray[Any], name: str) -> No
         )
 
 
-def told_of_new(labels: Mapping[Any, int]) -> list[str]:
+def note_new_labels(labels: Mapping[Any, int]) -> list[str]:
     """Labels that the model did not know before, and their first rows, in a sentence.
 
     Examples

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
-from kernbrook.streams.records import Batch, Records, Wanted, quoted, several_of
+from kernbrook.streams.records import Batch, ReadOptions, Records, quoted, several_of
 from kernbrook.streams.stream import Labels, Piece, Stream, all_whole
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
 from kernbrook.streams.tables.hints import (
     WHICH,
     codes_of,
     found_format,
+    note_taken,
     survey,
     taken_of,
-    told_of_taken,
     undeclared,
 )
 from kernbrook.streams.tables.labels import (
@@ -36,7 +36,7 @@ from kernbrook.streams.tables.values import (
     ValueProblem,
     option,
 )
-from kernbrook.telling import tell
+from kernbrook.telling import warn_caller
 
 # -- columns beside those that a model knows -------------------------------------------------------
 
@@ -55,12 +55,12 @@ class Match(NamedTuple):
     extra: tuple[str, ...] = ()
     problem: str = ""
 
-    def told(self, rows: int) -> list[str]:
+    def notes(self, rows: int) -> list[str]:
         """What is done about the columns of a table of so many rows, a sentence each.
 
         Examples
         --------
-        >>> Match(("temp",), ("new", "more")).told(1200)
+        >>> Match(("temp",), ("new", "more")).notes(1200)
         ["no column 'temp': filled as gaps, in 1,200 rows", "left out 2 columns: 'new', 'more'"]
         """
         parts = []
@@ -132,30 +132,29 @@ class BadRows:
     Attributes
     ----------
     places : of all rows of the table, these too, the numbers of those left out, from 0
-    told : what is wrong with the first five: where, in which column, and what was found
+    problems : what is wrong with the first five: where, in which column, and what was found
     first : what would be raised for the first value that is no value of its column, or None
     """
 
     places: list[int] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     first: Exception | None = field(default=None, repr=False)
 
-    def leave_out(self, place: int, told: str, problem: Exception, rows: int) -> None:
+    def leave_out(self, place: int, found: str, problem: Exception, rows: int) -> None:
         """Remember one; where most are such, raise the first problem.
 
         problem : what would be raised
         rows : how many were read so far
         """
         self.first = self.first or problem
-        self.add(place, told)
+        self.add(place, found)
         if len(self.places) > max(rows, _MANY):
             raise self.first
 
     def add(self, place: int, problem: str) -> None:
-        """Remember one, and what is wrong with it."""
         self.places.append(place)
-        if len(self.told) < _TOLD:
-            self.told.append(problem)
+        if len(self.problems) < _TOLD:
+            self.problems.append(problem)
 
     def before(self, first: int, rows: int) -> list[int]:
         """Before each of so many rows that are left, from one on: those left out since the last.
@@ -180,8 +179,9 @@ class BadRows:
         if not self.places:
             return []
         number = len(self.places)
-        lines = [f"{number:,} row{'s' * (number > 1)} left out:", *(f"  {p}" for p in self.told)]
-        return [*lines, "  ..."] if number > len(self.told) else lines
+        heading, lines = f"{number:,} row{'s' * (number > 1)} left out:", self.problems
+        more = ["  ..."] if number > len(lines) else []
+        return [heading, *(f"  {line}" for line in lines), *more]
 
 
 # -- a table as a stream ---------------------------------------------------------------------------
@@ -259,9 +259,9 @@ class TableStream(Stream):
         self._label_is_known = label is not None or not labelled or "label" in records.columns
         self.label_name = _label(records, encoder, label, aside) if labelled else None
         left_out = {self.label_name, label, *aside}
-        if (note := records.told) is not None:
-            problem = "; ".join(filter(None, [note.problem, self._told_of_label()]))
-            tell(DataFileWarning(note.path, problem, note.line))
+        if (note := records.note) is not None:
+            problem = "; ".join(filter(None, [note.problem, self._note_label()]))
+            warn_caller(DataFileWarning(note.path, problem, note.line))
         for name in [*aside, *([] if label is None else [label])]:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
@@ -279,12 +279,12 @@ class TableStream(Stream):
         while self.n_rows is None:
             try:
                 self._look_through()
-            except MendableError as one:
-                if not one.cause.may_be_found:
-                    raise self._all_undeclared() or one.refusal from None
-                parts = self._start.declarations().dates[one.column][0]
-                found = found_format(records, one.column, parts, one.refusal, skips)
-                self._start = self._start.rewritten(dates={one.column: found})
+            except MendableError as error:
+                if not error.cause.may_be_found:
+                    raise self._all_undeclared() or error.refusal from None
+                parts = self._start.declarations().dates[error.column][0]
+                found = found_format(records, error.column, parts, error.refusal, skips)
+                self._start = self._start.rewritten(dates={error.column: found})
 
     def classes(self) -> Labels | None:
         return self._labels.classes if self.labelled else None
@@ -311,7 +311,6 @@ class TableStream(Stream):
         return stacked([self._start.read_table(table, learns) for table in tables])
 
     def taught(self, rows: int) -> TableEncoder:
-        """What the encoder is once it has learned so many rows."""
         for _ in self._read(most_rows=rows):
             pass
         return self.encoder
@@ -319,7 +318,6 @@ class TableStream(Stream):
     # -- opening -----------------------------------------------------------------------------------
 
     def _begun(self, encoder: TableEncoder | None, columns: list[str]) -> TableEncoder:
-        """The encoder before the first row."""
         self._declared: set[str] = set()  # not by the file itself
         self._codes: dict[str, str] = {}
         self.matched = Match()
@@ -345,8 +343,8 @@ class TableStream(Stream):
             raise self._records.refusal("lags: of the label, and there is none")
         label = [self.label_name] if of_label and self.label_name is not None else []
         taken = taken_of(begun, self._records, [*columns, *label], self._skips)
-        for note in told_of_taken(taken):
-            tell(DataFileWarning(self._records.where, note))
+        for note in note_taken(taken):
+            warn_caller(DataFileWarning(self._records.where, note))
         start = begun.begin(columns, self.label_name, taken)
         self._codes = codes_of(self._records, start.plain_numbers(), start.decimal)
         return start
@@ -356,13 +354,13 @@ class TableStream(Stream):
         encoder, records = self._start, self._records
         names, fills = encoder.feature_names_in_.tolist(), encoder.missing != "error"
         found = survey(records, names, encoder.declarations(), fills, self._skips)
-        if len(found) == 1 and WHICH in found[0].told:
-            return records.refusal(f"column {quoted(found[0].column)}: {found[0].told}")
+        if len(found) == 1 and WHICH in found[0].text:
+            return records.refusal(f"column {quoted(found[0].column)}: {found[0].text}")
         if len(found) < 2:
             return None
-        return undeclared(records.where, found, encoder, self._told_of_label())
+        return undeclared(records.where, found, encoder, self._note_label())
 
-    def _told_of_label(self) -> str:
+    def _note_label(self) -> str:
         """Which column was taken for the label; empty where somebody has said it."""
         label = f"the label is {quoted(self.label_name or '')}, the last column"
         return "" if self._label_is_known else f"{label}; label (--label NAME) says another"
@@ -384,12 +382,12 @@ class TableStream(Stream):
                 numbers = index if isinstance(index, np.ndarray) else index.toarray()
                 is_index = bool((numbers >= 0).all()) and all_whole(numbers)
             if cells is not None:
-                self._labels.meet(cells)
+                self._labels.add(cells)
         if rows == 0:
-            no_rows = self._records.refusal("; ".join(["no row of data", *self.bad_rows.told[:1]]))
-            raise self.bad_rows.first or no_rows
+            problem = "; ".join(["no row of data", *self.bad_rows.problems[:1]])
+            raise self.bad_rows.first or self._records.refusal(problem)
         self.n_rows, self.level_counts = rows, list(level_counts.values())
-        odd = {**self.encoder.told(), **self._codes}
+        odd = {**self.encoder.notes(), **self._codes}
         notes = [f"column {quoted(name)}: {problem}" for name, problem in odd.items()]
         if is_index:
             notes.append(
@@ -408,7 +406,7 @@ class TableStream(Stream):
             self.n_unlabelled = self._labels.missing if self.labelled else 0
             self.label_type = self._labels.present_dtype
         for note in notes:
-            tell(DataFileWarning(self._records.where, note))
+            warn_caller(DataFileWarning(self._records.where, note))
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -487,16 +485,16 @@ class TableStream(Stream):
                 step = min(2 * step, most)
             first += table.num_rows
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> ReadOptions:
         encoder = self.encoder
         gone = set(self.matched.missing)
         present = [name for name in encoder.columns_ if name not in gone]
         label = [] if self.label_name is None else [self.label_name]
         numbers = [name for name in encoder.plain_numbers() if name not in gone]
         columns, levels = [*present, *label], encoder.levels()
-        return Wanted(columns, encoder.decimal, levels, numbers, self._skips, self._ignores)
+        return ReadOptions(columns, encoder.decimal, levels, numbers, self._skips, self._ignores)
 
-    def _batches(self, wanted: Wanted) -> Iterator[Batch]:
+    def _batches(self, wanted: ReadOptions) -> Iterator[Batch]:
         """The rows as they were read; those of a small table are kept."""
         if self._kept is not None:
             yield from self._kept
@@ -546,7 +544,7 @@ class TableStream(Stream):
     def _raised(self, batch: Batch, row: int, error: ColumnProblem) -> Exception:
         """What is raised for a value in a row of a batch: the refusal, or what may mend it."""
         cause = error.cause
-        problem = f"column {quoted(error.column)}: {cause.told(self._trained)}"
+        problem = f"column {quoted(error.column)}: {cause.advice(self._trained)}"
         if cause.may_be_label and not self._label_is_known:
             problem += or_the_label(error.column)
         refusal = batch.refusal(row, problem)
@@ -559,7 +557,6 @@ class TableStream(Stream):
 def _label(
     records: Records, encoder: TableEncoder | None, label: str | None, aside: Sequence[str]
 ) -> str:
-    """The name of the label's column."""
     if label is not None:
         return label
     if "label" in records.columns:

@@ -20,7 +20,7 @@ from kernbrook.errors import DataFileWarning, InputError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.records import is_number, quoted, without_gaps
-from kernbrook.telling import tell
+from kernbrook.telling import warn_caller
 
 TRUTH = {word: float(truth == "True") for word, truth in BOOLEANS.items()}
 DATE_PARTS = ("days", "hour", "weekday", "yearday")
@@ -58,7 +58,7 @@ class ValueProblem(InputError):
         self.may_be_label, self.may_be_found = text is not None, False
         super().__init__(found)
 
-    def told(self, trained: bool = False) -> str:
+    def advice(self, trained: bool = False) -> str:
         """The problem and what helps; once a model is trained, what its columns become is fixed."""
         if not (self.written or self.declared):
             return self.found
@@ -75,7 +75,7 @@ class ColumnProblem(InputError):
         self.column = column
         self.cause = cause
         where = f"column {quoted(column)}, row {cause.row} of the chunk, counted from 0"
-        super().__init__(f"X: {where}: {cause.told()}")
+        super().__init__(f"X: {where}: {cause.advice()}")
 
 
 def option(name: str, value: str, given: str = "") -> str:
@@ -188,7 +188,6 @@ class Written(NamedTuple):
         return text if self.decimal == "." else text.replace(".", "?").replace(self.decimal, ".")
 
     def plain(self, array: Any) -> Any:
-        """`bare` of an Arrow array of text."""
         from pyarrow import compute
 
         if self.thousands is not None:
@@ -202,7 +201,6 @@ class Written(NamedTuple):
         return compute.replace_substring(marked, self.decimal, ".")
 
     def read(self, text: str) -> float | None:
-        """The number that a text is; None where it is none."""
         bare = self.bare(text)
         return float(bare) if is_number(bare) else None
 
@@ -223,7 +221,7 @@ class Written(NamedTuple):
                 found.setdefault(number, way)
         return [(way, number) for number, way in found.items()]
 
-    def told_from(self, now: Written) -> str:
+    def options_beside(self, now: Written) -> str:
         """The options that say these marks, where others are said now; empty where they do."""
         options = []
         if self != now:
@@ -243,7 +241,6 @@ WAYS += [Written(decimal, thousands) for thousands in ("'", " ") for decimal in 
 
 
 def _marks(thousands: str) -> str:
-    """A class of characters."""
     return f"[{_ALIKE.get(thousands, thousands)}]"
 
 
@@ -288,7 +285,6 @@ def as_value(text: str) -> str:
 
 
 def _digits(number: float, count: int) -> str:
-    """So many digits of what a float is, exactly."""
     return re.sub(r"\D", "", f"{number:.{count - 1}e}".partition("e")[0])
 
 
@@ -397,22 +393,20 @@ class LevelCounts:
             self.others = list(dict.fromkeys([*self.others, *cut]))[:_MOST_OTHERS]
 
     def join(self, more: LevelCounts) -> None:
-        """Count the rows of another part of the data, too."""
         self.add(np.arange(len(self.counts)), more.counts, more.others)
 
     def described(self) -> dict[str, Any]:
-        """The same as values with names, for a file."""
         return {
             "column": self.column, "levels": self.levels, "counts": self.counts[:-1],
             "others": self.counts[-1], "first_others": self.others,
         }  # fmt: skip
 
-    def told(self) -> str:
+    def note(self) -> str:
         """What is odd, in a sentence: many others, and levels that never came; else empty.
 
         Examples
         --------
-        >>> LevelCounts("net", ("DSL", "Fiber"), np.array([3, 0, 1]), ["Fiber optic"]).told()
+        >>> LevelCounts("net", ("DSL", "Fiber"), np.array([3, 0, 1]), ["Fiber optic"]).note()
         "'net': other values than the declared levels in 1 of 4 rows (25.0 %), such as \
 'Fiber optic'; 'Fiber' (is it 'Fiber optic'?) never came"
         """
@@ -444,14 +438,14 @@ def together(counts: Sequence[LevelCounts], more: Sequence[LevelCounts]) -> Sequ
     return counts or more
 
 
-def warn_of(counts: Iterable[LevelCounts], name: str) -> None:
-    """Warn of what `told_of` says of data of a name."""
-    for note in told_of(counts):
-        tell(DataFileWarning(name, note))
+def warn_of_levels(counts: Iterable[LevelCounts], name: str) -> None:
+    """Warn of what `note_levels` says of data of a name."""
+    for note in note_levels(counts):
+        warn_caller(DataFileWarning(name, note))
 
 
-def told_of(counts: Iterable[LevelCounts]) -> list[str]:
+def note_levels(counts: Iterable[LevelCounts]) -> list[str]:
     """What is odd about the levels of all columns, a sentence each; of very many the first."""
-    lines = [line for column in counts if (line := column.told())]
+    lines = [line for column in counts if (line := column.note())]
     more = len(lines) - _MOST_TOLD
     return [*lines[:_MOST_TOLD], f"and so in {more:,} more columns"] if more > 0 else lines
