@@ -114,7 +114,7 @@ class ModelOptions(NamedTuple):
 
     Examples
     --------
-    >>> Chosen("spa", {"step": 0.5}, None).parameters()
+    >>> ModelOptions("spa", {"step": 0.5}, None).parameters()
     {'step': 0.5, 'random_state': 0}
     """
 

@@ -348,8 +348,8 @@ class Measures:
     --------
     >>> measures = Measures(np.array(["no", "yes"]))
     >>> chances = np.array([[0.1, 0.9], [0.8, 0.2], [0.7, 0.3]])
-    >>> said = Learned(np.array(["yes", "no", "no"]), np.zeros(3, bool), probabilities=chances)
-    >>> costs = measures.add(np.array(["yes", "yes", "no"]), said)
+    >>> outputs = Outputs(np.array(["yes", "no", "no"]), np.zeros(3, bool), probabilities=chances)
+    >>> costs = measures.add(np.array(["yes", "yes", "no"]), outputs)
     >>> costs["model"]["error"], costs["majority"]["error"]
     (array([False,  True, False]), array([False, False,  True]))
     >>> {name: round(value, 2) for name, value in measures.values()["model"].items()}

@@ -35,7 +35,7 @@ def amkl17() -> tuple[Kernel, ...]:
     Examples
     --------
     >>> len(amkl17()), amkl17()[8]
-    (17, Gaussian(sigma=1.0))
+    (17, Gaussian(gamma=0.5))
     """
     return tuple(Gaussian(gamma=0.5 * 10.0 ** ((9 - i) / 2)) for i in range(1, 18))
 

@@ -65,7 +65,7 @@ def unify_kinds(labels: Iterable[Any]) -> set[Any]:
 
     Examples
     --------
-    >>> sorted(of_one_kind([True, False, "true", "maybe"]))
+    >>> sorted(unify_kinds([True, False, "true", "maybe"]))
     ['false', 'maybe', 'true']
     """
     found = set(labels)

@@ -527,7 +527,7 @@ def note_taken(taken: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
     Examples
     --------
-    >>> told_of_taken({"categorical": {"sex": ["f", "m"], "port": 32}, "dates": {"day": ["hour"]}})
+    >>> note_taken({"categorical": {"sex": ["f", "m"], "port": 32}, "dates": {"day": ["hour"]}})
     ["'sex' is taken as levels: 'f', 'm'", "'port' is taken as levels, hashed to 32 columns", \
 "'day' is taken as dates: hour"]
     """

@@ -519,7 +519,7 @@ def note_new_labels(labels: Mapping[Any, int]) -> list[str]:
 
     Examples
     --------
-    >>> told_of_new({"maybe": 11})
+    >>> note_new_labels({"maybe": 11})
     ['new labels, and the first row of each, from 1: maybe (row 11)']
     """
     if not labels:
