@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import kernbrook as kb
+from kernbrook.engine.stores.base import spread_of
 from kernbrook.errors import InputError
 
 X, Y = load_iris(return_X_y=True)
@@ -118,3 +119,19 @@ def test_refused_before_anything_is_learned(wrong):
     assert model.n_rounds_ == before[0]
     assert len(model.classes_) == 2
     np.testing.assert_array_equal(model.decision_function(X), before[1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "axis", "kind"), [(1, 0, np.float64), (3, 1, np.float32), (5, -1, np.float64)]
+)
+def test_scores_are_moved_as_by_a_product(scores, axis, kind):
+    positions = np.array([0, 2]) if scores == 1 else np.delete(np.arange(scores + 2), [1, 4])
+    spread = spread_of(scores, positions, len(positions) + 2 - (scores == 1))
+    array = np.random.default_rng(0).normal(size=(300, 4, 3)).astype(kind)
+    array = np.resize(array, [scores if i == axis % 3 else n for i, n in enumerate((600, 4, 3))])
+    array[310:] = 0.0
+    found = spread.along(array, axis)
+    product = np.tensordot(array, spread.coefficients.astype(kind), axes=(axis, 0))
+    np.testing.assert_array_equal(found, np.moveaxis(product, -1, axis))
+    assert found.dtype == kind
+    assert found.flags.c_contiguous

@@ -137,6 +137,11 @@ def test_centred_numbers_and_a_chunk_that_fails():
     assert not hasattr(model, "offset_")
     model.learn(X[:3], [1.0, 2.0, 3.0])
     assert model.offset_ == 1.0
+    model = make(kb.GradientDescent(features=None), [kb.Polynomial(10)], center=True)
+    model.learn(X[:3], [None] * 3)
+    with pytest.raises(NonFiniteError, match="kernel"):
+        model.learn(1e40 * X[:3], [5.0, 6.0, 7.0])
+    assert not hasattr(model, "offset_")
 
 
 # -- the recipes -------------------------------------------------------------------------------
