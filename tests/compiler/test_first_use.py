@@ -8,13 +8,11 @@ import sys
 import pytest
 
 PROGRAM = """
-import numpy as np
-import kernbrook as kb
 from kernbrook.compiler import first_use
+from kernbrook.numerics.zero import zero_or
 
 first_use.WORTH = 0.0
-X = np.random.default_rng(0).normal(size=(20, 2))
-model = kb.OnlineMKClassifier([kb.Gaussian(sigma=1)], kb.BPAS(5)).fit(X, X[:, 0] > 0)
+zero_or(0.5, 2.0)
 """
 LINE = "kernbrook: compiling for this machine, once; it can take half a minute\n"
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from inside import progress_of, state_of, theta_of
 from naive import ada_raker as naive
 from naive import regression
-from sklearn.datasets import load_diabetes
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -31,13 +30,7 @@ def drifting(n=150, d=3, seed=1):
     return X, np.where(np.arange(n) < n // 2, y, -y)
 
 
-def diabetes(n=150):
-    X, y = load_diabetes(return_X_y=True)
-    order = np.random.default_rng(4).permutation(len(y))[:n]
-    return 20 * X[order], (y[order] - y.mean()) / y.std()
-
-
-STREAMS = {function.__name__: function for function in (waves, drifting, diabetes)}
+STREAMS = {function.__name__: function for function in (waves, drifting)}
 
 
 # -- the machine and its twin ------------------------------------------------------------------

@@ -24,7 +24,7 @@ from kernbrook.engine.deciding import read
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.learners import cell_steps
-from kernbrook.learners.cells import Growing, folded, most_cells
+from kernbrook.learners.cells import Growing, folded
 from kernbrook.learners.linear_cells import LinearContent
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
@@ -278,29 +278,6 @@ def test_an_overflow_in_mid_block_changes_nothing(C, copied, monkeypatch):
                 one_by_one(model, X[own], y[own], C)
         assert_same(*models)
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
-
-
-@pytest.mark.parametrize(
-    ("where", "error"),
-    [("State", KeyboardInterrupt), ("Chunk", MemoryError), ("copied", ZeroDivisionError)],
-)
-def test_an_error_in_Python(where, error, monkeypatch):
-    """Before the block, where a table is copied, or after it was learned in place."""
-    X, y = stream(3)
-    whole = learned(3, 700, 100)
-    model = learned(3, 300, 100)
-    monkeypatch.setattr(in_place, "COPIED", 50)
-
-    def fails(*_):
-        raise error
-
-    for lo in range(300, 700, 100):
-        with monkeypatch.context() as patch:
-            patch.setattr(in_place, where, fails)
-            with pytest.raises(error):
-                model.partial_fit(X[lo : lo + 100], y[lo : lo + 100])
-        model.partial_fit(X[lo : lo + 100], y[lo : lo + 100])
-    assert_same(model, whole)
 
 
 # -- states ----------------------------------------------------------------------------------------
@@ -781,11 +758,6 @@ def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
     found = folded(table, cells)
     np.testing.assert_allclose(found[:, :2], np.repeat(table[::4, :2], cells // 2, axis=0), 1e-6)
     assert found.shape == (cells, 3)
-
-
-def test_many_classes_have_twice_the_cells_of_two():
-    assert most_cells(7) == 2 * most_cells(1)
-    assert most_cells(100) < most_cells(1)
 
 
 # -- hashed inputs ---------------------------------------------------------------------------------

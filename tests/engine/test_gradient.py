@@ -129,20 +129,6 @@ def test_a_budget_whose_coefficients_shrink_for_ever(shrink, size):
     )  # fmt: skip
 
 
-def test_a_budget_bounds_the_memory():
-    X, y = waves(3000)
-    sizes = {}
-    for budget in (50, None):
-        model = make([{"step": 0.1, "budget": budget}], None)
-        model.partial_fit(X[:1000], y[:1000])
-        before = model.memory_bytes_
-        model.partial_fit(X[1000:], y[1000:])
-        sizes[budget] = before, model.memory_bytes_
-        assert model.n_support_stored_ == 4 * (budget or 3000)
-    assert sizes[50][0] == sizes[50][1]
-    assert sizes[None][1] > 2 * sizes[None][0]
-
-
 # -- what is refused ---------------------------------------------------------------------------
 
 WRONG = [

@@ -104,24 +104,6 @@ def test_against_a_plain_loop(name, labels, storage):
     assert (scores[every:] != 0).any()
 
 
-@pytest.mark.parametrize("name", ["each label", "window, 3 classes", "numbers"])
-def test_chunks_change_nothing(name):
-    """In a pool with kernels; a linear model's predictions of one row and of many differ in their
-    rounding, which is not ours."""
-    model, every, window, C = OUTSIDE[name]
-    X, y = stream(C)
-    labels = kb.Disagreement(0.2, 4)
-    pool = [kb.External(model, every, window), kb.Ridge(features=kb.RandomFeatures(5))]
-    whole = make(pool, C, labels=labels)
-    said, asked = learn(whole, X, y, C)
-    other = make(pool, C, labels=labels)
-    predictions, others = learn(other, X, y, C, 7)
-    np.testing.assert_array_equal(others, asked)
-    np.testing.assert_allclose(predictions, said, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(other.expert_weights_, whole.expert_weights_, atol=1e-9)
-    np.testing.assert_allclose(other.predict(X), whole.predict(X), rtol=1e-9, atol=1e-12)
-
-
 def test_predictions_and_learning_leave_the_model_given_as_it_is():
     X, y = stream(2)
     given = clone(LOGISTIC)
@@ -285,15 +267,15 @@ def fit(model, X=ROWS, y=SIDES, **options):
 
 
 class Writing(SGDClassifier):
-    """It writes on every array that it gets."""
+    """It writes on every array that it gets; `partial_fit` and `fit` return nothing."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         super().partial_fit(X, y, classes, sample_weight)
-        return self._written(X, y, sample_weight)
+        self._written(X, y, sample_weight)
 
     def fit(self, X, y, sample_weight=None):
         super().fit(X, y, sample_weight=sample_weight)
-        return self._written(X, y, sample_weight)
+        self._written(X, y, sample_weight)
 
     def predict(self, X):
         found = super().predict(X)
@@ -305,7 +287,6 @@ class Writing(SGDClassifier):
         for array in others:
             if array is not None:
                 array[:] = 1
-        return self
 
 
 @pytest.mark.parametrize(
@@ -326,23 +307,6 @@ def test_what_a_model_writes_on_is_its_own(window, form, alone):
         np.testing.assert_array_equal(weights, np.linspace(0.5, 2.0, 60))
         found.append(said)
     np.testing.assert_array_equal(*found)
-
-
-class Silent(SGDClassifier):
-    """Its `partial_fit` and `fit` return nothing."""
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        super().partial_fit(X, y, classes, sample_weight)
-
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y, sample_weight=sample_weight)
-
-
-@pytest.mark.parametrize("window", [None, 25])
-def test_a_model_that_returns_nothing_has_learned(window):
-    usual = fit(SGDClassifier(random_state=0), window=window)
-    model = fit(Silent(random_state=0), window=window)
-    np.testing.assert_array_equal(model.decision_function(ROWS), usual.decision_function(ROWS))
 
 
 def answering(what, answer, base=SGDClassifier):

@@ -227,24 +227,14 @@ def test_blocks_of_a_longer_stream(upkeep, monkeypatch):
         assert threads_of(model, 128) == threads
 
 
-SPOILED = [
-    ("merge", "place", lambda a: a + 99, r"stores\.0\.place"),
-    ("merge", "filled", lambda a: a + 99, r"stores\.0\.filled"),
-    ("project", "order", lambda a: 0 * a, r"stores\.0\.order"),
-    ("smallest", "place", lambda a: a - 99, r"stores\.0\.place"),
-    ("free", "place", lambda a: a + 999, r"stores\.0\.place"),
-]
-
-
-@pytest.mark.parametrize(("upkeep", "field", "spoil", "message"), SPOILED)
-def test_a_file_that_points_outside(upkeep, field, spoil, message, tmp_path):
+@pytest.mark.parametrize(("upkeep", "more"), [("merge", 99), ("smallest", -99), ("free", 999)])
+def test_a_file_that_points_outside(upkeep, more, tmp_path):
     """Compiled code indexes by these: a file that lies about them is not loaded."""
     X, y = hard_streams.many_classes("gaussian_clouds", 100, 4)
     model = make(upkeep, 9, 0.3).fit(X, y)
-    array = getattr(slots_of(model), field)
-    array[:] = spoil(array)
+    slots_of(model).place[:] += more
     kb.save(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match=message):
+    with pytest.raises(ModelFileError, match=r"stores\.0\.place"):
         kb.load(tmp_path / "model")
 
 

@@ -233,30 +233,6 @@ class Counting:
         return self.labels[self.rows[-1]]
 
 
-@pytest.mark.parametrize(("C", "smoothing"), [(2, 0.2), (2, 3.0), (4, 0.2)])
-def test_margin_sampling_asks_with_its_probability(C, smoothing):
-    """b / (b + margin), with the margins of six examples; nothing is learned meanwhile."""
-    X, y = stream(C, 60)
-    model = make(kb.PassiveAggressive(), kb.MarginSampling(smoothing), kb.Hedge(0.9, "logistic"))
-    model.partial_fit(X[:40], y[:40], classes=np.arange(C))
-    decisions = model.decision_function(X[40:46])
-    if C == 2:
-        margins = np.abs(decisions)
-    else:
-        ordered = np.sort(decisions, axis=1)
-        margins = ordered[:, -1] - ordered[:, -2]
-    n = 120
-    asked = np.zeros(6)
-
-    def oracle(row):
-        asked[np.flatnonzero((X[40:46] == row).all(axis=1))[0]] += 1
-
-    model.learn(np.tile(X[40:46], (n, 1)), oracle)
-    p = smoothing / (smoothing + margins)
-    assert (np.abs(asked - n * p) < 5 * np.sqrt(n * p * (1 - p)) + 1).all()
-    assert np.ptp(p) > 0.05
-
-
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.75, 1.0])
 def test_random_labels_have_their_rate(rate):
     X, y = stream(2, 4000)
@@ -421,18 +397,6 @@ def test_an_oracle_that_has_no_label(name, tmp_path):
     np.testing.assert_array_equal(
         np.delete(counters, [1, 4]), np.delete(before["progress.counters"], [1, 4])
     )
-
-
-@every_machine(0)
-def test_partial_fit_learns_from_every_label(name, tmp_path):
-    """As a machine that asks for all of them, whatever the policy."""
-    C, fresh = MACHINES[name]
-    X, y = stream(C, 90)
-    model, usual = fresh(), fresh().set_params(labels="all")
-    model.partial_fit(X, y, **named(C))
-    assert model.labels_asked_ == 90
-    assert learn(usual, X, y, C)[1].all()
-    assert_equal(held(model, tmp_path), held(usual, tmp_path), ("progress.asking",))
 
 
 # -- which go together -------------------------------------------------------------------------

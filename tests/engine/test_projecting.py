@@ -16,7 +16,6 @@ from naive.omkc import zero_or
 from twins import assert_equals_its_twin
 
 import kernbrook as kb
-from kernbrook.errors import ModelFileError
 
 GAMMAS = (0.05, 0.2, 0.5, 2.0)
 SEED = 5
@@ -165,17 +164,6 @@ def test_kernels_of_any_size_and_sign(learner, scale):
     assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.decision_function(X)).all()
     assert model.dual_coef_.any(axis=0).all()
-
-
-@pytest.mark.parametrize("wrong", [-1, 5, 0])
-def test_an_order_that_is_none(tmp_path, wrong):
-    """Compiled code indexes by it: a file that lies about it is not loaded."""
-    X, y = hard_streams.gaussian_clouds(60)
-    model = make("projectron", 5).fit(X, y)
-    slots_of(model).order[0, :2] = wrong
-    kb.save(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match=r"stores\.0\.order"):
-        kb.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.003])

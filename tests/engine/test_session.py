@@ -161,16 +161,6 @@ def test_chunks_rows_and_copies_take_turns(learner):
         np.testing.assert_array_equal(pickle.loads(pickled).predict(X), said)
 
 
-def test_missing_labels_and_weights_of_0():
-    quick, slow = both([kb.BPAS(8), kb.Ridge()], TWO)
-    for i in range(10, 40):
-        quick.learn_one(X[i], None if i % 3 else TWO[i], sample_weight=i % 2)
-    y = [None if i % 3 else TWO[i] for i in range(10, 40)]
-    slow.learn(X[10:40], y, sample_weight=np.arange(10, 40) % 2)
-    assert_same(quick, slow)
-    assert quick.n_rounds_ == 40
-
-
 def test_the_first_row():
     model = kb.OnlineMKClassifier(KERNELS, kb.BPAS(8))
     with pytest.raises(kb.errors.InputError, match="classes="):
