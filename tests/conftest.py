@@ -18,9 +18,9 @@ def pytest_sessionstart(session):
         return
     # Each process has a core: where libraries start threads besides, they wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from kernbrook.compiler.disk_cache import PACKAGE, Place
+    from kernbrook.compiler.disk_cache import PACKAGE, CacheFolder
 
-    folders = [Place.of(source) for source in PACKAGE.glob("*/__init__.py")]
+    folders = [CacheFolder.of(source) for source in PACKAGE.glob("*/__init__.py")]
     if not any(any(folder.glob("*.nbc")) for folder in folders):
         from kernbrook import recipes
         from kernbrook.evaluation.warming import compile_ahead

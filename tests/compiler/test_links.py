@@ -8,32 +8,32 @@ import pytest
 import kernbrook as kb
 from kernbrook.compiler import links
 from kernbrook.compiler.compiling import Verb
-from kernbrook.engine.rules import typed
+from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.verbs import fit_in
 from kernbrook.errors import InputError
 
 
 def test_links_do_not_pile_up():
-    first = links.linked(fit_in, (typed(kb.BPAS(5, 1e-3).rule()),))
+    first = links.links_to(fit_in, (cast_rule(kb.BPAS(5, 1e-3).rule()),))
     before = first.copy()
     for i in range(2 * links.MOST_LINKS):
-        links.linked(fit_in, (typed(kb.BPAS(5, 1.0 + i).rule()),))
+        links.links_to(fit_in, (cast_rule(kb.BPAS(5, 1.0 + i).rule()),))
     assert len(links._links) <= links.MOST_LINKS
     np.testing.assert_array_equal(first, before)  # whoever has a link keeps what it points to
 
 
 def test_a_link_that_is_asked_for_again_stays():
     """Else the error of a verb in use could not name it."""
-    rule = typed(kb.BPAS(5, 1e-3).rule())
-    first = links.linked(fit_in, (rule,))
+    rule = cast_rule(kb.BPAS(5, 1e-3).rule())
+    first = links.links_to(fit_in, (rule,))
     for i in range(2 * links.MOST_LINKS):
-        links.linked(fit_in, (typed(kb.BPAS(5, 1.0 + i).rule()),))
-        assert links.linked(fit_in, (rule,)) is first
+        links.links_to(fit_in, (cast_rule(kb.BPAS(5, 1.0 + i).rule()),))
+        assert links.links_to(fit_in, (rule,)) is first
 
 
 def test_the_same_rule_has_one_link():
-    rules = [typed(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
-    one, other = (links.linked(fit_in, (rule,)) for rule in rules)
+    rules = [cast_rule(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
+    one, other = (links.links_to(fit_in, (rule,)) for rule in rules)
     assert one is other
 
 

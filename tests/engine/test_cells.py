@@ -20,7 +20,7 @@ from naive.weights import relative
 from safetensors import safe_open
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.learners import cell_steps
@@ -77,7 +77,9 @@ def held(model):
 def scores(model, X):
     """(n, c) of the expert."""
     views, raw = model._seen(X)
-    return np.concatenate([board.scores for _, board in read(model._model, views, raw)])[:, 0]
+    return np.concatenate([board.scores for _, board in read_boards(model._model, views, raw)])[
+        :, 0
+    ]
 
 
 def assert_same(one, other):
@@ -93,7 +95,7 @@ def assert_same(one, other):
 def twin_of(model, C, maps):
     """The naive one, with the grids and the seed of a model."""
     store, _ = store_of(model)
-    grids, setting = in_place.copied(held(model).grids), store.content.setting
+    grids, setting = in_place.copy_arrays(held(model).grids), store.content.setting
     trees = [one for one in maps if isinstance(one, kb.GrownPartitions)]
     sizes = [(one.n, one.nodes, one.inputs, one.slots) for one in trees] or [(0, 0, 1, 0)]
     count = len(store.content.first.table)

@@ -50,8 +50,8 @@ def test_a_few_rows_are_a_block(kind, delay):
     model = made(kind).set_params(delay=delay)
     model.partial_fit(X[:800], LABELS[kind][:800])
     session = copy.deepcopy(model)
-    model._model.met_few = -(10**9)  # it never takes rows one by one
-    session._model.met_few = SOME
+    model._model.few_met = -(10**9)  # it never takes rows one by one
+    session._model.few_met = SOME
     for n in (1, 3, 8):
         for found, wanted in zip(
             said(session, X[800 : 800 + n]), said(model, X[800 : 800 + n]), strict=True
@@ -62,7 +62,7 @@ def test_a_few_rows_are_a_block(kind, delay):
     one = session.predict_one(X[850])
     assert one == model.predict(X[850:851])[0] == session.predict(X[850:851])[0]
     if delay is not None and delay >= 40:
-        kinds = session._lean(X[800:803]).kinds
+        kinds = session._decide(X[800:803]).kinds
         assert kinds is not None
         assert kinds.all()
 
@@ -71,7 +71,7 @@ def test_a_few_rows_are_a_block(kind, delay):
 def test_a_row_that_is_refused(bad, says):
     model = made("two").set_params(delay=40)
     model.partial_fit(X[:600], LABELS["two"][:600])
-    model._model.met_few = SOME
+    model._model.few_met = SOME
     model.predict(X[:2])
     assert model._model.session is not None
     rows = X[:3].copy()

@@ -6,7 +6,7 @@ import pytest
 from driving import says
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
 
@@ -26,7 +26,7 @@ def machine(learner, **choices):
 
 def scores(model, X):
     views, raw = model._seen(X)
-    return np.concatenate([board.scores for _, board in read(model._model, views, raw)])
+    return np.concatenate([board.scores for _, board in read_boards(model._model, views, raw)])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from naive import horizons as naive
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
-from kernbrook.engine.deciding import lean, read
+from kernbrook.engine.deciding import decide, read_boards
 from kernbrook.engine.horizons import horizons
 from kernbrook.errors import InputError
 
@@ -86,10 +86,10 @@ def test_naive_twin(C):
 
     def said(one, x):
         views, raw = one._seen(x[None])
-        return next(read(one._model, views, raw))[1].scores[0, :, 0]
+        return next(read_boards(one._model, views, raw))[1].scores[0, :, 0]
 
     def decided(one, x):
-        return lean(one._model, *one._seen(x[None])).decisions[0, 0]
+        return decide(one._model, *one._seen(x[None])).decisions[0, 0]
 
     twin = naive.Horizons(m, C is None, said, decided)
     compared = {"next": 0, "soon": 0, "late": 0}
@@ -98,7 +98,7 @@ def test_naive_twin(C):
             rows = X[:200:7]
             places = np.arange(1, 201)[::7]
             views, raw = model._seen(rows)
-            ours = lean(model._model, views, raw, places)
+            ours = decide(model._model, views, raw, places)
             for i, place in enumerate(places):
                 expected = twin.decides(near, rows[i], place)
                 np.testing.assert_allclose(
@@ -132,7 +132,7 @@ def test_single_rows_are_judged_before_the_end_of_a_lap(C, tmp_path, monkeypatch
     """By models as they were; copies and files from the midst of a lap go on to the same bits."""
     X, y = stream(C)
     model, reads = learned(C, 300), []
-    monkeypatch.setattr(horizons, "read", lambda *a: reads.append(a) or read(*a))
+    monkeypatch.setattr(horizons, "read_boards", lambda *a: reads.append(a) or read_boards(*a))
     for t in range(300, 450):
         model.learn_one(X[t], y[t])
     kb.save(model, tmp_path / "model")
@@ -254,8 +254,8 @@ def test_delays(C):
     for delay, places in ((5, 6), (np.inf, 2**53)):
         model.delay = delay
         views, raw = model._seen(X[:300])
-        expected = lean(model._model, views, raw, np.full(300, places)).decisions
-        np.testing.assert_array_equal(model._lean(X[:300]).decisions, expected)
+        expected = decide(model._model, views, raw, np.full(300, places)).decisions
+        np.testing.assert_array_equal(model._decide(X[:300]).decisions, expected)
         order = np.arange(300)[::-1]
         np.testing.assert_array_equal(model.predict(X[:300])[order], model.predict(X[:300][order]))
 

@@ -104,7 +104,7 @@ def test_pair_values(form, widest, monkeypatch):
     X[:, 4] *= np.arange(60) > 30  # not in the first points
     rows, stored = form(X[20:]), form(X[:20])
     layout = Layout([*POOL, CALLED])
-    both = meetings.followed(stored, rows)
+    both = meetings.join_rows(stored, rows)
     given = np.empty((1, 60, 40))
     CALLED.between(both, rows, given[0])
     meeting = meetings.meeting_of(both, rows, layout, given, 16, groups=2)

@@ -14,7 +14,7 @@ from naive import multiclass as naive
 
 import kernbrook as kb
 from kernbrook.engine.blocks import slices
-from kernbrook.engine.learning import Told, learn_block
+from kernbrook.engine.learning import Examples, learn_block
 from kernbrook.engine.scalers import Scalers
 from kernbrook.engine.stores.base import Setting
 from kernbrook.estimators.confidence import Calibration
@@ -128,7 +128,7 @@ def run_of(X, y, scores, kernels, *choices):
     rows, ones, decisions = DenseRows.of(X), np.ones(len(y)), []
     for where in slices(len(y), run.block_rows):
         own = rows.part(where.start, where.stop)
-        told = Told(own, X[where], labels[where], ones[where], False, {})
+        told = Examples(own, X[where], labels[where], ones[where], False, {})
         decisions.append(learn_block(run, told).decisions)
     return np.concatenate(decisions), run
 

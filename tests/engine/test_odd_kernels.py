@@ -8,7 +8,7 @@ import plain
 import pytest
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step, Width, squared_distances
 from kernbrook.numerics.plan import SQUARED
@@ -99,7 +99,7 @@ def test_each_kernel_of_a_pool_is_itself(pool, learner):
     alone = [plain.classifier([kernel], learner, random_state=0).fit(X, Y) for kernel in kernels]
     said = [model.decision_function(X) for model in alone]
     assert np.abs(said[0] - said[1]).max() > 0.1
-    board = next(read(together._model, *together._seen(X)))[1]
+    board = next(read_boards(together._model, *together._seen(X)))[1]
     for e in range(2):
         np.testing.assert_allclose(board.scores[:, e, 0], said[e], atol=1e-9)
 

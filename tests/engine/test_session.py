@@ -107,7 +107,7 @@ def test_a_row_is_a_chunk_of_one(learner, y, choices):
     quick, slow = both(learner, y, **choices)
     for i in range(10, ROWS):
         row, label = X[i], y[i].item()
-        np.testing.assert_array_equal(decision(quick, row), slow._lean(X[i : i + 1]).decisions[0])
+        np.testing.assert_array_equal(decision(quick, row), slow._decide(X[i : i + 1]).decisions[0])
         assert quick.predict_one(row) == slow.predict(X[i : i + 1])[0]
         told = quick.learn_one(row, label)
         if "labels" in choices:  # a label that is given is learned from, asked for or not
@@ -279,7 +279,8 @@ def test_the_default(y):
     more = {} if y is SCORE else {"classes": np.unique(y)}
     quick, slow = (kind(random_state=1).partial_fit(X[:10], y[:10], **more) for _ in "ab")
     for i in range(10, 80):
-        np.testing.assert_array_equal(decision(quick, X[i]), slow._lean(X[i : i + 1]).decisions[0])
+        at_once = slow._decide(X[i : i + 1]).decisions[0]
+        np.testing.assert_array_equal(decision(quick, X[i]), at_once)
         assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
     assert len(quick._model.views) == 2
     assert_same(quick, slow)
@@ -491,7 +492,7 @@ def test_short_chunks_compile_nothing(monkeypatch):
         model.learn(X[i : i + 1], TWO[i : i + 1])
         model.predict(X[i : i + 1])
     assert model._model.session is None
-    assert not any(verb is rooms.sight for verb, *_ in links._forms)
+    assert not any(verb is rooms.scale_view for verb, *_ in links._forms)
     other.learn_one(X[10], TWO[10])
     for i in range(30, 40):
         model.learn(X[i : i + 1], TWO[i : i + 1])

@@ -10,7 +10,7 @@ from naive.weights import relative
 
 import kernbrook as kb
 from kernbrook.combiners.stack import split
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear(), kb.Gaussian(gamma=0.4)]
@@ -40,7 +40,7 @@ def machine(C, combiner=None, **choices):
 def said(model, x):
     """(e, c) the scores of the experts on a row, before its label."""
     views, raw = model._seen(x[None])
-    return next(read(model._model, views, raw))[1].scores[0]
+    return next(read_boards(model._model, views, raw))[1].scores[0]
 
 
 def base_vote(weights, scores, C):
@@ -64,13 +64,13 @@ def test_naive_twin(C):
         if t > 0:
             scores, offset = said(model, X[t]), getattr(model, "offset_", 0.0)
             B = base_vote(np.asarray(base.weights(), dtype=float), scores, C)
-            ours = model._lean(X[t : t + 1]).decisions[0]
+            ours = model._decide(X[t : t + 1]).decisions[0]
             expected = twin.decide(B, scores[:, 0] if C is None else scores)
             np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-9)
             if C is not None and twin.v.any():
                 # Probabilities come from two votes, by scores and by classes.
                 by_scores = twin.decide(np.asarray(base.weights(), dtype=float) @ scores, scores)
-                leaning = model._lean(X[t : t + 1])[1][0]
+                leaning = model._decide(X[t : t + 1])[1][0]
                 np.testing.assert_allclose(
                     leaning, np.append(by_scores, expected), rtol=1e-7, atol=1e-9
                 )

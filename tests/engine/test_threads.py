@@ -10,7 +10,7 @@ import pytest
 
 import kernbrook as kb
 from kernbrook.engine import deciding
-from kernbrook.engine.learning import go_through
+from kernbrook.engine.learning import run_passes
 from kernbrook.gram.sums import share
 
 
@@ -100,8 +100,8 @@ def test_many_threads_read_few_blocks_at_a_time(kernels, blocks, monkeypatch):
     monkeypatch.setattr(deciding, "threads_for", lambda work: 64)
     monkeypatch.setattr(
         deciding,
-        "go_through",
-        lambda model, some, clock: found.append(len(some)) or go_through(model, some, clock),
+        "run_passes",
+        lambda model, some, clock: found.append(len(some)) or run_passes(model, some, clock),
     )
     np.testing.assert_array_equal(model.decision_function(X), alone)
     assert max(found) == blocks
@@ -117,7 +117,7 @@ def test_blocks_that_were_read_take_no_memory(monkeypatch):
     peaks = []
     for n in (512, 4096):
         tracemalloc.start()
-        boards = [board for _, board in deciding.read(model._model, *model._seen(X[:n]))]
+        boards = [board for _, board in deciding.read_boards(model._model, *model._seen(X[:n]))]
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         del boards

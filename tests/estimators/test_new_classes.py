@@ -66,7 +66,7 @@ def test_the_default_goes_on_with_more_slots():
 def test_the_old_classes_keep_their_odds():
     model = machine(scaling=None)
     _, _, before = with_classes(model)
-    now = model._model.certain().probabilities(model._lean(X)[1])
+    now = model._model.certain().probabilities(model._decide(X)[1])
     assert now[:, 1].max() < 0.05
     np.testing.assert_allclose(now[:, 2] / now[:, 0], before[:, 1] / before[:, 0], rtol=0.3)
 

@@ -44,7 +44,7 @@ def test_the_greatest_weight_times_probability(class_weight, classes, tmp_path):
     model._predicted_labels = lambda answer: answers.append(answer) or met(answer)
     learned = model._learn_scored(X, labels, **named)
     del model._predicted_labels
-    pairs = [own for answer in answers for own in zip(*answer.said[::2], strict=True)]
+    pairs = [own for answer in answers for own in zip(*answer.certainty[::2], strict=True)]
     np.testing.assert_array_equal(learned.predictions, [leading(*own) for own in pairs])
     expected = learned.predictions
     twin, roots = machine(), naive_weights.lifts(class_weight, labels.tolist(), classes)

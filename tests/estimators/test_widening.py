@@ -6,7 +6,7 @@ from covering import pairwise
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.estimators.pool import pool_of
 
 rng = np.random.default_rng(0)
@@ -109,12 +109,12 @@ def test_others_begin_anew_beside_what_goes_on(learner):
     model.partial_fit(X[:70, :3], SCORE[:70])
     model._widen(5)
     views, raw = model._seen(X[70:])
-    board = next(read(model._model, views, raw))[1]
+    board = next(read_boards(model._model, views, raw))[1]
     assert (board.scores[:, 1:] == 0).all()
     assert (board.scores[:, 0] == SCORE[69] - model.offset_).all()
     model.partial_fit(X[70:], SCORE[70:])
     assert np.isfinite(model.predict(X)).all()
-    assert next(read(model._model, views, raw))[1].scores[:, 1:].any()
+    assert next(read_boards(model._model, views, raw))[1].scores[:, 1:].any()
 
 
 def test_all_begins_anew_where_the_default_has_other_parts():

@@ -7,7 +7,7 @@ from numba import njit
 
 from kernbrook.compiler.inner import Compiled
 from kernbrook.engine.progress import CHOSEN, PROGRESS
-from kernbrook.engine.rules import typed
+from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.stores import expansion, in_place, linear, slots
 from kernbrook.engine.verbs import Told, update
 
@@ -159,7 +159,7 @@ class Combining:
     """A combiner by itself, compiled: it is told the losses of m experts, round by round."""
 
     def __init__(self, combiner, m):
-        self.rule = typed(combiner.rule())
+        self.rule = cast_rule(combiner.rule())
         self.progress = PROGRESS.begun(expert=m, state=combiner.state_size(m))
         self.progress.counters[CHOSEN] = -1
 

@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from kernbrook.compiler.disk_cache import CheckedFiles, conditions, meet, not_kept
+from kernbrook.compiler.disk_cache import CheckedFiles, clean_once, conditions, not_kept
 from kernbrook.compiler.first_use import FirstUse
 from kernbrook.compiler.inner import (
     Compiled,
@@ -107,7 +107,7 @@ class OwnTypesCache(FunctionCache):
             found = self._shipped.load((kinds, (triple, *level), code, None))
             if found is not None:
                 return self._impl.rebuild(context, found)
-        meet(Path(self._cache_path))
+        clean_once(Path(self._cache_path))
         return super()._load_overload(sig, context)
 
     def load_overload(self, sig, target_context):

@@ -35,7 +35,7 @@ COMPILED = re.compile(rb"^@(njit|\w+\.of)\(|^@(Verb|Option)$", re.MULTILINE)
 _folders: set[Path] = set()  # of the disk cache, met in this process
 
 
-class Place(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
+class CacheFolder(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
     """The folder of a source's functions: in NUMBA_CACHE_DIR, else in the user's for caches.
 
     Whether it can be written is found out when something is.
@@ -45,7 +45,7 @@ class Place(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
         self._py_file, self._lineno = source, function.__code__.co_firstlineno
 
     @classmethod
-    def from_function(cls, function: Any, source: str) -> "Place":
+    def from_function(cls, function: Any, source: str) -> "CacheFolder":
         return cls(function, source)
 
     def get_cache_path(self) -> str:
@@ -59,7 +59,7 @@ class Place(_SourceFileBackedLocatorMixin, _CacheLocator):  # type: ignore[misc]
         return Path(whole, cls.get_suitable_cache_subpath(source))
 
 
-def meet(folder: Path) -> None:
+def clean_once(folder: Path) -> None:
     """Called before a function is looked for in a folder of the disk cache.
 
     The first time in a process what is stale goes: see `discard_stale`.

@@ -29,7 +29,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import _OverloadFunctionTemplate
 
-from kernbrook.compiler.disk_cache import Place
+from kernbrook.compiler.disk_cache import CacheFolder
 from kernbrook.compiler.lean import of_ours
 
 NOTHING = llvm.parse_assembly("")
@@ -49,7 +49,7 @@ class InnerLibrary(JITCodeLibrary):
         self._finalized = True
 
 
-class Choices(Flags):
+class QuickFlags(Flags):
     """numba's options, which it compares for each call in code that it compiles: quickly here."""
 
     _usual = Flags().values()
@@ -59,7 +59,7 @@ class Choices(Flags):
         return self._all
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not Choices:
+        if type(other) is not QuickFlags:
             return bool(super().__eq__(other))
         return self._values == other._values or self._chosen() == other._chosen()
 
@@ -89,7 +89,7 @@ class Inner(NamedTuple):
 class OuterCacheImpl(CompileResultCacheImpl):
     """Keeps machine code alone: in LLVM's language nobody takes over what Python calls."""
 
-    _locator_classes = (Place,)
+    _locator_classes = (CacheFolder,)
 
     def reduce(self, result: Any) -> Any:
         result.library._shared_module = NOTHING
@@ -104,7 +104,7 @@ class OuterCacheImpl(CompileResultCacheImpl):
 class InnerCacheImpl(CompileResultCacheImpl):
     """Keeps the code in LLVM's language."""
 
-    _locator_classes = (Place,)
+    _locator_classes = (CacheFolder,)
 
     def reduce(self, inner: Inner) -> Any:
         fndesc = inner.fndesc
@@ -173,7 +173,7 @@ class Compiled(CPUDispatcher):
 
     def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
-        self._compiler._customize_flags = Choices
+        self._compiler._customize_flags = QuickFlags
         self.inside: dict[Any, Inner] = {}
         self.inner_cache: Any = None  # on disk, if it is kept there
 
@@ -214,7 +214,7 @@ class Compiled(CPUDispatcher):
         return found
 
     def _made(self, arguments: Any, gives: Any) -> Inner:
-        flags, usual, context = Choices(), Choices(), self.targetctx
+        flags, usual, context = QuickFlags(), QuickFlags(), self.targetctx
         usual.nrt = True
         with ConfigStack().enter(usual):  # what it becomes does not depend on who calls
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)

@@ -132,7 +132,7 @@ def _formed(verb: Any, kind: Any) -> Form:
     return Form(link, Image(kind), (maker, kind))
 
 
-def _apart(verb: Any, rule: Any) -> tuple[Form, Any, Any]:
+def _take_apart(verb: Any, rule: Any) -> tuple[Form, Any, Any]:
     """The form of a rule for a verb's family; the numbers and the arrays in the rule."""
     kinds: list[Any] = []
     numbers: list[Any] = []
@@ -152,7 +152,7 @@ def new_links(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
 
     verb : of the family that is called
     """
-    n, apart = len(rules), [_apart(verb, rule) for rule in rules]
+    n, apart = len(rules), [_take_apart(verb, rule) for rule in rules]
     ends = n * LINK + np.cumsum([0, *(1 + form.image.words for form, _, _ in apart)])
     memory = np.zeros(ends[-1], np.int64)
     table, first = memory[: n * LINK].reshape(n, LINK), memory.ctypes.data
@@ -171,7 +171,7 @@ def new_link(verb: Any, rule: Any) -> NDArray[np.int64]:
 _links: dict[Any, Any] = {}  # of this process: links, the rules, and their verb
 
 
-def linked(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
+def links_to(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
     """As `new_links`, made once for rules of the same numbers."""
     key = verb, tuple(map(kind_of, rules)), tuple(rules), stamp()
     found = _links.pop(key, None)
@@ -201,7 +201,7 @@ def naming(call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(*arguments)
         except Exception as error:
-            told = _named(error)
+            told = _find_raiser(error)
             if told is error or isinstance(error, KernbrookError):  # a guard's, which says who
                 raise
             raise told from error
@@ -209,7 +209,7 @@ def naming(call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _named(error: Exception) -> Exception:
+def _find_raiser(error: Exception) -> Exception:
     """What says which verb has raised the error; the error where it is not known."""
     for table, rules, first in list(_links.values()):
         for link, rule in zip(table, rules, strict=True):
@@ -229,13 +229,13 @@ _marks: dict[str, NDArray[np.int64]] = {}  # of verbs that no link calls: 1 whil
 
 
 def mark_of(who: str) -> int:
-    """Where a verb's mark is, by which `naming` knows of an error in it; see `put`."""
+    """Where a verb's mark is, by which `naming` knows of an error in it; see `write_word`."""
     place: int = _marks.setdefault(who, np.zeros(1, np.int64)).ctypes.data
     return place
 
 
 @intrinsic
-def put(typing_context: Any, place: Any, mark: Any) -> Any:
+def write_word(typing_context: Any, place: Any, mark: Any) -> Any:
     """Write a number at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

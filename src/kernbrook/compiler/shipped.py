@@ -15,7 +15,7 @@ from pathlib import Path
 from numba.core import config
 from numba.core.codegen import get_host_cpu_features
 
-from kernbrook.compiler.disk_cache import PACKAGE, STAMP, Place, conditions
+from kernbrook.compiler.disk_cache import PACKAGE, STAMP, CacheFolder, conditions
 
 FOLDER = PACKAGE / "_compiled"
 
@@ -69,7 +69,7 @@ def put(folder: Path) -> None:
     """
     for sources in {source.parent for source in PACKAGE.rglob("*.py")}:
         within = folder / sources.relative_to(PACKAGE)
-        for file in Place.of(sources / "any").glob("*.nb[ic]"):
+        for file in CacheFolder.of(sources / "any").glob("*.nb[ic]"):
             if ".inner." not in file.name:
                 within.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, within)

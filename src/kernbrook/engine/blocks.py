@@ -60,7 +60,7 @@ def clock_of(progress: Progress) -> Clock:
     return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
 
 
-def part_of(views: Views, where: slice) -> Views:
+def slice_views(views: Views, where: slice) -> Views:
     """Some of the rows, in each view."""
     return tuple(rows.part(where.start, where.stop) for rows in views)
 

@@ -75,7 +75,7 @@ def vote_on_one(used, on_mistakes, mean, votes, scores, sizes):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def all_in(used, votes, shares):
+def all_vote(used, votes, shares):
     """Whether all experts are in use, with the weights that they have in expectation."""
     n = 0
     for e in range(votes.shape[0]):
@@ -88,16 +88,16 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
     """The vote on example t, (c,) out, and what the experts lean to, `board.leanings`, corrected.
 
     on_mistakes, used, votes : of the vote
-    shares : (e,) weights in expectation over the draws. All experts lean, by their scores where
-        they vote for classes too: finer than votes. Where there is room, the vote comes
-        behind: it is what a correction was learned on
+    shares : (e,) weights in expectation over the draws. All experts lean, by their scores even
+        if they vote for classes: scores are finer. The vote comes behind, if there is room for
+        it, because a correction was learned on the vote
     """
     scores, sizes, leanings = board.scores[t], board.sizes[t], board.leanings[t]
     classes = decision.shape[0]
     leaning = leanings[:classes]
     vote(used, on_mistakes, terms.mean, votes, scores, sizes, decision)
     through(correct, combiner, progress, terms.loss, scores, decision)
-    if terms.loss == MISTAKES or not all_in(used, votes, shares):
+    if terms.loss == MISTAKES or not all_vote(used, votes, shares):
         everybody, by_scores = np.empty(shares.shape[0], np.bool_), np.bool_(False)
         fill_with(everybody, True)
         mean = terms.mean or terms.loss == MISTAKES
@@ -114,7 +114,7 @@ def combine(combiner, terms, progress, board, t, on_mistakes, used, votes, share
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def lose(terms, progress, board, t, decision, losses, counted):
+def count_losses(terms, progress, board, t, decision, losses, counted):
     """Count the experts' mistakes on example t, and fill in what the combiner learns from.
 
     decision : (c,) the combined vote; losses, counted : (e,) out, see `Told`
@@ -142,7 +142,7 @@ def lose(terms, progress, board, t, decision, losses, counted):
 
 
 @Verb
-def relative_weights(combiner, selection, progress, weights):
+def weigh_experts(combiner, selection, progress, weights):
     """Weights of the experts, (e,) out, as they count; links to the two, or their rules."""
     through(weigh_all, combiner, progress, weights)
     through(lead_on, selection, progress, weights)
@@ -167,7 +167,7 @@ def decide(committee, terms, progress, board, decisions, room):
     everybody = np.empty(n_experts, np.bool_)
     fill_with(everybody, True)
     pinned = pin(progress, room)
-    relative_weights(combiner, selection, pinned, weights)
+    weigh_experts(combiner, selection, pinned, weights)
     alone = through(expect, selection, pinned, weights, votes)
     on_mistakes = terms.loss == MISTAKES and not alone
     for t in range(board.labels.shape[0]):
@@ -188,7 +188,7 @@ def would_ask(committee, terms, progress, board, out, room):
     weights, votes = np.empty(n_experts), np.empty(n_experts)
     updates = np.empty(n_experts, dtype=np.bool_)
     pinned = pin(progress, room)
-    relative_weights(combiner, selection, pinned, weights)
+    weigh_experts(combiner, selection, pinned, weights)
     through(select, selection, pinned, weights, votes, updates)
     for t in range(board.labels.shape[0]):
         opinions = Opinions(votes, board.scores[t], board.sizes[t], terms.loss)

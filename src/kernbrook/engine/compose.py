@@ -14,9 +14,9 @@ from kernbrook.engine.loss_codes import SQUARED
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_rule
 from kernbrook.engine.passes import Committee
-from kernbrook.engine.pool import Member, Part, kernels_of, parts_of_pool, scalings_of
-from kernbrook.engine.progress import Choices, Terms
-from kernbrook.engine.rules import typed
+from kernbrook.engine.pool import Member, PoolPart, kernels_of, parts_of_pool, scalings_of
+from kernbrook.engine.progress import CommitteeRules, Terms
+from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.engine.stores.expansion import Expansion, SharedExpansion
@@ -40,9 +40,9 @@ def compose(
     """
     parts = parts_of_pool(kernels, members)
     everything = kernels_of(kernels, members)
-    for own in parts:
-        for one in {type(one): one for one in own.rules}.values():
-            check_rule(own.learner, one)
+    for part in parts:
+        for sample in {type(rule): rule for rule in part.rules}.values():
+            check_rule(part.learner, sample)
     check_rule(selection, selection.rule())
     check_rule(policy, policy.rule())
     if members:
@@ -51,14 +51,14 @@ def compose(
         stores = stores_of(parts, setting)
     else:
         rule = combiner.rule(len(kernels))
-        stores = [SharedExpansion(kernels, typed(rule), setting)]
-        parts = [Part(None, kernels, tuple(range(len(kernels))), 0, len(kernels), 0, ())]
+        stores = [SharedExpansion(kernels, cast_rule(rule), setting)]
+        parts = [PoolPart(None, kernels, tuple(range(len(kernels))), 0, len(kernels), 0, ())]
     strict = [getattr(part.learner, "strict", False) for part in parts for _ in range(part.size)]
     kernel_of = [k for part in parts for k in part.which or (-1,) * part.size]
-    choices = Choices(
-        combiner=typed(rule),
-        selection=typed(selection.rule()),
-        policy=typed(policy.rule()),
+    choices = CommitteeRules(
+        combiner=cast_rule(rule),
+        selection=cast_rule(selection.rule()),
+        policy=cast_rule(policy.rule()),
         terms=Terms(
             loss=loss_of(combiner, setting.regression),
             strict=np.array(strict, dtype=bool),
@@ -92,7 +92,7 @@ def loss_of(combiner: Any, regression: bool) -> int:
     return loss
 
 
-def stores_of(parts: Sequence[Part], setting: Setting) -> list[Store]:
+def stores_of(parts: Sequence[PoolPart], setting: Setting) -> list[Store]:
     """The stores that the experts of a pool ask for."""
     merges = any(
         "points" in part.learner.keeps(rule)
@@ -108,13 +108,13 @@ def stores_of(parts: Sequence[Part], setting: Setting) -> list[Store]:
         stores.append(store)
 
     for view in dict.fromkeys(part.view for part in parts):
-        own = [part for part in parts if part.view == view]
-        sums = [part for part in own if part.learner.store == "expansion"]
+        in_view = [part for part in parts if part.view == view]
+        sums = [part for part in in_view if part.learner.store == "expansion"]
         for kernels in _distinct([part.kernels for part in sums]):
             add(Expansion([part for part in sums if same(part.kernels, kernels)], setting), view)
-        if on_features := [part for part in own if part.learner.store == "features"]:
+        if on_features := [part for part in in_view if part.learner.store == "features"]:
             add(Linear(on_features, setting), view)
-        for part in own:
+        for part in in_view:
             if part.learner.store == "slots":
                 for kind in dict.fromkeys(map(kind_of, part.rules)):
                     of = [k for k, rule in enumerate(part.rules) if kind_of(rule) == kind]

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernbrook.compiler.checking import page_of
 from kernbrook.compiler.compiling import Verb, njit
-from kernbrook.compiler.links import mark_of, put
+from kernbrook.compiler.links import mark_of, write_word
 from kernbrook.engine import verbs
 from kernbrook.engine.stores import in_place
 from kernbrook.engine.verbs import Change
@@ -52,143 +52,144 @@ def _expand(body: Any, who: str, see: str) -> Any:
 
 
 def _fit_in(body: Any, who: str, see: str) -> Any:
-    slot_told = (
+    slot_message = (
         f"{who}: Change.slot must be -1, or a slot in use, or the next one while one is free; {see}"
     )
-    step_told = f"{who}: NaN or infinity in the Change; {see}"
-    filled_told = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
+    step_message = f"{who}: NaN or infinity in the Change; {see}"
+    filled_message = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
 
     def checked(rule, slots, seen, rows):
         change = body(rule, slots, seen, rows)
         filled, room = slots.filled[0], slots.alpha.shape[1]
         if not 0 <= filled <= room:
-            raise InputError(filled_told)
+            raise InputError(filled_message)
         if change.slot < -1 or change.slot > filled or change.slot >= room:
-            raise InputError(slot_told)
+            raise InputError(slot_message)
         if not abs(change.kept) + abs(change.step) < np.inf:
-            raise InputError(step_told)
+            raise InputError(step_message)
         return Change(change.slot, float(change.kept), float(change.step))
 
     return checked
 
 
 def _keep_within(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
+    message = f"{who}: `slots.filled` must stay from 0 to the number of slots; {see}"
 
     def checked(rule, slots, seen, rows, points, t):
         body(rule, slots, seen, rows, points, t)
         if not 0 <= slots.filled[0] <= slots.alpha.shape[1]:
-            raise InputError(told)
+            raise InputError(message)
 
     return checked
 
 
 def _predict(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
+    message = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
 
     def checked(rule, held, z, t, out):
         variance = body(rule, held, z, t, out)
         if not 0.0 <= variance < np.inf:
-            raise InputError(told)
+            raise InputError(message)
         return variance
 
     return checked
 
 
 def _weigh_all(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: weights must be finite, from 0, and one of them above 0; {see}"
+    message = f"{who}: weights must be finite, from 0, and one of them above 0; {see}"
 
     def checked(combiner, progress, weights):
         body(combiner, progress, weights)
         if not (all_weights(weights) and greatest_of(weights) > 0.0):
-            raise InputError(told)
+            raise InputError(message)
 
     return checked
 
 
 def _update(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: NaN or infinity in `progress.log_weights`, whose greatest must be finite; {see}"
-    lift_told = f"{who}: the greatest of `progress.log_weights` must be 0; call `lift`; {see}"
-    state_told = f"{who}: NaN or infinity in `progress.state`; {see}"
+    place = "`progress.log_weights`, whose greatest must be finite"
+    message = f"{who}: NaN or infinity in {place}; {see}"
+    lift_message = f"{who}: the greatest of `progress.log_weights` must be 0; call `lift`; {see}"
+    state_message = f"{who}: NaN or infinity in `progress.state`; {see}"
 
     def checked(combiner, rounds, progress):
         body(combiner, rounds, progress)
         greatest = greatest_of(progress.log_weights)
         if not abs(greatest) < np.inf:
-            raise InputError(told)
+            raise InputError(message)
         if greatest != 0.0:
-            raise InputError(lift_told)
+            raise InputError(lift_message)
         if not finite(progress.state):
-            raise InputError(state_told)
+            raise InputError(state_message)
 
     return checked
 
 
 def _correct(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: NaN or infinity in `decision`; {see}"
+    message = f"{who}: NaN or infinity in `decision`; {see}"
 
     def checked(combiner, progress, loss, scores, decision):
         body(combiner, progress, loss, scores, decision)
         if not finite(decision):
-            raise InputError(told)
+            raise InputError(message)
 
     return checked
 
 
 def _select(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: `votes` of experts in use must be finite, and from 0; {see}"
+    message = f"{who}: `votes` of experts in use must be finite, and from 0; {see}"
 
     def checked(selection, progress, weights, votes, updates):
         body(selection, progress, weights, votes, updates)
         for e in range(votes.shape[0]):
             if progress.used[e] and not 0.0 <= votes[e] < np.inf:
-                raise InputError(told)
+                raise InputError(message)
 
     return checked
 
 
 def _expect(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: `votes` must be finite, and from 0; {see}"
+    message = f"{who}: `votes` must be finite, and from 0; {see}"
 
     def checked(selection, progress, weights, votes):
         alone = body(selection, progress, weights, votes)
         if not all_weights(votes):
-            raise InputError(told)
+            raise InputError(message)
         return alone
 
     return checked
 
 
 def _lead_on(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: `weights` must be finite, and from 0; {see}"
+    message = f"{who}: `weights` must be finite, and from 0; {see}"
 
     def checked(selection, progress, weights):
         body(selection, progress, weights)
         if not all_weights(weights):
-            raise InputError(told)
+            raise InputError(message)
 
     return checked
 
 
 def _wants(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
+    message = f"{who}: the variance must be a finite number from 0, 0.0 where there is none; {see}"
 
     def checked(policy, progress, opinions):
         asked, variance = body(policy, progress, opinions)
         if not 0.0 <= variance < np.inf:
-            raise InputError(told)
+            raise InputError(message)
         return asked, float(variance)
 
     return checked
 
 
 def _note(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: NaN or infinity in `progress.asking`; {see}"
+    message = f"{who}: NaN or infinity in `progress.asking`; {see}"
 
     def checked(policy, progress, number):
         body(policy, progress, number)
         if not finite(progress.asking):
-            raise InputError(told)
+            raise InputError(message)
 
     return checked
 
@@ -197,17 +198,17 @@ def _note(body: Any, who: str, see: str) -> Any:
 
 
 def _say(body: Any, who: str, see: str) -> Any:
-    told = f"{who}: NaN in `out`, or not all of it written; {see}"
+    message = f"{who}: NaN in `out`, or not all of it written; {see}"
     mark = mark_of(who)
 
     def checked(form, x, out):
         fill_with(out, np.nan)
-        put(mark, 1)
+        write_word(mark, 1)
         body(form, x, out)
-        put(mark, 0)
+        write_word(mark, 0)
         for c in range(out.shape[0]):
             if np.isnan(out[c]):
-                raise InputError(told)
+                raise InputError(message)
 
     return checked
 
@@ -216,9 +217,9 @@ def _follow(body: Any, who: str, see: str) -> Any:
     mark = mark_of(who)
 
     def checked(form, x, scores, label, target, weight, number, seed):
-        put(mark, 1)
+        write_word(mark, 1)
         body(form, x, scores, label, target, weight, number, seed)
-        put(mark, 0)
+        write_word(mark, 0)
 
     return checked
 

@@ -18,10 +18,10 @@ from kernbrook.engine.blocks import (
     views_of,
     warn_of_growth,
 )
-from kernbrook.engine.importance import relative
+from kernbrook.engine.importance import rescale
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import WEIGHED, Board, check_progress
-from kernbrook.engine.state import copied
+from kernbrook.engine.state import copy_arrays
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.base import Prepared, most_of, overflow
 from kernbrook.engine.verbs import Clock
@@ -31,7 +31,7 @@ from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share
 
 
-class Told(NamedTuple):
+class Examples(NamedTuple):
     """n rows that are learned next.
 
     rows : as they were given, in the form that the model keeps rows in; X : as such
@@ -52,78 +52,79 @@ class Told(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model says of n rows as it learns them.
+    """The answer of a model to n rows, before it learns from their labels.
 
     decisions : (n, scores), each before its label was seen
     asked : (n,) bool, whose label was looked at
     leanings : (n, inputs * scores), what the experts lean to, before the label
-    said : what the calibration says of each, before the label; None where it was not asked
+    certainty : of each row, by the calibration before the label; None: it was not asked
     """
 
     decisions: Floats
     asked: Flags
     leanings: Floats
-    said: Any
+    certainty: Any
 
 
-def learn_block(model: Model, told: Told) -> Answer:
+def learn_block(model: Model, examples: Examples) -> Answer:
     """Decide on each of at most `block_rows` rows in turn, ask or not, then learn from the label.
 
     NonFiniteError where something overflows. Then nothing has changed.
     """
-    n = len(told.rows)
+    n = len(examples.rows)
     check_rounds(model.rounds + n)
-    progress, scaler = copied(model.progress), model.scaler.copy()
-    views = views_of(model, scaler.learn(told.X), told.rows)
-    pairs = zip(model.stores, model.states, strict=True)
-    prepared = [store.prepare(state, views[store.view], progress, told.X) for store, state in pairs]
-    targets, before = as_targets(told.labels), int(progress.counters[WEIGHED])
-    weights, usual = relative(told.weights, ~np.isnan(targets), model.usual, before)
-    board = model.committee.board(targets, weights * told.lifts)
-    for own in prepared:
-        if own.look is not None and own.go is not None:
-            (own.look if model.interleaved else own.go)(board)
+    progress, scaler = copy_arrays(model.progress), model.scaler.copy()
+    views = views_of(model, scaler.learn(examples.X), examples.rows)
+    pairs, X = zip(model.stores, model.states, strict=True), examples.X
+    prepared = [store.prepare(state, views[store.view], progress, X) for store, state in pairs]
+    targets, before = as_targets(examples.labels), int(progress.counters[WEIGHED])
+    weights, usual = rescale(examples.weights, ~np.isnan(targets), model.usual, before)
+    board = model.committee.board(targets, weights * examples.lifts)
+    for ready in prepared:
+        if ready.look is not None and ready.go is not None:
+            (ready.look if model.interleaved else ready.go)(board)
     if not model.interleaved:
-        go_through(model, [(prepared, board)], clock_of(model.progress))
-    members = [member for own in prepared for member in own.members]
+        run_passes(model, [(prepared, board)], clock_of(model.progress))
+    members = [member for ready in prepared for member in ready.members]
     members = members if model.interleaved else []
-    decisions, asked = model.committee.judge(progress, board, told.always, members)
+    decisions, asked = model.committee.judge(progress, board, examples.always, members)
     check_scores(model, board)
-    states = tuple(own.finish(board, asked) for own in prepared)
+    states = tuple(ready.finish(board, asked) for ready in prepared)
     check_combined(decisions, board.leanings)
     try:
         check_progress(progress)
     except InputError as error:
         raise NonFiniteError(f"{COMBINED} ({error})") from error
     calibration, labels = model.certain().copy(), np.where(asked, board.labels, np.nan)
-    said = calibration.learn(board.leanings, labels, weights, board.judged, **told.calibrating)
+    leanings, judged = board.leanings, board.judged
+    certainty = calibration.learn(leanings, labels, weights, judged, **examples.calibrating)
     warn_of_growth(model.held(model.states), model.held(states))  # an error to some: before it
     if model.horizons is not None:
-        model.horizons.note(model.rounds, told.X, labels, weights)
+        model.horizons.note(model.rounds, X, labels, weights)
     usual = usual if asked.any() else model.usual
     model.take(progress, states, scaler=scaler, calibration=calibration, usual=usual)
-    return Answer(decisions, asked, board.leanings, said)
+    return Answer(decisions, asked, leanings, certainty)
 
 
-def go_through(
+def run_passes(
     model: Model, blocks: Sequence[tuple[Sequence[Prepared], Board]], clock: Clock
 ) -> None:
-    """All parts of all stores go through blocks, each by itself, by several threads."""
+    """Have all parts of all stores go through blocks, each by itself, by several threads."""
     tasks: list[Callable[[], None]] = []
     threads = 1
     for prepared, board in blocks:
-        pairs = [(own, member) for own in prepared for member in own.members]
-        links, kept = passes.stores([member for _, member in pairs], board, True)
+        pairs = [(ready, member) for ready in prepared for member in ready.members]
+        links, kept = passes.link_stores([member for _, member in pairs], board, True)
 
         # A task may outlive this call, which an interruption ends.
         def learn(link: Any, first: int, last: int, kept: Any = (kept, prepared)) -> None:
-            passes.learner_pass(link, first, last, clock)
+            passes.run_pass(link, first, last, clock)
 
-        for (own, member), link in zip(pairs, links, strict=True):
+        for (ready, member), link in zip(pairs, links, strict=True):
             parts = parts_of(member)
-            each = -(-parts // (own.pieces * own.threads)) if own.threads > 1 else parts
+            each = -(-parts // (ready.pieces * ready.threads)) if ready.threads > 1 else parts
             tasks += [partial(learn, link, i, min(i + each, parts)) for i in range(0, parts, each)]
-        threads = max(threads, *(own.threads for own in prepared))
+        threads = max(threads, *(ready.threads for ready in prepared))
     share(threads, lambda task: task(), tasks)
 
 
@@ -133,6 +134,6 @@ def check_scores(model: Model, board: Board) -> None:
     sound = (board.sizes < most) & (np.abs(board.scores) < most)  # false for NaN
     if not sound.all():
         for store in model.stores:
-            own = sound[:, store.experts].all(axis=(0, 2))
-            if not np.all(own):
-                raise overflow(store, int(np.argmin(own)))
+            in_store = sound[:, store.experts].all(axis=(0, 2))
+            if not np.all(in_store):
+                raise overflow(store, int(np.argmin(in_store)))

@@ -18,7 +18,7 @@ from kernbrook.engine.importance import LEAST
 from kernbrook.engine.passes import Committee
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, Due, Progress
 from kernbrook.engine.same import same
-from kernbrook.engine.state import copied, flat, under
+from kernbrook.engine.state import copy_arrays, flatten, pick
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, check_array, within
@@ -45,10 +45,10 @@ class Model:
     progress : what else was learned
     scaler : of the rows, in each view
     calibration : what was learned of the decisions' errors, in the first `calibrated` rounds
-    due : what it has to learn from the rows since then, where rows came one by one; see `calibrate`
+    due : the rows since then, from which it has still to learn, if they came one by one
     horizons : of predictions far from the last label, or None; see `judged`
     usual : the mean weight of rows of late, to which weights are relative
-    session, met_few : in which it takes rows one by one; chunks of few rows before; see `session`
+    session, few_met : for rows one by one; chunks of few rows before it; see `session`
     block_rows : of one block
     """
 
@@ -79,11 +79,11 @@ class Model:
         self.horizons: Any = None
         self.usual = 1.0
         self.session: Any = None
-        self.met_few = 0
+        self.few_met = 0
 
     @cached_property
     def states(self) -> tuple[Any, ...]:
-        """As they begin, where no others were given first: drawing maps takes a while."""
+        """As they begin, if no others are set before: drawing maps takes a while."""
         return tuple(store.begin() for store in self.stores)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,15 +98,15 @@ class Model:
     def calibrate(self) -> Any:
         """Have the calibration learn from rows that are due.
 
-        Gives what it says of each before its label; None where no row is due.
+        Gives the certainty of each row before its label; None if no row is due.
         """
         due, rounds = self.due, self.rounds
         if due is None or self.calibrated == rounds:
             return None
         which, later = np.arange(self.calibrated, rounds) % len(due.labels), self.calibration.copy()
-        said = later.learn(*[array[which] for array in due])
+        certainty = later.learn(*[array[which] for array in due])
         self.__dict__.update(calibration=later, calibrated=rounds)  # no interruption between
-        return said
+        return certainty
 
     def certain(self) -> Any:
         """The calibration, once it has learned from all rows."""
@@ -117,9 +117,9 @@ class Model:
 
     def pieces(self, n: int, at: int = 0) -> Iterator[slice]:
         """Rows at .. n - 1 that are learned next, in blocks, none of which goes on beyond a lap."""
-        met = self.rounds - at
+        rows_before = self.rounds - at
         while at < n:
-            left = n if self.horizons is None else self.horizons.left(met + at)
+            left = n if self.horizons is None else self.horizons.left(rows_before + at)
             end = min(at + min(self.block_rows, left), n)
             yield slice(at, end)
             at = end
@@ -147,7 +147,7 @@ class Model:
     # -- what was learned -------------------------------------------------------------------
 
     def take(self, progress: Progress, states: tuple[Any, ...], **others: Any) -> None:
-        """From now on the model is what it has become with a block; others : attributes."""
+        """Set what the model has learned from a block; others : attributes."""
         chosen = int(progress.counters[CHOSEN])
         if self.chosen < 0 <= chosen:
             states = self._only(states, chosen)
@@ -155,20 +155,20 @@ class Model:
         self.__dict__.update(others, progress=progress, states=states, due=None)
 
     def with_states(self, progress: Progress, states: tuple[Any, ...], scaler: Any) -> Model:
-        """One of the same parts, with other states, for decisions on the next row alone."""
-        own = {"progress": progress, "states": states, "scaler": scaler}
+        """A model of the same parts with other states, for decisions on the next row alone."""
+        replaced = {"progress": progress, "states": states, "scaler": scaler}
         nothing = dict.fromkeys(("session", "horizons", "due", "calibration"))
         other = object.__new__(Model)
-        other.__dict__.update({**vars(self), **own, **nothing})
+        other.__dict__.update({**vars(self), **replaced, **nothing})
         return other
 
     def snapshot(self) -> Model:
-        """One that says what this one does now, and learns nothing."""
+        """A model that predicts as this one does now, and learns nothing."""
         pairs = zip(self.stores, self.states, strict=True)
         states = tuple(store.snapshot(state) for store, state in pairs)
         if self.session is not None:  # single rows change the arrays in place
             states = deepcopy(states)
-        return self.with_states(copied(self.progress), states, self.scaler.snapshot())
+        return self.with_states(copy_arrays(self.progress), states, self.scaler.snapshot())
 
     def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
@@ -193,8 +193,8 @@ class Model:
         """(e,) support vectors of each expert; (1,) where they share them."""
         found = np.zeros(self.n_experts, dtype=np.int64)
         for store, state in zip(self.stores, self.states, strict=True):
-            if (own := store.expansion(state)) is not None:
-                counts = np.count_nonzero(own[1].any(axis=2), axis=0)
+            if (sums := store.expansion(state)) is not None:
+                counts = np.count_nonzero(sums[1].any(axis=2), axis=0)
                 if len(counts) < len(store.experts):
                     return counts
                 found[store.experts] = counts
@@ -214,13 +214,13 @@ class Model:
         """
         points, coefficients = [], []
         for store, state in zip(self.stores, self.states, strict=True):
-            own = store.expansion(state)
-            if own is not None:
-                points.append(own[0].dense())
-                spread = own[1]
+            sums = store.expansion(state)
+            if sums is not None:
+                points.append(sums[0].dense())
+                spread = sums[1]
                 if len(self.stores) > 1:
-                    spread = np.zeros((len(own[1]), self.n_experts, self.setting.scores))
-                    spread[:, store.experts] = own[1]
+                    spread = np.zeros((len(sums[1]), self.n_experts, self.setting.scores))
+                    spread[:, store.experts] = sums[1]
                 coefficients.append(spread)
         if not points:
             raise AttributeError("a model on features has no support vectors")
@@ -232,8 +232,8 @@ class Model:
         pairs = zip(self.stores, self.states, strict=True)
         others = (*self.progress, *self.scaler.arrays().values())
         ahead = 0 if self.horizons is None else self.judged().nbytes(self)
-        own = sum(store.nbytes(state) for store, state in pairs)
-        return own + sum(array.nbytes for array in others) + ahead
+        in_stores = sum(store.nbytes(state) for store, state in pairs)
+        return in_stores + sum(array.nbytes for array in others) + ahead
 
     @property
     def chosen(self) -> int:
@@ -241,8 +241,8 @@ class Model:
         return int(self.progress.counters[CHOSEN])
 
     def choose(self, expert: int) -> None:
-        """From now on this expert alone; what the others have learned is dropped."""
-        progress = copied(self.progress)
+        """Keep this expert alone; what the others have learned is dropped."""
+        progress = copy_arrays(self.progress)
         progress.counters[CHOSEN] = expert
         self.__dict__.update(progress=progress, states=self._only(self.states, expert))
 
@@ -256,11 +256,11 @@ class Model:
         """Whether it takes rows in CSR."""
         return all(store.setting.sparse for store in self.stores)
 
-    def says_the_same(self, other: Model) -> bool:
+    def has_same_choices(self, other: Model) -> bool:
         """Whether the other model was made from the same choices."""
-        return same(list(self._said()), list(other._said()))
+        return same(list(self._list_choices()), list(other._list_choices()))
 
-    def _said(self) -> Iterator[Any]:
+    def _list_choices(self) -> Iterator[Any]:
         yield tuple(self.committee.choices)
         for store in self.stores:
             yield type(store).__name__
@@ -274,7 +274,7 @@ class Model:
     # -- as arrays --------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that was learned, by name: what a file holds; not to be changed."""
+        """All arrays that were learned, by name, as a file holds them; they must not change."""
         pairs = enumerate(zip(self.stores, self.states, strict=True))
         tree: dict[str, Any] = {
             "progress": self.progress._asdict(),
@@ -283,7 +283,7 @@ class Model:
         }
         if self.horizons is not None:
             tree["horizons"] = self.judged().arrays(self)
-        return flat({**tree, **self.scaler.arrays(), "calibration": self.certain().arrays()})
+        return flatten({**tree, **self.scaler.arrays(), "calibration": self.certain().arrays()})
 
     @np.errstate(all="ignore")  # what has overflowed is refused
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -297,10 +297,10 @@ class Model:
         InputError
             An array is missing, or numbers are beyond what compiled code can take.
         """
-        progress, states = self.committee.restored(self.progress, under(arrays, "progress")), []
+        progress, states = self.committee.restored(self.progress, pick(arrays, "progress")), []
         for i, store in enumerate(self.stores):
             with within(f"stores.{i}."):
-                states.append(store.restored(under(arrays, f"stores.{i}")))
+                states.append(store.restored(pick(arrays, f"stores.{i}")))
         self.progress, self.states = progress, tuple(states)
         self.scaler = self.scaler.restored(arrays)
         usual = check_array("usual", arrays.get("usual", np.ones(1)), (1,), np.float64)
@@ -308,7 +308,7 @@ class Model:
             raise InputError(f"usual: expected a mean weight, got {usual[0]:g}")
         self.usual = float(usual[0])
         with within("calibration."):
-            self.calibration.restore(under(arrays, "calibration"))
+            self.calibration.restore(pick(arrays, "calibration"))
         if self.horizons is not None:
             with within("horizons."):
-                self.horizons.restore(self, under(arrays, "horizons"))
+                self.horizons.restore(self, pick(arrays, "horizons"))

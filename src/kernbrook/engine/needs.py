@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kernbrook.checks import shown
 from kernbrook.compiler.checking import check_verbs
 from kernbrook.engine import verbs
-from kernbrook.engine.rules import typed
+from kernbrook.engine.rules import cast_rule
 from kernbrook.errors import InputError
 from kernbrook.features.base import Features, Map
 
@@ -30,7 +30,7 @@ CHOICES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
 class Need(NamedTuple):
     """What a part may need, in words; the choice whose parts all have to give it; one that does."""
 
-    told: str
+    sentence: str
     choice: str
     such: str
 
@@ -65,14 +65,14 @@ def check_part(part: Any) -> None:
 
 def check_recipe(recipe: Features) -> None:
     """InputError where a recipe of features, or the class of its maps, lacks what is called."""
-    own, of_maps = type(recipe), getattr(recipe, "map", None)
-    lacking = [name for name in ("dim", "draw") if getattr(own, name) is getattr(Features, name)]
+    kind, of_maps = type(recipe), getattr(recipe, "map", None)
+    lacking = [name for name in ("dim", "draw") if getattr(kind, name) is getattr(Features, name)]
     if of_maps is None:
         lacking.append("map")
     elif of_maps.fill is Map.fill:
         lacking.append(f"map.fill (of {of_maps.__name__})")
     if lacking:
-        raise InputError(f"{own.__name__}: {lacking[0]} is missing; see docs/adding_a_map.md")
+        raise InputError(f"{kind.__name__}: {lacking[0]} is missing; see docs/adding_a_map.md")
 
 
 def check_content(content: Any, base: type, called: Sequence[Any], **given: Any) -> None:
@@ -103,13 +103,13 @@ def needs(part: Any) -> frozenset[str]:
 
 def gives(part: Any) -> frozenset[str]:
     """What other parts can need and this one has."""
-    own = frozenset({"features"}) if getattr(part, "store", None) == "features" else frozenset()
-    return own | _words(getattr(part, "gives", _GIVEN.get(part.choice, frozenset())))
+    features = frozenset({"features"} if getattr(part, "store", None) == "features" else ())
+    return features | _words(getattr(part, "gives", _GIVEN.get(part.choice, frozenset())))
 
 
-def _words(said: Any) -> frozenset[str]:
+def _words(words: Any) -> frozenset[str]:
     """A set of words, which may be one word alone."""
-    return frozenset({said} if isinstance(said, str) else said)
+    return frozenset({words} if isinstance(words, str) else words)
 
 
 def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
@@ -118,15 +118,15 @@ def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
     task : "classification" or "regression"
     parts : of each choice; without learners, the combiner is the learner
     """
-    for choice, own in parts.items():
-        for part in own:
+    for choice, of_choice in parts.items():
+        for part in of_choice:
             for word in sorted(needs(part)):
                 lacking = _lacking(word, task, parts)
                 if lacking is not None:
-                    told, _, such = NEEDS.get(word, Need(word, "", ""))
+                    sentence, _, such = NEEDS.get(word, Need(word, "", ""))
                     instead = f", but {such} does" if such else ""
                     raise InputError(
-                        f"{choice}: {part!r} needs {told}, which {lacking} not give{instead}"
+                        f"{choice}: {part!r} needs {sentence}, which {lacking} not give{instead}"
                     )
 
 
@@ -136,7 +136,7 @@ def _lacking(word: str, task: str, parts: Mapping[str, Sequence[Any]]) -> str | 
     if of == "task":
         return None if task == "classification" else "OnlineMKRegressor does"
     if of is None:  # a word of others: one part that gives it is enough
-        everyone = [part for own in parts.values() for part in own]
+        everyone = [part for of_choice in parts.values() for part in of_choice]
         return None if any(word in gives(part) for part in everyone) else "the other parts do"
     those = parts[of] or parts["combiner"]
     return next((f"{part!r} does" for part in those if word not in gives(part)), None)
@@ -144,14 +144,14 @@ def _lacking(word: str, task: str, parts: Mapping[str, Sequence[Any]]) -> str | 
 
 def check_rule(part: Any, rule: Any) -> None:
     """InputError where a rule lacks a verb of its part, or has one that cannot be called."""
-    own = CHOICES.get(part.choice) or STORES[part.store]
-    if not own[1]:
+    asked_of = CHOICES.get(part.choice) or STORES[part.store]
+    if not asked_of[1]:
         return
     try:
-        rule = typed(rule)
+        rule = cast_rule(rule)
     except InputError as error:
         raise InputError(f"{type(part).__name__}: {error}; {_see(part)}") from None
-    check_verbs(part, rule, own[1])
+    check_verbs(part, rule, asked_of[1])
 
 
 def _see(part: Any) -> str:

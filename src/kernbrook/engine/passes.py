@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.compiler.links import ROOM, linked, naming, new_links
+from kernbrook.compiler.links import ROOM, links_to, naming, new_links
 from kernbrook.engine import committee as votes
 from kernbrook.engine import rounds as played
 from kernbrook.engine.progress import (
@@ -19,36 +19,36 @@ from kernbrook.engine.progress import (
     SEED,
     WEIGHED,
     Board,
-    Choices,
+    CommitteeRules,
     Progress,
     check_progress,
     empty_board,
 )
-from kernbrook.engine.rounds import Met, go_through, score_some, scratch_of
+from kernbrook.engine.rounds import StorePass, run_parts, score_parts, scratch_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import select, update, wants
 from kernbrook.gram.arrays import Flags, Floats, Labels, within
 
-_rounds, learner_pass = naming(played.rounds), naming(played.learner_pass)
+_play_rounds, run_pass = naming(played.play_rounds), naming(played.run_pass)
 _decide, _would_ask = naming(votes.decide), naming(votes.would_ask)
 
 
-def stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Labels, Any]:
-    """Links to stores' compiled forms, and what must outlive these.
+def link_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Labels, Any]:
+    """Link stores' compiled forms; give the links, and what must outlive them.
 
-    alone : for `learner_pass`, else for `rounds`
+    alone : for `run_pass`, else for `play_rounds`
     """
-    verb = go_through if alone else score_some
-    met = [Met(member, board) for member in members]
-    return new_links(verb, met), met
+    verb = run_parts if alone else score_parts
+    passes = [StorePass(member, board) for member in members]
+    return new_links(verb, passes), passes
 
 
 class Committee:
-    """Who decides on what experts say, and learns from the labels.
+    """The combiner, the selection and the label policy, which decide and learn from labels.
 
-    It never changes: what it has learned, its progress, is given. A model has one for the next row,
-    and perhaps one for rows farther ahead.
+    A committee never changes: its progress is given. A model has one for the next row, and perhaps
+    one for rows farther ahead.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class Committee:
 
     Attributes
     ----------
-    inputs : of a calibration, for each score: what the experts lean to; then their vote, where the
-        combiner has learned from the vote what it adds
+    inputs : how many numbers a calibration takes for each score: the leaning of the experts, and
+        their vote too if the combiner corrects votes
     """
 
-    def __init__(self, choices: Choices, combiner: Any, setting: Setting):
+    def __init__(self, choices: CommitteeRules, combiner: Any, setting: Setting):
         self.choices, self.combiner = choices, combiner
         self.scores, self.numbers = setting.scores, setting.regression
         self.n_experts = len(choices.terms.strict)
@@ -71,9 +71,9 @@ class Committee:
     def links(self) -> tuple[Labels, Labels, Labels]:
         """To the rules of the combiner, the selection and the policy."""
         return (
-            linked(update, (self.choices.combiner,))[0],
-            linked(select, (self.choices.selection,))[0],
-            linked(wants, (self.choices.policy,))[0],
+            links_to(update, (self.choices.combiner,))[0],
+            links_to(select, (self.choices.selection,))[0],
+            links_to(wants, (self.choices.policy,))[0],
         )
 
     def board(self, labels: Any, importance: Any) -> Board:
@@ -106,16 +106,16 @@ class Committee:
         """
         n = len(board.labels)
         decisions, asked = np.zeros((n, self.scores)), np.zeros(n, dtype=bool)
-        terms, (links, kept) = self.choices.terms, stores(members, board, False)
+        terms, (links, kept) = self.choices.terms, link_stores(members, board, False)
         terms, scratch = terms._replace(given=always), scratch_of(self.n_experts)
-        _rounds(self.links, terms, progress, links, board, decisions, asked, scratch)
+        _play_rounds(self.links, terms, progress, links, board, decisions, asked, scratch)
         del kept  # until here
         return decisions, asked
 
     def weights(self, progress: Progress) -> Floats:
         """(e,) weights of the experts, summing to 1."""
         weights = np.empty(self.n_experts)
-        votes.relative_weights(self.choices.combiner, self.choices.selection, progress, weights)
+        votes.weigh_experts(self.choices.combiner, self.choices.selection, progress, weights)
         return weights / weights.sum()
 
     def begun(self, seed: int) -> Progress:
@@ -140,7 +140,7 @@ class Committee:
         counters, each = apart.each[-1].counters.copy(), [ROUND, ASKED, WEIGHED]
         counters[each] = apart.of("counters").added()[each]
         counters[SEED] = seed
-        weighing = apart.over(lambda one: Weighing(one.log_weights, one.state))
+        weighing = apart.over(lambda state: Weighing(state.log_weights, state.state))
         log_weights, state = weigh_together(self.choices.combiner, weighing)
-        own = {"used": apart.each[0].used.copy(), "counters": counters}
-        return Progress(log_weights=log_weights, state=state, **own, **PROGRESS.merged(apart))
+        taken = {"used": apart.each[0].used.copy(), "counters": counters}
+        return Progress(log_weights=log_weights, state=state, **taken, **PROGRESS.merged(apart))

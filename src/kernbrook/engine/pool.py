@@ -37,7 +37,7 @@ class Expert(NamedTuple):
     scaling: str | None
 
 
-class Part(NamedTuple):
+class PoolPart(NamedTuple):
     """A learner in its place: one expert with each kernel, or as many as it says.
 
     kernels, which : the kernels, and their numbers in the pool
@@ -62,10 +62,10 @@ class Part(NamedTuple):
 
 def kernels_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[Kernel, ...]:
     """All kernels of a pool, each once: those that learners share, then those of their own."""
-    shared = any(own.kernels is None for own in members) or not members
+    shared = any(member.kernels is None for member in members) or not members
     found = list(kernels) if shared else []
-    for own in members:
-        for kernel in own.kernels or ():
+    for member in members:
+        for kernel in member.kernels or ():
             if not any(same(kernel, other) for other in found):
                 found.append(kernel)
     return tuple(found)
@@ -73,23 +73,23 @@ def kernels_of(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> tuple[
 
 def scalings_of(members: Sequence[Member]) -> tuple[str | None, ...]:
     """The scalings of a pool, each once; first None, that of the machine."""
-    return tuple(dict.fromkeys([None, *(own.scaling for own in members)]))
+    return tuple(dict.fromkeys([None, *(member.scaling for member in members)]))
 
 
-def parts_of_pool(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> list[Part]:
+def parts_of_pool(kernels: tuple[Kernel, ...], members: Sequence[Member]) -> list[PoolPart]:
     """The parts of a pool; its kernels are `kernels`, or those of `kernels_of`."""
     everything, views, parts, first = kernels_of(kernels, members), scalings_of(members), [], 0
-    for learner, own, scaling in members:
+    for learner, given, scaling in members:
         numbered = not hasattr(learner, "n_experts")
-        its = (kernels if own is None else own) if numbered else ()
-        which = range(len(its)) if own is None else [_place(k, everything) for k in its]
-        count = len(its) if numbered else learner.n_experts
+        chosen = (kernels if given is None else given) if numbered else ()
+        which = range(len(chosen)) if given is None else [_place(k, everything) for k in chosen]
+        count = len(chosen) if numbered else learner.n_experts
         if hasattr(learner, "rules"):
-            rules = tuple(learner.rules(its))
+            rules = tuple(learner.rules(chosen))
         else:
-            rules = (learner.rule(),) * max(len(its), 1)
+            rules = (learner.rule(),) * max(len(chosen), 1)
         view = views.index(scaling)
-        parts.append(Part(learner, its, tuple(which), first, count, view, rules))
+        parts.append(PoolPart(learner, chosen, tuple(which), first, count, view, rules))
         first += count
     return parts
 

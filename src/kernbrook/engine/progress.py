@@ -1,4 +1,4 @@
-"""What a model has learned besides what its experts hold, and what it does, for compiled code."""
+"""The state of a committee, its rules, and the board of a block, for compiled code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_LOSS = 1e300  # of an expert: all losses together can be added
 
 
 class Progress(NamedTuple):
-    """Changed in place.
+    """The state of a committee, changed in place.
 
     log_weights : (e,) log of the experts' weights, the greatest 0
     losses : (e,) mistakes of each expert so far, counted by its own rule, or squared errors
@@ -64,7 +64,7 @@ class Due(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a model does, whatever its rules; fixed as long as it learns.
+    """Settings of a committee beside its rules; fixed as long as a model learns.
 
     loss : what the combiner looks at, a code of `loss_codes`
     strict : (e,) bool, whether a margin of 0 is a mistake of the expert
@@ -78,8 +78,8 @@ class Terms(NamedTuple):
     given: bool
 
 
-class Choices(NamedTuple):
-    """What a model does: rules, whose types say what their verbs do, and its terms."""
+class CommitteeRules(NamedTuple):
+    """The rules of a committee, whose types choose the verbs, and its terms."""
 
     combiner: Any
     selection: Any
@@ -97,7 +97,7 @@ class Board(NamedTuple):
     importance : (b,) sample weights, as they count
     numbers : whether labels are numbers
     updates : (b, e) bool, which experts may be updated: all, until a selection says so
-    leanings : (b, c) out, the scores combined before the label, as `lean` does; (b, 2 c) with the
+    leanings : (b, c) out, the scores combined before the label, as `decide` does; (b, 2 c) with the
         votes behind them, see `Committee.inputs`
     judged : (b,) bool out, whether the combiner has learned from the label
     """
@@ -126,8 +126,8 @@ FLAWS = (
 
 
 @njit(cache=True, nogil=True)
-def flaw(progress):
-    """What is beyond its range here, a number among `FLAWS`; 0: nothing does."""
+def find_flaw(progress):
+    """The number among `FLAWS` of what is beyond its range; 0: nothing is."""
     counters, log_weights = progress.counters, progress.log_weights
     rounds, chosen, asked = counters[ROUND], counters[CHOSEN], counters[ASKED]
     if not (0 <= counters[WEIGHED] <= asked <= rounds <= MOST_ROUNDS):
@@ -155,7 +155,7 @@ def flaw(progress):
 
 def check_progress(progress: Progress) -> None:
     """Raise InputError where numbers are beyond their ranges."""
-    if found := flaw(progress):
+    if found := find_flaw(progress):
         raise InputError(FLAWS[found])
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import Verb, njit
 from kernbrook.compiler.links import ROOM, family, pin, through
-from kernbrook.engine.committee import combine, lose, relative_weights
+from kernbrook.engine.committee import combine, count_losses, weigh_experts
 from kernbrook.engine.loss_codes import MISTAKES, squared_error
 from kernbrook.engine.progress import ASKED, CHOSEN, ROUND, SEED, SKIPPED, WEIGHED, Board
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
@@ -27,10 +27,10 @@ from kernbrook.engine.verbs import (
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.vectors import any_of
 
-EVERY = 1 << 30  # no store has so many parts
+ALL_PARTS = 1 << 30  # no store has so many parts
 
 
-class Met(NamedTuple):
+class StorePass(NamedTuple):
     """A store's compiled form, and the block that it meets."""
 
     member: Any
@@ -38,38 +38,38 @@ class Met(NamedTuple):
 
 
 @Verb
-def score_some(met: Any, first: int, last: int, t: int) -> None:
+def score_parts(store: Any, first: int, last: int, t: int) -> None:
     """Some parts of a store score example t."""
-    arrive(met.member, first, last, t)
-    for i in range(first, min(last, parts_of(met.member))):
-        score(part(met.member, i, met.board), t, met.board)
+    arrive(store.member, first, last, t)
+    for i in range(first, min(last, parts_of(store.member))):
+        score(part(store.member, i, store.board), t, store.board)
 
 
 @Verb
-def learn_some(met: Any, first: int, last: int, t: int, clock: Clock) -> None:
+def learn_parts(store: Any, first: int, last: int, t: int, clock: Clock) -> None:
     """Some parts of a store learn from the label of example t."""
-    updates = met.board.updates[t]
-    for i in range(first, min(last, parts_of(met.member))):
-        learn(part(met.member, i, met.board), t, updates, clock, met.board)
+    updates = store.board.updates[t]
+    for i in range(first, min(last, parts_of(store.member))):
+        learn(part(store.member, i, store.board), t, updates, clock, store.board)
 
 
 @Verb
-def check_some(met: Any, first: int, last: int) -> bool:
+def check_parts(store: Any, first: int, last: int) -> bool:
     """Whether what some parts of a store have learned is finite."""
     fine = True
-    for i in range(first, min(last, parts_of(met.member))):
-        fine &= sound(met.member, i)
+    for i in range(first, min(last, parts_of(store.member))):
+        fine &= sound(store.member, i)
     return fine
 
 
 @Verb
-def go_through(met: Any, first: int, last: int, clock: Clock) -> bool:
+def run_parts(store: Any, first: int, last: int, clock: Clock) -> bool:
     """Some parts of a store go through a block by themselves, and learn from every label there is.
 
     clock : before the block, with the labels so far that were learned from
     Returns whether all is finite that the parts have learned.
     """
-    member, board = met.member, met.board
+    member, board = store.member, store.board
     labels = board.labels
     n, before = labels.shape[0], clock.number
     step = min(stretch(member), max(n, 1))
@@ -77,14 +77,14 @@ def go_through(met: Any, first: int, last: int, clock: Clock) -> bool:
         arrive(member, first, last, lo)
         number = before
         for i in range(first, last):
-            own = part(member, i, board)
+            store_part = part(member, i, board)
             number = before
             for t in range(lo, min(lo + step, n)):
-                score(own, t, board)
+                score(store_part, t, board)
                 if labels[t] == labels[t] and board.importance[t] > 0.0:
                     number += 1
                     own_clock = Clock(clock.seed, clock.round + t, number)
-                    learn(own, t, board.updates[t], own_clock, board)
+                    learn(store_part, t, board.updates[t], own_clock, board)
         before = number
     fine = True
     if before > clock.number:
@@ -93,14 +93,14 @@ def go_through(met: Any, first: int, last: int, clock: Clock) -> bool:
     return fine
 
 
-family(score_some, learn_some, check_some)
-family(go_through)
+family(score_parts, learn_parts, check_parts)
+family(run_parts)
 
 
 @njit(cache=True, nogil=True)
-def learner_pass(link, first, last, clock):
-    """See `go_through`."""
-    return through(go_through, link, first, last, clock)
+def run_pass(link, first, last, clock):
+    """See `run_parts`."""
+    return through(run_parts, link, first, last, clock)
 
 
 class Scratch(NamedTuple):
@@ -122,14 +122,14 @@ def scratch_of(e: int) -> Scratch:
 
 
 @njit(cache=True, nogil=True)
-def rounds(committee, terms, progress, stores, board, decisions, asked, scratch):
+def play_rounds(committee, terms, progress, stores, board, decisions, asked, scratch):
     """One block of rounds.
 
     Parameters
     ----------
     committee : links to the combiner, the selection and the label policy
     terms, progress : what the run does and what it has learned
-    stores : links to the stores, which score and learn in turn; none where `learner_pass` has done
+    stores : links to the stores, which score and learn in turn; none where `run_pass` has done
         so already, and the board is filled in
     board : the block
     decisions : (b, c) out, the combined vote before the label was seen
@@ -145,11 +145,11 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
     counters, labels, loss = progress.counters, board.labels, terms.loss
     pinned = pin(progress, scratch.room)
     for t in range(labels.shape[0]):
-        relative_weights(combiner, selection, pinned, weights)
+        weigh_experts(combiner, selection, pinned, weights)
         through(expect, selection, pinned, weights, shares)
         through(select, selection, pinned, weights, votes, board.updates[t])
         for k in range(len(stores)):
-            through(score_some, stores[k], 0, EVERY, t)
+            through(score_parts, stores[k], 0, ALL_PARTS, t)
         scores, sizes, decision = board.scores[t], board.sizes[t], decisions[t]
         combine(
             combiner, terms, pinned, board, t, loss == MISTAKES, progress.used, votes, shares,
@@ -168,18 +168,18 @@ def rounds(committee, terms, progress, stores, board, decisions, asked, scratch)
         # known depends on blocks from then on: the combiner learns from all rows instead.
         board.judged[t] = counters[CHOSEN] >= 0 or not any_of(board.known[t])
         if board.importance[t] > 0.0:
-            lose(terms, progress, board, t, decision, losses, counted)
+            count_losses(terms, progress, board, t, decision, losses, counted)
             counters[WEIGHED] += 1
             number = counters[WEIGHED]
             clock = Clock(counters[SEED], counters[ROUND], number)
             for k in range(len(stores)):
-                through(learn_some, stores[k], 0, EVERY, t, clock)
+                through(learn_parts, stores[k], 0, ALL_PARTS, t, clock)
             if board.judged[t]:
-                told = Told(
+                lesson = Told(
                     losses, counted, scores, sizes, decision, labels[t], board.importance[t],
                     number, loss,
                 )  # fmt: skip
-                through(update, combiner, told, pinned)
+                through(update, combiner, lesson, pinned)
             through(note_error, policy, pinned, squared_error(decision, labels[t], loss))
             through(choose_next, selection, pinned)
         counters[ASKED] += 1

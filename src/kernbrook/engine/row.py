@@ -1,9 +1,9 @@
-"""Rows as a whole, in compiled code: what comes before and after the round, and the round.
+"""Rows one by one, in compiled code: the round, and what comes before and after it.
 
-Everything that a row needs lies in buffers that are made once, and one link says where. So does
-what a chunk of rows needs. Whoever calls passes the link and the rows, which are learned all or
-none. What was learned is changed in place. Rows one of which ends in an overflow are undone: by a
-copy from some rows before, and the rows up to these, which are learned again.
+All that a row or a chunk of rows needs lies in buffers that are made once, and one link says where.
+The caller passes the link and the rows: all of them are learned, or none. Arrays change in place.
+Rows are undone if one of them overflows: the arrays go back to a copy from some rows before, and
+the rows since the copy are learned again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from kernbrook.engine.progress import (
     Due,
     Progress,
     Terms,
-    flaw,
+    find_flaw,
 )
-from kernbrook.engine.rounds import EVERY, Scratch, check_some, go_through, rounds
-from kernbrook.engine.stores.base import bounded, most_of
-from kernbrook.engine.stores.in_rows import Row, keep, meet, read, settle
+from kernbrook.engine.rounds import ALL_PARTS, Scratch, check_parts, play_rounds, run_parts
+from kernbrook.engine.stores.base import all_below, most_of
+from kernbrook.engine.stores.in_rows import Row, keep, meet, score_only, settle_rows
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.numerics.keys import dense_keys
@@ -52,8 +52,8 @@ class Journal(NamedTuple):
     weights: Floats
 
 
-class Whole(NamedTuple):
-    """All that n rows are learned with; n is 1 where `take` or `look` is called.
+class Workspace(NamedTuple):
+    """All that n rows are learned with; n is 1 for `take` and `scale_views`.
 
     committee : links to the combiner, the selection and the label policy
     due : what the calibration has not learned from yet
@@ -61,7 +61,7 @@ class Whole(NamedTuple):
     row : as it is given; scaled, it is that of each view
     views : (v, LINK) links to the views
     stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
-    own : (s, LINK) links to what they do before and after
+    row_forms : (s, LINK) links to what they do before and after
     live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
     interleaved : whether who learns depends on the other experts
     """
@@ -79,7 +79,7 @@ class Whole(NamedTuple):
     views: Labels
     stores: Labels
     parts: Labels
-    own: Labels
+    row_forms: Labels
     live: Labels
     saved: Labels
     journal: Journal
@@ -104,7 +104,7 @@ class View(NamedTuple):
 
 
 @Verb
-def sight(view: Any, learns: bool) -> bool:
+def scale_view(view: Any, learns: bool) -> bool:
     """Scale the rows, from which the scaler learns or does not.
 
     Returns whether the squared norms are finite; `row.norm` has them then.
@@ -124,37 +124,37 @@ def sight(view: Any, learns: bool) -> bool:
     return finite(row.norm)
 
 
-family(sight)
+family(scale_view)
 
 
-# -- the whole -----------------------------------------------------------------------------------
+# -- rows as a whole -------------------------------------------------------------------------------
 
 
 @Verb
-def take(whole: Any, x: Vector, label: float, weight: float, rows: int, out: Vector) -> int:
+def take(space: Any, x: Vector, label: float, weight: float, rows: int, out: Vector) -> int:
     """Learn a row; out : (c,) out, the decision before. Returns how it ends.
 
-    rows : how many from this one on are learned all or none; 0: it is not the first of these
+    rows : how many, this one the first, are learned all or none; 0: another one is their first
 
-    Where it ends neither in DONE nor in LEAPT, `undo` has to follow.
+    `undo` has to follow unless the row ends in DONE or LEAPT.
     """
     raise NotImplementedError
 
 
 @Verb
-def undo(whole: Any, rows: int) -> None:
+def undo(space: Any, rows: int) -> None:
     """Go back to the last copy, and learn the rows since then, but not the last few."""
     raise NotImplementedError
 
 
 @Verb
-def look(whole: Any, x: Vector) -> int:
+def scale_views(space: Any, x: Vector) -> int:
     """Scale a row in each view; nothing is learned. Returns how it ends."""
     raise NotImplementedError
 
 
 @Verb
-def foresee(whole: Any, x: Vector, out: Vector, leanings: Vector) -> int:
+def decide_row(space: Any, x: Vector, out: Vector, leanings: Vector) -> int:
     """The decision on a row, (c,) out, and what the experts lean to; nothing is learned.
 
     Returns how it ends.
@@ -163,25 +163,25 @@ def foresee(whole: Any, x: Vector, out: Vector, leanings: Vector) -> int:
 
 
 @Verb
-def begin(whole: Any, X: Matrix, labels: Vector, weights: Vector) -> int:
-    """Meet the next n rows, all or none of which are learned. Returns how it ends.
+def begin(space: Any, X: Matrix, labels: Vector, weights: Vector) -> int:
+    """Prepare the next n rows, which are learned all or none. Returns how it ends.
 
-    What stores learn follows, each by itself, where the model is not interleaved; then `close`.
-    Where something ends neither in DONE nor in LEAPT, or is broken off, `undo` has to follow.
+    Stores then learn by themselves, unless the model is interleaved; then `close` is called.
+    `undo` has to follow if a step ends neither in DONE nor in LEAPT, or is broken off.
     """
     raise NotImplementedError
 
 
 @Verb
-def close(whole: Any, out: Matrix) -> int:
-    """Learn all else from the rows that `begin` has met; out : (n, c) out, the decisions before.
+def close(space: Any, out: Matrix) -> int:
+    """Learn all else from the rows of `begin`; out : (n, c) out, the decisions before.
 
     Returns how it ends.
     """
     raise NotImplementedError
 
 
-family(take, undo, look, foresee)
+family(take, undo, scale_views, decide_row)
 family(begin, close)
 
 
@@ -190,7 +190,7 @@ def learn_rows(link, X, labels, weights, out):
     """Learn some rows, all or none; out : (n, c) out. Returns how they end."""
     n, ends = X.shape[0], DONE
     for i in range(n):
-        end = taken(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
+        end = take_row(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
         if end > LEAPT:
             if i > 0 or end != NOT_HERE:
                 through(undo, link, i)
@@ -202,14 +202,14 @@ def learn_rows(link, X, labels, weights, out):
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
     """The same of one row, (d,); out : (c,) out."""
-    end = taken(link, x, label, weight, 1, out)
+    end = take_row(link, x, label, weight, 1, out)
     if end > LEAPT and end != NOT_HERE:  # else nothing has changed
         through(undo, link, 0)
     return end
 
 
 @njit(cache=True)
-def taken(link, x, label, weight, rows, out):
+def take_row(link, x, label, weight, rows, out):
     """See `take`."""
     try:
         end = through(take, link, x, label, weight, rows, out)
@@ -240,130 +240,130 @@ def close_rows(link, out):
 
 @njit(cache=True)
 def go_back(link):
-    """See `undo`: after rows that `begin` has met, or after none."""
+    """See `undo`: after the rows of `begin`, or after none."""
     through(undo, link, 0)
 
 
 @njit(cache=True)
-def look_at_row(link, x):
-    """See `look`."""
-    return through(look, link, x)
+def scale_row(link, x):
+    """See `scale_views`."""
+    return through(scale_views, link, x)
 
 
 @njit(cache=True)
 def decide_rows(link, X, out, leanings):
-    """`foresee` for each row, up to one that does not end well. Returns how the last one ends."""
+    """`decide_row` for each row, up to one that does not end well. Returns how that one ends."""
     end = DONE
     for i in range(X.shape[0]):
-        end = through(foresee, link, X[i], out[i], leanings[i])
+        end = through(decide_row, link, X[i], out[i], leanings[i])
         if end != DONE:
             break
     return end
 
 
-@take.of(Whole)
-def _take(whole, x, label, weight, rows, out):
+@take.of(Workspace)
+def _take(space, x, label, weight, rows, out):
     if rows > 0:
-        make_room(whole, rows)
-    if not given(whole.row, x.reshape((1, -1))):
+        make_room(space, rows)
+    if not copy_rows(space.row, x.reshape((1, -1))):
         return NOT_HERE
-    keep_copy(whole)
-    whole.board.labels[0], whole.board.importance[0] = label, weight
-    end = learn(whole)
+    keep_copy(space)
+    space.board.labels[0], space.board.importance[0] = label, weight
+    end = learn_given(space)
     if end <= LEAPT:
-        note(whole)
-        copy(whole.decisions[0], out)
+        note_rows(space)
+        copy(space.decisions[0], out)
     return end
 
 
-@begin.of(Whole)
-def _begin(whole, X, labels, weights):
-    make_room(whole, X.shape[0])
-    if not given(whole.row, X):
+@begin.of(Workspace)
+def _begin(space, X, labels, weights):
+    make_room(space, X.shape[0])
+    if not copy_rows(space.row, X):
         return NOT_HERE
-    keep_copy(whole)
-    copy(labels, whole.board.labels)
-    copy(weights, whole.board.importance)
-    return met(whole)
+    keep_copy(space)
+    copy(labels, space.board.labels)
+    copy(weights, space.board.importance)
+    return prepare_rows(space)
 
 
-@close.of(Whole)
-def _close(whole, out):
-    end = closed(whole, -1)
+@close.of(Workspace)
+def _close(space, out):
+    end = finish_rows(space, -1)
     if end <= LEAPT:
-        note(whole)
-        copy(whole.decisions.reshape(-1), out.reshape(-1))
+        note_rows(space)
+        copy(space.decisions.reshape(-1), out.reshape(-1))
     return end
 
 
-@undo.of(Whole)
-def _undo(whole, rows):
-    journal, board = whole.journal, whole.board
+@undo.of(Workspace)
+def _undo(space, rows):
+    journal, board = space.journal, space.board
     if journal.n[0] == COPY:
         return  # nothing has changed
     journal.n[0] -= rows
-    copy(whole.saved, whole.live)
-    for k in range(len(whole.own)):
-        through(keep, whole.own[k], True)
+    copy(space.saved, space.live)
+    for k in range(len(space.row_forms)):
+        through(keep, space.row_forms[k], True)
     for i in range(journal.n[0]):
-        copy(journal.X[i], whole.row.given[0])
+        copy(journal.X[i], space.row.given[0])
         board.labels[0], board.importance[0] = journal.labels[i], journal.weights[i]
-        learn(whole)
+        learn_given(space)
 
 
 @njit(cache=True, forceinline=True)
-def make_room(whole, rows):
-    """Before rows that are learned all or none: the journal has room for them, or begins anew."""
-    journal = whole.journal
-    whole.row.leap[0] = NO_LEAP
+def make_room(space, rows):
+    """Have room in the journal for rows that are learned all or none; else it begins anew."""
+    journal = space.journal
+    space.row.leap[0] = NO_LEAP
     if journal.n[0] + rows > journal.X.shape[0]:
         journal.n[0] = COPY
 
 
 @njit(cache=True)
-def keep_copy(whole):
+def keep_copy(space):
     """Copy all that was learned, if it is time."""
-    if whole.journal.n[0] == COPY:
-        copy(whole.live, whole.saved)
-        for k in range(len(whole.own)):
-            through(keep, whole.own[k], False)
-        whole.journal.n[0] = 0
+    if space.journal.n[0] == COPY:
+        copy(space.live, space.saved)
+        for k in range(len(space.row_forms)):
+            through(keep, space.row_forms[k], False)
+        space.journal.n[0] = 0
 
 
 @njit(cache=True)
-def note(whole):
+def note_rows(space):
     """Note the rows that were learned: for the calibration, and to learn them again."""
-    due, board, journal = whole.due, whole.board, whole.journal
+    due, board, journal = space.due, space.board, space.journal
     n = board.labels.shape[0]
     for t in range(n):
-        at = (whole.progress.counters[ROUND] - n + t) % due.labels.shape[0]
+        at = (space.progress.counters[ROUND] - n + t) % due.labels.shape[0]
         copy(board.leanings[t], due.leanings[at])
         due.judged[at] = board.judged[t]
         k = journal.n[0]
         if k < journal.X.shape[0]:
-            copy(whole.row.given[t], journal.X[k])
+            copy(space.row.given[t], journal.X[k])
             journal.labels[k], journal.weights[k] = board.labels[t], board.importance[t]
             journal.n[0] += 1
 
 
 @njit(cache=True)
-def learn(whole):
+def learn_given(space):
     """Learn the row that is given. Returns how it ends."""
-    end = met(whole)
+    end = prepare_rows(space)
     if end > LEAPT:
         return end
-    after = closed(whole, -1 if whole.interleaved else learn_alone(whole))
+    after = finish_rows(space, -1 if space.interleaved else learn_alone(space))
     return end if after == DONE else after
 
 
 @njit(cache=True)
-def met(whole):
-    """Scale the rows that are given, and have all stores look at them. Returns how it ends."""
-    row, counters = whole.row, whole.progress.counters
+def prepare_rows(space):
+    """Scale the rows that are given, and have all stores meet them. Returns how it ends."""
+    row, counters = space.row, space.progress.counters
     fits = True
     before, end = row.leap[0], DONE
-    for k in range(len(whole.views)):
-        fits &= through(sight, whole.views[k], True)
+    for k in range(len(space.views)):
+        fits &= through(scale_view, space.views[k], True)
     if row.leap[0] != before:
         value, d = row.leap[0], row.given.shape[1]
         row.leap[0], row.leap[1], end = value % d, counters[ROUND] + value // d, LEAPT
@@ -371,108 +371,108 @@ def met(whole):
         return TOO_LARGE
     if row.tells_apart:
         copy(dense_keys(row.given), row.key)
-    if not whole.interleaved:
-        fill_with(whole.board.updates.reshape(-1), True)
-    for k in range(len(whole.own)):
-        through(meet, whole.own[k])
+    if not space.interleaved:
+        fill_with(space.board.updates.reshape(-1), True)
+    for k in range(len(space.row_forms)):
+        through(meet, space.row_forms[k])
     return end
 
 
 @njit(cache=True)
-def closed(whole, wrong):
-    """Learn from what the experts have said of the rows. Returns how it ends.
+def finish_rows(space, wrong):
+    """Learn from the scores of the rows. Returns how it ends.
 
     wrong : number of a store with what is not finite; -1: there is none
     """
-    board, counters, stores = whole.board, whole.progress.counters, whole.stores
-    if not whole.interleaved:
+    board, counters, stores = space.board, space.progress.counters, space.stores
+    if not space.interleaved:
         stores = stores[:0]
     alone = counters[CHOSEN]
-    rounds(
-        whole.committee, whole.terms, whole.progress, stores, board, whole.decisions, whole.asked,
-        whole.scratch,
+    play_rounds(
+        space.committee, space.terms, space.progress, stores, board, space.decisions, space.asked,
+        space.scratch,
     )  # fmt: skip
-    if not board_sound(whole):
+    if not board_sound(space):
         return OVERFLOWED
     for k in range(len(stores)):
-        if not through(check_some, stores[k], 0, EVERY):
+        if not through(check_parts, stores[k], 0, ALL_PARTS):
             wrong = k
     if wrong >= 0:
         return OVERFLOWED + 1 + wrong
-    if not combined(whole):
+    if not decision_sound(space):
         return NOT_COMBINED
     chosen = counters[CHOSEN] if alone < 0 else -1
-    for k in range(len(whole.own)):
-        through(settle, whole.own[k], chosen)
+    for k in range(len(space.row_forms)):
+        through(settle_rows, space.row_forms[k], chosen)
     return DONE
 
 
 @njit(cache=True)
-def learn_alone(whole):
+def learn_alone(space):
     """Each store goes through the row by itself.
 
     Returns the number of a store where that is not finite; -1: everywhere it is.
     """
-    counters, wrong = whole.progress.counters, -1
+    counters, wrong = space.progress.counters, -1
     clock = Clock(counters[SEED], counters[ROUND], counters[WEIGHED])
-    for k in range(len(whole.stores)):
-        if not through(go_through, whole.stores[k], 0, whole.parts[k], clock):
+    for k in range(len(space.stores)):
+        if not through(run_parts, space.stores[k], 0, space.parts[k], clock):
             wrong = k
     return wrong
 
 
-@look.of(Whole)
-def _look(whole, x):
-    if not given(whole.row, x.reshape((1, -1))):
+@scale_views.of(Workspace)
+def _scale_views(space, x):
+    if not copy_rows(space.row, x.reshape((1, -1))):
         return NOT_HERE
-    for k in range(len(whole.views)):
-        if not through(sight, whole.views[k], False):
+    for k in range(len(space.views)):
+        if not through(scale_view, space.views[k], False):
             return TOO_LARGE
     return DONE
 
 
-@foresee.of(Whole)
-def _foresee(whole, x, out, leanings):
-    end = look(whole, x)
+@decide_row.of(Workspace)
+def _decide_row(space, x, out, leanings):
+    end = scale_views(space, x)
     if end != DONE:
         return end
-    for k in range(len(whole.own)):
-        through(read, whole.own[k], whole.board)
-    if not board_sound(whole):
+    for k in range(len(space.row_forms)):
+        through(score_only, space.row_forms[k], space.board)
+    if not board_sound(space):
         return OVERFLOWED
     decide(
-        whole.committee, whole.terms, whole.progress, whole.board, whole.decisions,
-        whole.scratch.room,
+        space.committee, space.terms, space.progress, space.board, space.decisions,
+        space.scratch.room,
     )  # fmt: skip
-    if not combined(whole):
+    if not decision_sound(space):
         return NOT_COMBINED
-    copy(whole.decisions[0], out)
-    copy(whole.board.leanings[0], leanings)
+    copy(space.decisions[0], out)
+    copy(space.board.leanings[0], leanings)
     return DONE
 
 
 @njit(cache=True, forceinline=True)
-def given(row, X):
+def copy_rows(row, X):
     """Take rows; whether their squared norms are finite."""
     copy(X.reshape(-1), row.given.reshape(-1))
     return finite(dense_norms(row.given))
 
 
 @njit(cache=True)
-def combined(whole):
-    """Whether the decision is finite, and what is known of the experts as `flaw` has it."""
-    decisions, leanings = whole.decisions.reshape(-1), whole.board.leanings.reshape(-1)
+def decision_sound(space):
+    """Whether the decision is finite, and what is known of the experts as `find_flaw` has it."""
+    decisions, leanings = space.decisions.reshape(-1), space.board.leanings.reshape(-1)
     sound = finite(decisions) and finite(leanings)
-    return sound and flaw(whole.progress) == 0
+    return sound and find_flaw(space.progress) == 0
 
 
 @njit(cache=True)
-def board_sound(whole):
+def board_sound(space):
     """Whether no score of the rows has overflowed; if one has, they are copied."""
-    scores, sizes = whole.board.scores.reshape(-1), whole.board.sizes.reshape(-1)
-    most = most_of(whole.board.numbers)
-    if bounded(scores, most) and bounded(sizes, most):
+    scores, sizes = space.board.scores.reshape(-1), space.board.sizes.reshape(-1)
+    most = most_of(space.board.numbers)
+    if all_below(scores, most) and all_below(sizes, most):
         return True
-    copy(scores, whole.failed[0].reshape(-1))
-    copy(sizes, whole.failed[1].reshape(-1))
+    copy(scores, space.failed[0].reshape(-1))
+    copy(sizes, space.failed[1].reshape(-1))
     return False

@@ -13,7 +13,7 @@ from kernbrook.errors import InputError
 PLAIN = {int: "an integer", float: "a number", bool: "True or False"}  # the types of numbers
 
 
-def typed(rule: Any) -> Any:
+def cast_rule(rule: Any) -> Any:
     """The rule with numbers of the types that its class names: another type is compiled anew.
 
     Raises
@@ -31,16 +31,16 @@ def typed(rule: Any) -> Any:
     for name in rule._fields:
         if name not in names:
             raise InputError(f"{kind.__name__}: {name} has no type; write `{name}: float`")
-    said = {name: _typed(kind, name, names[name], getattr(rule, name)) for name in rule._fields}
+    values = {name: _cast(kind, name, names[name], getattr(rule, name)) for name in rule._fields}
     if words_of(rule) > ROOM:
         raise InputError(f"{kind.__name__}: no room for {words_of(rule):,} numbers in a rule")
-    return rule._replace(**said)
+    return rule._replace(**values)
 
 
-def _typed(kind: type, name: str, wanted: Any, value: Any) -> Any:
+def _cast(kind: type, name: str, wanted: Any, value: Any) -> Any:
     """The value of a field, by its type."""
     if isinstance(value, tuple) and wanted not in PLAIN:
-        return typed(value)
+        return cast_rule(value)
     fits = is_number(value) or isinstance(value, np.bool_)
     if fits and wanted is bool:
         fits = value in (0, 1)

@@ -19,7 +19,7 @@ def same(held: Any, made: Any) -> bool:
         return True
     if isinstance(held, np.memmap) or isinstance(made, np.memmap):  # as joblib maps arrays
         held, made = (
-            np.asarray(one) if isinstance(one, np.memmap) else one for one in (held, made)
+            np.asarray(value) if isinstance(value, np.memmap) else value for value in (held, made)
         )
     if type(held) is not type(made) or sp.issparse(held):
         return False

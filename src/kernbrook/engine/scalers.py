@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED, shown
-from kernbrook.engine.state import Field, Table, copied, flat, padded_to, under
+from kernbrook.engine.state import Field, Table, copy_arrays, flatten, pad_to, pick
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, within
@@ -31,8 +31,8 @@ def check_method(method: Any) -> str:
     return method
 
 
-class Known(NamedTuple):
-    """What is known of features, changed in place; see `scale_rows` and `rank_rows`.
+class ScalerState(NamedTuple):
+    """The state of a scaler, changed in place; see `scale_rows` and `rank_rows`.
 
     seen : (1,) rows so far
     first, second : (d,) of each feature; of ranks the last rows, and the same in order
@@ -44,13 +44,13 @@ class Known(NamedTuple):
 
 
 SCALED = Table(
-    Known,
+    ScalerState,
     seen=Field((1,), int, least=0, most=COUNTED, merged="added"),
     first=Field(("feature",)),
     second=Field(("feature",)),
 )
 RANKED = Table(
-    Known,
+    ScalerState,
     seen=Field((1,), int, least=0, most=COUNTED),
     first=Field((scaling.WINDOW, "feature")),
     second=Field(("feature", scaling.WINDOW)),
@@ -94,7 +94,7 @@ class OnlineScaler:
                 f"scaling: 'ranks' takes at most {LARGEST_RANKED} features, found {width}"
             )
         self.method, self._code, self.leap = method, METHODS[method], scaling.NO_LEAP
-        self.known: Known = self._table.begun(feature=width)
+        self.known: ScalerState = self._table.begun(feature=width)
 
     @property
     def _table(self) -> Table:
@@ -147,27 +147,27 @@ class OnlineScaler:
         """Know what several together know: exactly, but of ranks the last rows of all in turn."""
         known = apart.of("known")
         if self.method == "ranks":
-            last = known.over(lambda one: oldest_first(one.first, int(one.seen[0])))
+            last = known.over(lambda state: oldest_first(state.first, int(state.seen[0])))
             if len(rows := last.newest(scaling.WINDOW)):
                 self.learn(rows)
             return
         seen = SCALED.merged(known)["seen"]
         if self.method == "maximum":
-            greatest = np.max([one.first for one in known.each], axis=0)
-            self.known = Known(seen, greatest, np.zeros_like(greatest))
+            greatest = np.max([state.first for state in known.each], axis=0)
+            self.known = ScalerState(seen, greatest, np.zeros_like(greatest))
             return
-        great = np.min([one.second for one in (*known.each, known.before)], axis=0) < 0
-        moments = known.over(lambda one: _moments(one, great))
+        great = np.min([state.second for state in (*known.each, known.before)], axis=0) < 0
+        moments = known.over(lambda state: _moments(state, great))
         origin = moments.before[0]  # sums of differences from it lose no digits
-        sums = moments.over(lambda one: one[2] * (one[0] - origin)).added()
-        squares = moments.over(lambda one: one[1] + one[2] * (one[0] - origin) ** 2)
+        sums = moments.over(lambda moment: moment[2] * (moment[0] - origin)).added()
+        squares = moments.over(lambda moment: moment[1] + moment[2] * (moment[0] - origin) ** 2)
         n = max(int(seen[0]), 1)
         square = np.maximum(squares.added() - sums**2 / n, 0.0)
-        self.known = Known(seen, origin + sums / n, np.where(great, -square, square))
+        self.known = ScalerState(seen, origin + sums / n, np.where(great, -square, square))
 
     def copy(self) -> OnlineScaler:
         """One that goes on from here by itself."""
-        return self.on(copied(self.known))
+        return self.on(copy_arrays(self.known))
 
     def snapshot(self) -> OnlineScaler:
         """One that transforms rows as this one does now, and learns none."""
@@ -175,9 +175,9 @@ class OnlineScaler:
         if self.method == "ranks":  # the last rows are asked for the one that would leave
             leaves = int(known.seen[0]) % len(known.first)
             known = known._replace(first=known.first[leaves : leaves + 1])
-        return self.on(copied(known))
+        return self.on(copy_arrays(known))
 
-    def on(self, known: Known) -> OnlineScaler:
+    def on(self, known: ScalerState) -> OnlineScaler:
         """One that learns in these arrays."""
         other = OnlineScaler.__new__(OnlineScaler)
         other.method, other._code, other.leap = self.method, self._code, scaling.NO_LEAP
@@ -186,8 +186,8 @@ class OnlineScaler:
 
     def with_features(self, width: int) -> OnlineScaler:
         """The same for rows of more features, which were 0 so far."""
-        wide = self._table.along("feature", self.known._asdict(), padded_to(width))
-        return self.on(copied(Known(**wide)))
+        wide = self._table.along("feature", self.known._asdict(), pad_to(width))
+        return self.on(copy_arrays(ScalerState(**wide)))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:
         """One with copies of these arrays; InputError where they can be none of this kind."""
@@ -196,7 +196,7 @@ class OnlineScaler:
         if self.method == "ranks" and len(rows) == 1 and np.shape(given) != rows.shape:
             whole = OnlineScaler("ranks", rows.shape[1])  # a snapshot of before could learn, too
             return whole.restored(arrays).snapshot()
-        known = copied(self._table.restored(self.known, arrays))
+        known = copy_arrays(self._table.restored(self.known, arrays))
         if self.method == "ranks":  # compiled code looks for places in what is in order
             held = min(max(int(known.seen[0]), 0), scaling.WINDOW)
             ordered = np.sort(known.second[:, :held] if len(rows) == 1 else known.first[:held].T)
@@ -238,16 +238,16 @@ class Scalers:
 
     def learn(self, X: Any) -> list[Any]:
         """The rows in each view, each scaled by those before it and itself; None: as they are."""
-        return [None if one is None else one.learn(X) for one in self._each]
+        return [None if scaler is None else scaler.learn(X) for scaler in self._each]
 
     def transform(self, X: Any) -> list[Any]:
         """The same of each row as if it came next; nothing changes."""
-        return [None if one is None else one.transform(X) for one in self._each]
+        return [None if scaler is None else scaler.transform(X) for scaler in self._each]
 
     @property
     def leap(self) -> int:
         """What `scale_rows` gave for the last rows, in the first view where a value leapt."""
-        found = [one.leap for one in self._each if one is not None]
+        found = [scaler.leap for scaler in self._each if scaler is not None]
         return next((leap for leap in found if leap != scaling.NO_LEAP), scaling.NO_LEAP)
 
     def copy(self) -> Scalers:
@@ -260,47 +260,47 @@ class Scalers:
 
     def unite(self, apart: Apart) -> None:
         """See `OnlineScaler.unite`."""
-        for i, one in enumerate(self._each):
-            if one is not None:
-                one.unite(apart.over(lambda scalers, i=i: scalers._each[i]))  # type: ignore[misc]
+        for i, scaler in enumerate(self._each):
+            if scaler is not None:
+                scaler.unite(apart.over(lambda scalers, i=i: scalers._each[i]))  # type: ignore[misc]
 
     def on(self, arrays: Iterable[NDArray[Any]]) -> Scalers:
         """Others that learn in these arrays, which are like those of `arrays`, in their order."""
         left = iter(arrays)
-        return self._of(lambda one: one.on(Known(next(left), next(left), next(left))))
+        return self._of(lambda scaler: scaler.on(ScalerState(next(left), next(left), next(left))))
 
     def _of(self, change: Callable[[OnlineScaler], OnlineScaler]) -> Scalers:
-        """Others, of which each view's is what a change makes of its own."""
+        """Scalers that a change makes of these, view by view."""
         other = Scalers.__new__(Scalers)
         other.methods = self.methods
-        other._each = [None if one is None else change(one) for one in self._each]
+        other._each = [None if scaler is None else change(scaler) for scaler in self._each]
         return other
 
     def with_features(self, width: int) -> Scalers:
         """The same for rows of more features, which were 0 so far."""
-        return self._of(lambda one: one.with_features(width))
+        return self._of(lambda scaler: scaler.with_features(width))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that was learned, by name."""
-        each = enumerate(self._each)
-        return flat({f"scaler.{i}": one.known._asdict() for i, one in each if one is not None})
+        each = [(i, scaler.known) for i, scaler in enumerate(self._each) if scaler is not None]
+        return flatten({f"scaler.{i}": known._asdict() for i, known in each})
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Scalers:
         """Others with copies of these arrays; InputError where they can be none of these."""
         other = self.copy()
-        for i, one in enumerate(self._each):
-            if one is not None:
+        for i, scaler in enumerate(self._each):
+            if scaler is not None:
                 with within(f"scaler.{i}."):
-                    other._each[i] = one.restored(under(arrays, f"scaler.{i}"))
+                    other._each[i] = scaler.restored(pick(arrays, f"scaler.{i}"))
         return other
 
     def load(self, other: Scalers) -> None:
         """Copy what others know into the arrays in use."""
-        for own, array in zip(self.arrays().values(), other.arrays().values(), strict=True):
-            np.copyto(own, array)
+        for array_here, array in zip(self.arrays().values(), other.arrays().values(), strict=True):
+            np.copyto(array_here, array)
 
 
-def _moments(known: Known, great: Any) -> tuple[Any, Any, Any]:
+def _moments(known: ScalerState, great: Any) -> tuple[Any, Any, Any]:
     """Means, sums of squared deviations and the number of rows; `great`: which in units."""
     units = np.where(great & (known.second >= 0), scaling.GREAT, 1.0)
     return known.first / units, np.abs(known.second) / units / units, known.seen

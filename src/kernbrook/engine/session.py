@@ -18,13 +18,13 @@ from kernbrook.compiler.compiling import stamp
 from kernbrook.compiler.inner import NotCompiled, nothing_compiled
 from kernbrook.compiler.links import naming
 from kernbrook.engine.blocks import COMBINED, check_combined, check_rounds, clock_of
-from kernbrook.engine.deciding import Leant
-from kernbrook.engine.importance import relative
+from kernbrook.engine.deciding import Verdicts
+from kernbrook.engine.importance import rescale
 from kernbrook.engine.learning import Answer, check_scores
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress
-from kernbrook.engine.rooms import Room, linked, room_of, whole_of
-from kernbrook.engine.rounds import learner_pass
+from kernbrook.engine.rooms import Room, keep_links, room_of, workspace_of
+from kernbrook.engine.rounds import run_pass
 from kernbrook.engine.row import (
     COPY,
     DONE,
@@ -42,12 +42,12 @@ from kernbrook.engine.row import (
     go_back,
     learn_row,
     learn_rows,
-    look_at_row,
+    scale_row,
     take,
 )
 from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
 from kernbrook.engine.stores.base import overflow
-from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, together
+from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, lay_flat
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.rows import IN_RANGE
@@ -84,20 +84,21 @@ class RowSession:
         pairs = list(zip(model.stores, model.states, strict=True))
         stores: list[InRows] = [in_rows(store)(store, state) for store, state in pairs]  # type: ignore[operator]
         self.stores = stores
-        self.by_parts = [own for own in stores if not own.compiled]
+        self.by_parts = [store for store in stores if not store.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
         if reads_only:
             self.live, self.scaling = np.empty(0, dtype=np.int64), groups[1]
             self.progress, self.scaler, self.states = model.progress, model.scaler, model.states
-            for own, state in zip(stores, model.states, strict=True):
-                own.over(state)
+            for store, state in zip(stores, model.states, strict=True):
+                store.over(state)
         else:
-            groups += [own.changing(state) for own, state in zip(stores, model.states, strict=True)]
-            self.live, (progress, self.scaling, *arrays) = together(groups)
+            mine = zip(stores, model.states, strict=True)
+            groups += [store.changing(state) for store, state in mine]
+            self.live, (progress, self.scaling, *arrays) = lay_flat(groups)
             self.progress, self.scaler = Progress(*progress), model.scaler.on(self.scaling)
-            for own, its in zip(stores, arrays, strict=True):
-                own.use(its)
-            self.states = tuple(own.state for own in stores)
+            for store, in_use in zip(stores, arrays, strict=True):
+                store.use(in_use)
+            self.states = tuple(store.state for store in stores)
         self.saved = np.empty_like(self.live)
         long = min(JOURNAL, max(256, JOURNAL_NUMBERS // max(d, 1)))
         long = 0 if self.by_parts else long  # what Python fills in is not filled in again
@@ -110,13 +111,13 @@ class RowSession:
             np.empty(MOST_DUE),
             np.zeros(MOST_DUE, dtype=bool),
         )
-        self.leanings_of_one = np.empty((1, model.inputs * c))
+        self.row_leanings = np.empty((1, model.inputs * c))
         self.leapt = False  # of the last rows, whether one made a deviation leap
         self.kept: list[Any] = []  # what is behind the addresses in links
-        whole = whole_of(self, 1, self.kept)
-        self.whole, self.board = whole, whole.board
-        self.link = linked(take, [whole], self.kept)[0]
-        scores, sizes = whole.failed
+        space = workspace_of(self, 1, self.kept)
+        self.space, self.board = space, space.board
+        self.link = keep_links(take, [space], self.kept)[0]
+        scores, sizes = space.failed
         self.failed = self.board._replace(scores=scores, sizes=sizes)
         self.few = min(max(FEW, SMALL // max(len(self.live), 1)), MOST_FEW)
         self.lengths: dict[int, Room | None] = {}  # of chunks; None: met once
@@ -128,9 +129,9 @@ class RowSession:
             self._take_over()
 
     def _together(self, n: int) -> Room | None:
-        """What n rows are learned with that come together.
+        """The buffers for n rows that come together.
 
-        None where they come so for the first time of late, or where code for that is not there.
+        None for a length that is new of late, or while the code for it is not compiled.
         """
         if not ALONE < n <= MOST_TOGETHER or not self.joins:
             return None
@@ -152,14 +153,14 @@ class RowSession:
         """Have the code for rows and for few of them: no call compiles later."""
         X, numbers, out = np.empty((0, self.width)), np.empty(0), np.empty((0, self.scores))
         learn_rows(self.link, X, numbers, numbers, out)
-        link = linked(begin, [self.whole], self.kept)[0]
+        link = keep_links(begin, [self.space], self.kept)[0]
         begin_rows.compile((*map(typeof, (link, X, numbers, numbers)),))
         close_rows.compile((typeof(link), typeof(out)))
         go_back.compile((typeof(link),))
-        _decide_rows(self.link, X, out, self.leanings_of_one[:0])
+        _decide_rows(self.link, X, out, self.row_leanings[:0])
         if self.model.horizons is not None:
             self.model.horizons.at_hand(self.model)
-        row = [typeof(one) for one in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
+        row = [typeof(argument) for argument in (self.link, np.empty(0), 0.0, 0.0, np.empty(0))]
         learn_row.compile(tuple(row))
 
     @staticmethod
@@ -176,17 +177,17 @@ class RowSession:
 
     @staticmethod
     def hindrance(model: Model) -> str | None:
-        """What a model has that cannot take rows one by one; None where nothing has."""
+        """The part of a model that cannot take rows one by one, in words; None: all can."""
         found = [in_rows(store) for store in model.stores]
-        return next((one for one in found if isinstance(one, str)), None)
+        return next((kind for kind in found if isinstance(kind, str)), None)
 
     @staticmethod
     def slow(model: Model) -> str | None:
-        """What makes a single row take as long as a chunk, or much longer than of other models."""
+        """The reason why a single row takes as long as a chunk, or longer; None: it does not."""
         pairs = zip(model.stores, model.states, strict=True)
         found: Any = ((in_rows(store), store, state) for store, state in pairs)
         slow = (kind.slow(store, state) for kind, store, state in found)
-        return RowSession.hindrance(model) or next((one for one in slow if one), None)
+        return RowSession.hindrance(model) or next((reason for reason in slow if reason), None)
 
     @staticmethod
     def for_few(model: Model, X: Any, learns: bool = False) -> RowSession | None:
@@ -206,10 +207,10 @@ class RowSession:
         if model.session is not None and model.session.stamp == stamp():
             return model.session
         if model.session is None:
-            model.met_few += 1
-            if model.met_few < SOME:
+            model.few_met += 1
+            if model.few_met < SOME:
                 return None
-            model.met_few = 0
+            model.few_met = 0
         try:
             with nothing_compiled():
                 return RowSession.of(model)
@@ -252,11 +253,11 @@ class RowSession:
             if end <= LEAPT:
                 self.model.usual = usual
                 self._foresee(1)
-            said = self.model.calibrate() if sure and end <= LEAPT else None
+            certainty = self.model.calibrate() if sure and end <= LEAPT else None
             if last:
                 self._settle(judges=False)
             if end <= LEAPT:
-                return out, said
+                return out, certainty
         self._refused(end)
         return None
 
@@ -293,8 +294,8 @@ class RowSession:
             model.usual = usual
             self._foresee(n)
             leanings = self.due.leanings[np.arange(model.rounds - n, model.rounds) % MOST_DUE]
-            said = model.calibrate() if sure else None
-            answer = Answer(out, ~np.isnan(labels), leanings, said)
+            certainty = model.calibrate() if sure else None
+            answer = Answer(out, ~np.isnan(labels), leanings, certainty)
         if last:
             self._settle()
         return answer
@@ -306,13 +307,13 @@ class RowSession:
         clock = clock_of(self.progress)
 
         def learn(task: tuple[Labels, int, int]) -> bool:
-            fine: bool = learner_pass(*task, clock)
+            fine: bool = run_pass(*task, clock)
             return fine
 
         end, self.half_done = RAISED, True
         try:
             end = begin_rows(room.link, X, labels, weights)
-            if end <= LEAPT and not room.whole.interleaved:
+            if end <= LEAPT and not room.space.interleaved:
                 fine = share(room.threads, learn, room.tasks, to_the_end=True)
                 end = end if all(fine) else OVERFLOWED
             if end <= LEAPT:
@@ -331,13 +332,14 @@ class RowSession:
             self.half_done = False
 
     def _settle(self, judges: bool = True) -> None:
-        """Settle what is due; models as they were that judge no more rows are not read again."""
+        """Settle what is due, and drop readers of models that judge no more rows."""
         self.model.settle(judges)
         far = self.model.horizons
-        self.readers = [own for own in self.readers if own[0] is far.now or own[0] is far.old]
+        readers = self.readers
+        self.readers = [pair for pair in readers if pair[0] is far.now or pair[0] is far.old]
 
     def _foresee(self, n: int) -> None:
-        """Have models as they were score rows of the last n, where the lap's end would do so."""
+        """Have earlier models score some of the last n rows, which the lap's end would do else."""
         model = self.model
         horizons = model.horizons
         if horizons is None:
@@ -350,8 +352,8 @@ class RowSession:
                 horizons.foresee(row, self._reader)
 
     def _reader(self, kept: Any) -> RowSession | None:
-        """What scores rows as a model did that was kept; None where nothing does, one by one."""
-        reader = next((own for was, own in self.readers if was is kept), None)
+        """The session that scores rows as a kept model; None: the model takes none one by one."""
+        reader = next((session for was, session in self.readers if was is kept), None)
         if reader is None:
             try:
                 with nothing_compiled():
@@ -373,10 +375,10 @@ class RowSession:
     def _relative(self, labels: Floats, weights: Floats) -> tuple[Floats, float]:
         """Weights of the next rows as they count, and the mean weight after them."""
         before = int(self.progress.counters[WEIGHED])
-        return relative(weights, ~np.isnan(labels), self.model.usual, before)
+        return rescale(weights, ~np.isnan(labels), self.model.usual, before)
 
     def _expect(self, X: Floats, labels: Any, weights: Any) -> bool:
-        """The calibration and the lap will learn from the next rows later.
+        """Note the next rows, from which the calibration and the lap learn later.
 
         weights : of the rows, as they count
         Returns whether there is something to settle after them.
@@ -396,22 +398,22 @@ class RowSession:
         model.horizons.note(at, X, labels, weights)
         return bool(at + n >= model.horizons.due)
 
-    def decide(self, x: Floats) -> Leant | None:
-        """As `deciding.lean` for one row, (d,), that is the next one; None as for `learn`."""
+    def decide(self, x: Floats) -> Verdicts | None:
+        """As `deciding.decide` for one row, (d,), that is the next one; None as for `learn`."""
         if x.shape != (self.width,):
             return None
         self._look()
         end = self._fill(x) if self.by_parts else DONE
         out = np.empty((1, self.scores))
         if end == DONE:
-            end = _decide_rows(self.link, x[None], out, self.leanings_of_one)
+            end = _decide_rows(self.link, x[None], out, self.row_leanings)
         if end == DONE:
-            return Leant(out, self.leanings_of_one)
+            return Verdicts(out, self.row_leanings)
         self._refused(end)
         return None
 
-    def lean(self, X: Floats, places: Labels | None) -> Leant | None:
-        """As `deciding.lean` for few rows, (n, d); None where there is one to be refused."""
+    def decide_few(self, X: Floats, places: Labels | None) -> Verdicts | None:
+        """As `deciding.decide` for few rows, (n, d); None where there is one to be refused."""
         if self.by_parts or X.shape[1] != self.width:
             return None
         self._look()
@@ -420,7 +422,7 @@ class RowSession:
         out, leanings = np.empty((n, self.scores)), np.empty((n, self.due.leanings.shape[1]))
         if horizons is None or kinds is None or not kinds.any():
             end = _decide_rows(self.link, X, out, leanings)
-            return Leant(out, leanings, kinds) if end == DONE else None
+            return Verdicts(out, leanings, kinds) if end == DONE else None
         board = self.model.committee.board(np.empty(n), np.empty(n))
         for i in range(n):
             if _decide_rows(self.link, X[i : i + 1], out[i : i + 1], leanings[i : i + 1]) != DONE:
@@ -428,7 +430,7 @@ class RowSession:
             board.scores[i], board.sizes[i] = self.board.scores[0], self.board.sizes[0]
         horizons.decide(self.model, board, X, places, out, leanings)
         check_combined(out, leanings)
-        return Leant(out, leanings, kinds)
+        return Verdicts(out, leanings, kinds)
 
     def leap(self, n: int) -> int:
         """Which value of the n rows of the last call has leapt, as `scale_rows` counts."""
@@ -438,15 +440,15 @@ class RowSession:
         return int((at - self.model.rounds + n) * self.width + feature)
 
     def _fill(self, x: Floats) -> int:
-        """What is not compiled looks at a row. Returns how that ends."""
-        end: int = look_at_row(self.link, x)
+        """Have experts that are not compiled score a row. Returns how that ends."""
+        end: int = scale_row(self.link, x)
         if end == DONE:
             for store in self.by_parts:
                 store.fill()
         return end
 
     def _refused(self, end: int) -> None:
-        """Raise what says how a row has ended; None where a block says so."""
+        """Raise the error of a row by how it has ended; None: a block raises it."""
         if end in (NOT_HERE, RAISED):  # a block says what the error was
             return None
         if end == TOO_LARGE:
@@ -474,12 +476,12 @@ class RowSession:
     def _take_over(self) -> None:
         """Copy what the model holds into the arrays in use here, which it then holds.
 
-        Until then it holds others, or what is copied already lies here.
+        Before, the model holds arrays of its own, or these arrays already.
         """
         model = self.model
         self.journal.n[0] = COPY
-        for own, other in zip(self.progress, model.progress, strict=True):
-            np.copyto(own, other)
+        for here, other in zip(self.progress, model.progress, strict=True):
+            np.copyto(here, other)
         for store, state in zip(self.stores, model.states, strict=True):
             store.load(state)
         self.scaler.load(model.scaler)

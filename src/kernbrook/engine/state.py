@@ -1,8 +1,8 @@
-"""What is learned, as tables of fields: one description of each array serves all that is done.
+"""Tables of fields: one description of each array that learning changes.
 
-What learning changes is arrays, in a NamedTuple. A table says of each field which axes it has, what
-its numbers may be, what it begins with, and what several models make of theirs. From that follow
-the first state, the arrays of a file and their checks, more classes and more features, and merging.
+The arrays lie in a NamedTuple. A table says of each field its axes, the range of its numbers, its
+first value, and how several models are merged. The first state, the arrays of a file and their
+checks, more classes, more features and merging follow from that.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class Field(NamedTuple):
 
     def _bounds(self) -> str:
         """The bounds in words."""
-        said = "numbers"
+        words = "numbers"
         if self.above is not None:
-            said += f" above {self.above:g}" + (f", at most {self.most:g}" if self.most else "")
+            words += f" above {self.above:g}" + (f", at most {self.most:g}" if self.most else "")
         elif self.least is not None:
-            said += f" from {self.least:g}" + (f" to {self.most:g}" if self.most else "")
-        return said
+            words += f" from {self.least:g}" + (f" to {self.most:g}" if self.most else "")
+        return words
 
 
 class Table:
@@ -100,8 +100,8 @@ class Table:
         state: Any = like
         for name in self.fields:
             if name not in without:
-                own = getattr(state, name)
-                check_array(name, arrays.get(name), own.shape, own.dtype)
+                array = getattr(state, name)
+                check_array(name, arrays.get(name), array.shape, array.dtype)
         return state._replace(**{n: arrays[n] for n in self.fields if n not in without})
 
     def check(self, state: Any, without: tuple[str, ...] = ()) -> None:
@@ -132,7 +132,7 @@ class Table:
         }
 
 
-def padded_to(size: int) -> Callable[[Array, int], Array]:
+def pad_to(size: int) -> Callable[[Array, int], Array]:
     """Zeros behind the end up to a length: a change of `Table.along`."""
 
     def change(array: Array, axis: int) -> Array:
@@ -148,45 +148,47 @@ WORTH_IT = 1 << 22  # bytes of an array that is packed; below, time counts more
 # -- arrays in NamedTuples, also in such ones inside -----------------------------------------------
 
 
-def named(arrays: Any, begin: str = "") -> Iterator[tuple[str, Array]]:
+def walk_arrays(arrays: Any, begin: str = "") -> Iterator[tuple[str, Array]]:
     """Each array with its name, with dots."""
-    for name, one in arrays._asdict().items():
-        if isinstance(one, np.ndarray):
-            yield f"{begin}{name}", one
+    for name, value in arrays._asdict().items():
+        if isinstance(value, np.ndarray):
+            yield f"{begin}{name}", value
         else:
-            yield from named(one, f"{begin}{name}.")
+            yield from walk_arrays(value, f"{begin}{name}.")
 
 
-def like(arrays: State, others: Iterator[Array]) -> State:
+def with_arrays(arrays: State, others: Iterator[Array]) -> State:
     """The same with other arrays, in their order."""
-    own: Any = arrays
-    return type(own)(
-        *(next(others) if isinstance(one, np.ndarray) else like(one, others) for one in own)
+    fields: Any = arrays
+    return type(fields)(
+        *(next(others) if isinstance(a, np.ndarray) else with_arrays(a, others) for a in fields)
     )
 
 
-def without(arrays: State, names: Collection[str]) -> State:
+def drop_rows(arrays: State, names: Collection[str]) -> State:
     """The same, with no rows of the arrays of these names."""
-    others = (array[:0].copy() if name in names else array for name, array in named(arrays))
-    return like(arrays, others)
+    others = (array[:0].copy() if name in names else array for name, array in walk_arrays(arrays))
+    return with_arrays(arrays, others)
 
 
-def copied(arrays: State) -> State:
+def copy_arrays(arrays: State) -> State:
     """The same with copies of all arrays, which can be written to."""
-    own: Any = arrays
-    return type(own)(*[copy(one) if isinstance(one, np.ndarray) else copied(one) for one in own])
+    fields: Any = arrays
+    return type(fields)(
+        *[copy_array(a) if isinstance(a, np.ndarray) else copy_arrays(a) for a in fields]
+    )
 
 
-def copy(array: Array) -> Array:
+def copy_array(array: Array) -> Array:
     """A copy, in which rows at the end that hold nothing take no memory before they are written."""
     if array.nbytes < LARGE:
         return array.copy()
-    found, n = np.zeros(array.shape, array.dtype), filled(array)
+    found, n = np.zeros(array.shape, array.dtype), count_filled(array)
     found[:n] = array[:n]
     return found
 
 
-def filled(array: Array) -> int:
+def count_filled(array: Array) -> int:
     """How many rows there are up to the last that holds anything, or a few more."""
     n = len(array)
     while n > 0 and not array[max(n - FEW, 0) : n].any():
@@ -208,56 +210,56 @@ class Packed(NamedTuple):
         return self
 
 
-def packed(arrays: Any) -> Packed:
+def pack(arrays: Any) -> Packed:
     """Copies of arrays; what is packed takes three quarters of its memory, or less."""
     rows, found = {}, []
-    for name, array in named(arrays):
+    for name, array in walk_arrays(arrays):
         if array.nbytes >= WORTH_IT and array.ndim == 2:
-            there = np.zeros(len(array), dtype=bool)
+            filled = np.zeros(len(array), dtype=bool)
             bits = array.view(f"u{array.itemsize}")  # -0.0 stays
-            if 4 * rows_there(bits, there) <= 3 * len(there):
-                rows[name] = np.packbits(there), len(there)
-                found.append(array[np.flatnonzero(there)])
+            if 4 * rows_there(bits, filled) <= 3 * len(filled):
+                rows[name] = np.packbits(filled), len(filled)
+                found.append(array[np.flatnonzero(filled)])
                 continue
         found.append(array.copy())
-    return Packed(like(arrays, iter(found)), rows)
+    return Packed(with_arrays(arrays, iter(found)), rows)
 
 
-def packs() -> None:
+def load_packing() -> None:
     """Load what packs and unpacks: no row waits for it later."""
-    two, there = np.zeros((2, 2), np.float32), np.zeros(2, dtype=bool)
-    rows_there(two.view(np.uint32)[:, :1], there)
-    spread_rows(two, there, two)
+    two, filled = np.zeros((2, 2), np.float32), np.zeros(2, dtype=bool)
+    rows_there(two.view(np.uint32)[:, :1], filled)
+    spread_rows(two, filled, two)
 
 
-def unpacked(own: Packed) -> Any:
+def unpack(small: Packed) -> Any:
     """The arrays as they were; those that are packed are copies."""
     found = []
-    for name, array in named(own.arrays):
-        if name in own.rows:
-            bits, n = own.rows[name]
+    for name, array in walk_arrays(small.arrays):
+        if name in small.rows:
+            bits, n = small.rows[name]
             whole = np.zeros((n, *array.shape[1:]), array.dtype)
             spread_rows(array, np.unpackbits(bits, count=n).view(bool), whole)
             array = whole
         found.append(array)
-    return like(own.arrays, iter(found))
+    return with_arrays(small.arrays, iter(found))
 
 
 # -- arrays in mappings, by names with dots --------------------------------------------------------
 
 
-def under(arrays: Mapping[str, Array], name: str) -> Arrays:
+def pick(arrays: Mapping[str, Array], name: str) -> Arrays:
     """The arrays whose names begin with a name and a dot, without that."""
     begin = f"{name}."
     return {k.removeprefix(begin): v for k, v in arrays.items() if k.startswith(begin)}
 
 
-def flat(tree: Mapping[str, Any]) -> Arrays:
+def flatten(tree: Mapping[str, Any]) -> Arrays:
     """Arrays in mappings in mappings, by names with dots."""
     found: Arrays = {}
     for name, value in tree.items():
         if isinstance(value, Mapping):
-            found.update({f"{name}.{own}": array for own, array in flat(value).items()})
+            found.update({f"{name}.{inner}": array for inner, array in flatten(value).items()})
         else:
             found[name] = value
     return found

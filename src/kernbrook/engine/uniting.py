@@ -36,7 +36,7 @@ class Apart(NamedTuple):
 
     def over(self, function: Callable[[Any], Any]) -> Apart:
         """What a function makes of each."""
-        return Apart([function(one) for one in self.each], function(self.before), self.shares)
+        return Apart([function(item) for item in self.each], function(self.before), self.shares)
 
     def of(self, name: str) -> Apart:
         """An attribute of each."""
@@ -44,18 +44,17 @@ class Apart(NamedTuple):
 
     def added(self) -> Any:
         """Sums over examples."""
-        return self.before + sum(one - self.before for one in self.each)
+        return self.before + sum(item - self.before for item in self.each)
 
     def averaged(self) -> Any:
-        """What is no sum."""
-        return sum(share * one for share, one in zip(self.shares, self.each, strict=True))
+        """The means of numbers that are no sums, each model's by its share."""
+        return sum(share * item for share, item in zip(self.shares, self.each, strict=True))
 
     def newest(self, most: int) -> Any:
-        """Of what is kept of the last rows, oldest first: the last ones of all models in turn."""
+        """The last rows that the models keep, of all models in turn, oldest first."""
         shares = np.maximum(self.shares, 1e-9)
-        ages = [
-            np.arange(len(one), 0, -1) / share for share, one in zip(shares, self.each, strict=True)
-        ]
+        pairs = zip(shares, self.each, strict=True)
+        ages = [np.arange(len(ring), 0, -1) / share for share, ring in pairs]
         order = np.argsort(-np.concatenate(ages), kind="stable")[-most:]
         return np.concatenate(self.each)[order]
 
@@ -97,17 +96,17 @@ def added_weights(apart: Apart) -> Weighing:
     """Weights by losses so far, and sums over rounds."""
     with np.errstate(invalid="ignore"):
         log_weights = apart.of("log_weights").added()
-    return Weighing(_relative(log_weights), apart.of("state").added())
+    return Weighing(_rescale(log_weights), apart.of("state").added())
 
 
 def averaged_weights(apart: Apart) -> Weighing:
     """Weights by losses of late."""
     with np.errstate(invalid="ignore"):
         log_weights = apart.of("log_weights").averaged()
-    return Weighing(_relative(log_weights), apart.of("state").averaged())
+    return Weighing(_rescale(log_weights), apart.of("state").averaged())
 
 
-def _relative(log_weights: Floats) -> Floats:
+def _rescale(log_weights: Floats) -> Floats:
     """The greatest 0; a weight of 0 has an infinite logarithm, and all are equal where all are."""
     log_weights[np.isnan(log_weights)] = -np.inf
     greatest = log_weights.max()
@@ -122,7 +121,7 @@ def inverse_of(matrix: Floats) -> Floats:
         return np.asarray(np.linalg.pinv(matrix, hermitian=True))
 
 
-class Union(NamedTuple):
+class UnitedPoints(NamedTuple):
     """The points of several expansions, equal ones once.
 
     points : with no coefficients
@@ -135,7 +134,7 @@ class Union(NamedTuple):
     coefficients: Floats
 
 
-def union(width: int, sparse: bool, apart: Apart) -> Union:
+def unite_points(width: int, sparse: bool, apart: Apart) -> UnitedPoints:
     """apart : (points, (n, ...) coefficients) of each model."""
     points, known = StoredPoints(0, width, sparse), np.empty(0, dtype=np.int64)
     found = []
@@ -149,9 +148,9 @@ def union(width: int, sparse: bool, apart: Apart) -> Union:
     order = np.argsort(known)
     places = [order[np.searchsorted(known, keys, sorter=order)] for keys in found]
     total = np.zeros((len(known), *apart.each[0][1].shape[1:]))
-    for (_, coefficients), share, own in zip(apart.each, apart.shares, places, strict=True):
-        np.add.at(total, own, share * coefficients)
-    return Union(points, places, total)
+    for (_, coefficients), share, where in zip(apart.each, apart.shares, places, strict=True):
+        np.add.at(total, where, share * coefficients)
+    return UnitedPoints(points, places, total)
 
 
 def row_keys(rows: Rows) -> NDArray[np.int64]:

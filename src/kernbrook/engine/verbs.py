@@ -27,7 +27,7 @@ from kernbrook.compiler.links import Marks, Matrix, Numbers, Pinned, Vector, fam
 from kernbrook.engine.progress import Progress
 from kernbrook.numerics.zero import finite
 
-# -- what is said ------------------------------------------------------------------------------
+# -- arguments of verbs ------------------------------------------------------------------------
 
 
 class Clock(NamedTuple):
@@ -42,7 +42,7 @@ class Clock(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a learner is told of an example.
+    """An example as a learner meets it.
 
     label, target : number of the class, and the label as a float; for numbers the second counts
     weight : of the example, a factor of the step
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a learner under a budget does with an example.
+    """The place that a learner under a budget gives an example.
 
     slot : where it goes; -1: nowhere. The slot's coefficients are `kept` times those that it had,
     and an update by `step`.
@@ -79,11 +79,11 @@ class Change(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """What one expert holds; changed in place. B is the number of slots.
+    """The slots of one expert, changed in place. B is their number.
 
     Of m experts together each array has an axis before, of length m.
 
-    alpha : (c, B) coefficients for c scores, see `classes`; scale : (1,) their common factor
+    alpha : (c, B) coefficients for c scores; scale : (1,) their common factor
     diagonal : (B,) k(x, x); born : (B,) round of arrival
     place : (B,) number of the point, block rows counted after the stored points
     filled : (1,) slots in use; gram : (B, B) kernel values of slots, or (0, 0)
@@ -123,7 +123,7 @@ class Points(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """What one expert holds, for c scores of d features; changed in place.
+    """The coefficients of one expert for c scores of d features, changed in place.
 
     theta : (c, d) coefficients
     extra : (rows, d) what else the learner keeps: P of Ridge, sums of AdaGrad
@@ -136,7 +136,7 @@ class Coefficients(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a combiner learns from.
+    """A round as a combiner learns from it.
 
     losses : (e,) of the experts; changed at will
     counted : (e,) bool, whose losses a combiner takes that leaves out experts without an update
@@ -157,7 +157,7 @@ class Told(NamedTuple):
 
 
 class Opinions(NamedTuple):
-    """What a label policy looks at.
+    """Votes and scores as a label policy sees them.
 
     votes : (e,) weight of each expert in the vote, where `progress.used`
     scores, sizes : (e, c) of the experts

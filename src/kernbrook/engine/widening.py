@@ -33,22 +33,22 @@ def unite(model: Model, models: Sequence[Model], before: Model) -> None:
     before : what they had in common; a new model where that is nothing. InputError where the
     models cannot be brought together.
     """
-    labels = np.array([one.asked - before.asked for one in models], dtype=float)
+    labels = np.array([other.asked - before.asked for other in models], dtype=float)
     shares = labels / labels.sum() if labels.any() else np.full(len(models), 1 / len(models))
     apart = Apart(models, before, shares)
-    chosen = {one.chosen for one in models}
+    chosen = {other.chosen for other in models}
     if len(chosen) > 1:
         raise InputError("merge: the models have chosen different experts for good")
     progress = model.committee.merged(apart.of("progress"), model.setting.seed)
     model.states = tuple(
-        store.merged(apart.over(lambda one, i=i: one.states[i]))  # type: ignore[misc]
+        store.merged(apart.over(lambda other, i=i: other.states[i]))  # type: ignore[misc]
         for i, store in enumerate(model.stores)
     )
     model.progress = progress
-    means = np.array([one.usual - before.usual for one in models])
+    means = np.array([other.usual - before.usual for other in models])
     model.usual = before.usual + float(shares @ means)
     model.scaler.unite(apart.of("scaler"))
-    model.calibration.unite(apart.over(lambda one: one.certain()))
+    model.calibration.unite(apart.over(lambda other: other.certain()))
     begin_horizons(model)
     if model.horizons is not None:
         model.horizons.unite(model, apart)

@@ -42,8 +42,8 @@ from kernbrook.checks import (
     shown,
 )
 from kernbrook.engine.blocks import Views, as_targets, rows_of, slices, views_of
-from kernbrook.engine.deciding import Leant, lean, would_ask
-from kernbrook.engine.learning import Answer, Told, learn_block
+from kernbrook.engine.deciding import Verdicts, decide, would_ask
+from kernbrook.engine.learning import Answer, Examples, learn_block
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of, parts_of_pool
 from kernbrook.engine.progress import MOST_ROUNDS
@@ -739,7 +739,8 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
             labels = y[where]
         always, asked_for = given or oracle, self._calibrating()
         weights, lifts = importance[where], self._lifts(labels, importance[where])
-        answer = learn_block(model, Told(part, X[where], labels, weights, always, asked_for, lifts))
+        examples = Examples(part, X[where], labels, weights, always, asked_for, lifts)
+        answer = learn_block(model, examples)
         model.settle()
         return self._outputs_of(answer, given)
 
@@ -912,7 +913,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     @in_turn
     def predict_one(self, x: Any) -> Any:
         """The prediction for one row, given as (d,) numbers; see `learn_one`."""
-        return self._prediction(self._lean_row(x)[0][0], None)
+        return self._prediction(self._decide_row(x)[0][0], None)
 
     @in_turn
     def should_ask(self, X: Any) -> Flags:
@@ -923,29 +924,29 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         X = self._given(X)
         return would_ask(self._model, *self._seen(X))
 
-    def _lean(self, X: Any) -> Leant:
+    def _decide(self, X: Any) -> Verdicts:
         """What the experts say of rows, by how far each is from the last label."""
         X = self._given(X)
         quick = RowSession.for_few(self._model, X)
         places = None if self._next_alone(X.shape[0]) else self._places(X.shape[0])
-        few = None if quick is None else quick.lean(X, places)
-        return self._leant(X) if few is None else few
+        few = None if quick is None else quick.decide_few(X, places)
+        return self._decide_all(X) if few is None else few
 
-    def _lean_row(self, x: Any) -> Leant:
-        """As `_lean` for one row, given as (d,) numbers."""
+    def _decide_row(self, x: Any) -> Verdicts:
+        """As `_decide` for one row, given as (d,) numbers."""
         row, quick = row_of(x), RowSession.of(vars(self).get("_model"))
-        leant: Leant | None = None
+        verdicts: Verdicts | None = None
         if quick is not None and self._next_alone(1):
-            leant = quick.decide(row)
+            verdicts = quick.decide(row)
         elif quick is not None and row.ndim == 1:
-            leant = quick.lean(row[None], self._places(1))
-        if leant is None:
+            verdicts = quick.decide_few(row[None], self._places(1))
+        if verdicts is None:
             check_is_fitted(self)
-            return self._leant(self._features(np.atleast_2d(row)))
-        return leant
+            return self._decide_all(self._features(np.atleast_2d(row)))
+        return verdicts
 
-    def _leant(self, X: Any) -> Leant:
-        return lean(self._model, *self._seen(X), self._places(X.shape[0]))
+    def _decide_all(self, X: Any) -> Verdicts:
+        return decide(self._model, *self._seen(X), self._places(X.shape[0]))
 
     def _seen(self, X: Any) -> tuple[Views, Any]:
         """Rows as they would be seen if they came next, and as they are given."""
@@ -967,15 +968,15 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         """Whether the committee for the next row decides on all of n rows."""
         return self._model.next_alone(self._place(n))
 
-    def _by_horizon(self, leant: Leant) -> Iterator[tuple[Any, Any]]:
+    def _by_horizon(self, verdicts: Verdicts) -> Iterator[tuple[Any, Any]]:
         """Which rows are how far from the last label, and the calibration of these."""
-        if leant.kinds is None:
+        if verdicts.kinds is None:
             yield slice(None), self._model.certain()
             return
         far = self._model.judged()
         each = self._model.certain(), far.soon.calibration, far.late.calibration
-        for kind in np.unique(leant.kinds):
-            yield leant.kinds == kind, each[kind]
+        for kind in np.unique(verdicts.kinds):
+            yield verdicts.kinds == kind, each[kind]
 
     # -- what was learned ---------------------------------------------------------------------
 
@@ -1126,7 +1127,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if model is None:
             return {}
         twin = self._new_model(model.setting.width, model.sparse, model.setting.seed)
-        if not twin.says_the_same(model):
+        if not twin.has_same_choices(model):
             raise InputError(
                 "save: the parameters were changed after learning had begun, and a file could not "
                 "go on as this model does; set them back, or fit again"

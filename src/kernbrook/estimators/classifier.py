@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from kernbrook.checks import Or, Other, placed, row_of_chunk
 from kernbrook.engine.blocks import rows_of
-from kernbrook.engine.deciding import Leant
+from kernbrook.engine.deciding import Verdicts
 from kernbrook.engine.learning import Answer
 from kernbrook.engine.model import Model
 from kernbrook.engine.widening import take_over
@@ -179,7 +179,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n,) for two classes, positive for classes_[1]; (n, c) for more, one number a class
         """
-        decisions = self._lean(X).decisions
+        decisions = self._decide(X).decisions
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     @in_turn
@@ -189,22 +189,22 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         Of two classes, a decision of 0 gives classes_[1]; of more, equal votes give the first. With
         a `threshold`, or weights of classes, the probabilities decide.
         """
-        leant = self._lean(X)
-        return self._calls(leant, self._probable(leant) if self._by_chance else None)
+        verdicts = self._decide(X)
+        return self._calls(verdicts, self._probable(verdicts) if self._by_chance else None)
 
     @in_turn
     def _predict_outputs(self, X: Any) -> Outputs:
         """Labels, decisions and probabilities at once; nobody was asked."""
-        leant = self._lean(X)
-        chances, none = self._probable(leant), np.zeros(len(leant.decisions), dtype=bool)
-        return Outputs(self._calls(leant, chances), none, leant.decisions, chances)
+        verdicts = self._decide(X)
+        chances, none = self._probable(verdicts), np.zeros(len(verdicts.decisions), dtype=bool)
+        return Outputs(self._calls(verdicts, chances), none, verdicts.decisions, chances)
 
-    def _calls(self, leant: Leant, probabilities: Floats | None) -> NDArray[Any]:
+    def _calls(self, verdicts: Verdicts, probabilities: Floats | None) -> NDArray[Any]:
         """(n,) labels; probabilities : (n, c), where there is a threshold."""
         if not self._by_chance or probabilities is None:
-            return self._predictions(leant.decisions)
+            return self._predictions(verdicts.decisions)
         cuts, usual = np.empty(len(probabilities)), np.empty(probabilities.shape)
-        for rows, calibration in self._by_horizon(leant):
+        for rows, calibration in self._by_horizon(verdicts):
             cuts[rows], usual[rows] = calibration.cut, calibration.usual
         return self._called(probabilities, cuts, usual)
 
@@ -217,8 +217,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         """The label of one row, given as (d,) numbers; see `learn_one`."""
         if not self._by_chance:
             return super().predict_one(x)
-        leant = self._lean_row(x)
-        return self._calls(leant, self._probable(leant))[0]
+        verdicts = self._decide_row(x)
+        return self._calls(verdicts, self._probable(verdicts))[0]
 
     @in_turn
     def predict_proba(self, X: Any) -> Floats:
@@ -236,19 +236,19 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         -------
         (n, c) in the order of `classes_`, each row summing to 1
         """
-        return self._probable(self._lean(X))
+        return self._probable(self._decide(X))
 
     @in_turn
     def predict_proba_one(self, x: Any) -> Floats:
         """(c,) the probabilities for one row, given as (d,) numbers; see `learn_one`."""
-        return self._probable(self._lean_row(x))[0]
+        return self._probable(self._decide_row(x))[0]
 
-    def _probable(self, leant: Leant) -> Floats:
+    def _probable(self, verdicts: Verdicts) -> Floats:
         """(n, c) probabilities, of what the experts say."""
-        found = np.empty((len(leant.leanings), max(self._scores, 2)))
-        for rows, calibration in self._by_horizon(leant):
-            found[rows] = calibration.probabilities(leant.leanings[rows])
-        return self._agreed(found, leant.decisions, leant.leanings)
+        found = np.empty((len(verdicts.leanings), max(self._scores, 2)))
+        for rows, calibration in self._by_horizon(verdicts):
+            found[rows] = calibration.probabilities(verdicts.leanings[rows])
+        return self._agreed(found, verdicts.decisions, verdicts.leanings)
 
     def _agreed(self, probabilities: Floats, decisions: Floats, leanings: Floats) -> Floats:
         """The same, with the class that `predict` gives as the most probable."""
@@ -438,11 +438,13 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         return not given or self._by_chance
 
     def _sure(self, answer: Answer) -> dict[str, Any]:
-        agreed = self._agreed(answer.said[0], answer.decisions, answer.leanings)
+        agreed = self._agreed(answer.certainty[0], answer.decisions, answer.leanings)
         return {"probabilities": agreed}
 
     def _predicted_labels(self, answer: Answer) -> NDArray[Any]:
-        return self._called(*answer.said) if self._by_chance else super()._predicted_labels(answer)
+        if not self._by_chance:
+            return super()._predicted_labels(answer)
+        return self._called(*answer.certainty)
 
     def _called(self, probabilities: Floats, cuts: Floats, usual: Floats) -> NDArray[Any]:
         known = self.classes_

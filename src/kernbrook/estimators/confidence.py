@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED, is_number, shown
-from kernbrook.engine.state import Field, Table, copied
+from kernbrook.engine.state import Field, Table, copy_arrays
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels
@@ -122,7 +122,7 @@ class Calibration:
 
     def copy(self) -> Calibration:
         other = object.__new__(type(self))
-        other.__dict__.update(vars(self), _known=copied(self._known))
+        other.__dict__.update(vars(self), _known=copy_arrays(self._known))
         return other
 
     def begun_far(self) -> Calibration:
@@ -178,7 +178,7 @@ class Calibration:
         without = ["means", "middle"] if older else []
         if not len(self._known.vote) or arrays.get("vote") is None:
             without.append("vote")
-        known = self._known = copied(CALIBRATED.restored(self._known, arrays, tuple(without)))
+        known = self._known = copy_arrays(CALIBRATED.restored(self._known, arrays, tuple(without)))
         if older:
             known.means[:] = (known.counts + 1) / (known.counts + 1).sum()
         self.check()
@@ -334,7 +334,7 @@ class Residuals:
 
     def copy(self) -> Residuals:
         other = object.__new__(type(self))
-        other.__dict__.update(vars(self), _known=copied(self._known))
+        other.__dict__.update(vars(self), _known=copy_arrays(self._known))
         return other
 
     def begun_far(self) -> Residuals:
@@ -354,5 +354,5 @@ class Residuals:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         without = () if "labels" in arrays else ("labels",)  # older files have none
-        self._known = copied(ERRORS.restored(self._known, arrays, without))
+        self._known = copy_arrays(ERRORS.restored(self._known, arrays, without))
         ERRORS.check(self._known)

@@ -83,7 +83,7 @@ def check_alike(model: OnlineMachine, other: Any) -> None:
     if model._model.sparse != other._model.sparse:
         raise InputError("merge: one model has learned from dense rows, another from sparse ones")
     like = new_like(model, other._model, getattr(other, "classes_", None))
-    if not like.says_the_same(other._model):
+    if not like.has_same_choices(other._model):
         raise InputError("merge: the models have other parameters")
 
 

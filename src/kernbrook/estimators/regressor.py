@@ -137,12 +137,12 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         deviations : (n,) of the errors of late, before each label was learned from; only with
             `return_std`. The same for all rows; infinite before the first label.
         """
-        leant = self._lean(X)
-        predictions = self._predictions(leant.decisions) + self._offset()
+        verdicts = self._decide(X)
+        predictions = self._predictions(verdicts.decisions) + self._offset()
         if not return_std:
             return predictions
         deviations = np.empty(len(predictions))
-        for rows, calibration in self._by_horizon(leant):
+        for rows, calibration in self._by_horizon(verdicts):
             deviations[rows] = calibration.deviation()
         return predictions, deviations
 
@@ -186,11 +186,11 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     @in_turn
     def _predict_outputs(self, X: Any) -> Outputs:
         """Numbers, and half widths of intervals where they are asked for; nobody was asked."""
-        leant = self._lean(X)
-        predictions, half = self._predictions(leant.decisions) + self._offset(), None
+        verdicts = self._decide(X)
+        predictions, half = self._predictions(verdicts.decisions) + self._offset(), None
         if (coverage := covering.get()) is not None:
             half = np.empty(len(predictions))
-            for rows, calibration in self._by_horizon(leant):
+            for rows, calibration in self._by_horizon(verdicts):
                 half[rows] = calibration.half_width(float(coverage))
         none = np.zeros(len(predictions), dtype=bool)
         return Outputs(predictions, none, half_widths=half)
@@ -257,7 +257,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
         return not given and covering.get() is not None
 
     def _sure(self, answer: Answer) -> dict[str, Any]:
-        return {} if answer.said is None else {"half_widths": answer.said}
+        return {} if answer.certainty is None else {"half_widths": answer.certainty}
 
     def _new_calibration(self, inputs: int) -> Residuals:
         return Residuals()

@@ -16,7 +16,7 @@ import numpy as np
 from kernbrook.checks import shown
 from kernbrook.compiler.checking import check_verbs
 from kernbrook.compiler.compiling import is_theirs, stamp
-from kernbrook.compiler.links import linked
+from kernbrook.compiler.links import links_to
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.callable import Callable
@@ -112,7 +112,7 @@ class Layout:
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What `Plan` and `Parts` say of steps."""
         return {
-            "links": linked(fill, [step.kind() for step in steps]),
+            "links": links_to(fill, [step.kind() for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
             "power": np.array([step.power for step in steps]),
             "parameter": np.array([step.parameter for step in steps], dtype=np.float64),

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from kernbrook.checks import Number, Whole, ask_for, parameters, shown
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.state import without
+from kernbrook.engine.state import drop_rows
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
@@ -194,7 +194,7 @@ class Latest(Content):
 
     def what_says(self, held: Held) -> Held:
         """The trees, and what places a row."""
-        return without(held, LEARNING)
+        return drop_rows(held, LEARNING)
 
     def check_what_says(self, held: Held) -> None:
         with within("bins."):

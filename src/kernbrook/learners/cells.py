@@ -11,20 +11,12 @@ from sklearn.base import clone
 
 from kernbrook.checks import Number, Other, ask_for, check, each_of, parameters, refusal, shown
 from kernbrook.compiler.compiling import njit
-from kernbrook.engine.state import without
+from kernbrook.engine.state import drop_rows
 from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions, random_binning
-from kernbrook.features.binning import (
-    Bins,
-    Placed,
-    check_bounded,
-    keep_row,
-    no_bins,
-    place,
-    placed,
-)
+from kernbrook.features.binning import Bins, Placed, check_bounded, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import (
     FORGETS,
     LARGEST_WEIGHT,
@@ -39,13 +31,7 @@ from kernbrook.features.grown_partitions import (
 )
 from kernbrook.features.hashed_inputs import HashedInputs
 from kernbrook.features.leaf_sums import collect_anew, grow
-from kernbrook.features.random_binning import (
-    DRAWN,
-    Grids,
-    RandomBinning,
-    draw_inputs,
-    find_cells,
-)
+from kernbrook.features.random_binning import DRAWN, Grids, RandomBinning, draw_inputs, find_cells
 from kernbrook.gram.arrays import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
@@ -264,7 +250,7 @@ class Growing(Content):
             inputs=own.inputs[nodes], cuts=own.cuts[nodes], links=own.links[nodes],
             weights=own.weights[nodes],
         )  # fmt: skip
-        return without(held._replace(table=held.table[:, :c], trees=trees), LEARNING)
+        return drop_rows(held._replace(table=held.table[:, :c], trees=trees), LEARNING)
 
     def check_what_says(self, held: Held) -> None:
         with within("grids."):

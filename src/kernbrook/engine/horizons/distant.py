@@ -20,8 +20,8 @@ from kernbrook.checks import COUNTED
 from kernbrook.engine.horizons import lines
 from kernbrook.engine.horizons.lines import N_LINES, Lines
 from kernbrook.engine.passes import Committee
-from kernbrook.engine.progress import MOST_LOSS, Board, Progress, flaw
-from kernbrook.engine.state import copied, under
+from kernbrook.engine.progress import MOST_LOSS, Board, Progress, find_flaw
+from kernbrook.engine.state import copy_arrays, pick
 from kernbrook.engine.stores.base import most_of
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, within
@@ -115,9 +115,10 @@ class Distant(NamedTuple):
         """
         before, leanings = self._voted(board, known)  # as they would have been said
         leanings = self._guarded(board, known, before, leanings)[1]
-        progress = copied(self.progress)
+        progress = copy_arrays(self.progress)
         decisions, _ = self.committee.judge(progress, board, True)
-        if flaw(progress) or not (np.isfinite(leanings).all() and np.isfinite(decisions).all()):
+        finite = np.isfinite(leanings).all() and np.isfinite(decisions).all()
+        if find_flaw(progress) or not finite:
             return self  # sums of what was said so far ahead overflow: these rows tell nothing
         kept = OF_NUMBERS if self.committee.numbers else KEPT_LOSS
         losses = self.losses * kept ** own.sum()
@@ -149,7 +150,7 @@ class Distant(NamedTuple):
         InputError where an array is missing, or numbers are beyond their ranges.
         """
         rows, losses = count_of(arrays, "rows"), arrays.get("losses", self.losses)
-        progress = self.committee.restored(self.progress, under(arrays, "progress"))
+        progress = self.committee.restored(self.progress, pick(arrays, "progress"))
         if losses.shape == (2,) and self.committee.numbers:  # older: nobody else was judged
             losses = np.append(losses, losses[[0, 0]])
         check_array("losses", losses, self.losses.shape, np.float64)
@@ -157,7 +158,7 @@ class Distant(NamedTuple):
             raise InputError("losses: NaN or infinity")
         if rows[0]:
             with within("calibration."):
-                begun.restore(under(arrays, "calibration"))
+                begun.restore(pick(arrays, "calibration"))
         calibration = begun if rows[0] else None
         return Distant(self.committee, progress, calibration, rows, losses)
 

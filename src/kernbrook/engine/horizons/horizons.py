@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.engine.blocks import rows_of, views_of
-from kernbrook.engine.deciding import read
+from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.horizons import distant, lines
 from kernbrook.engine.horizons.distant import SEED, Distant, beside
 from kernbrook.engine.horizons.laps import (
@@ -42,8 +42,8 @@ from kernbrook.engine.horizons.laps import (
 from kernbrook.engine.horizons.lines import N_LINES, Lines
 from kernbrook.engine.passes import Committee
 from kernbrook.engine.progress import Board
-from kernbrook.engine.rules import typed
-from kernbrook.engine.state import flat, under
+from kernbrook.engine.rules import cast_rule
+from kernbrook.engine.state import flatten, pick
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels, check_array, within
@@ -73,7 +73,7 @@ class Kept(NamedTuple):
         if None in said:
             try:
                 views = views_of(model, model.scaler.transform(X), rows_of(model, X))
-                parts = [part for _, part in read(model, views, X)]
+                parts = [part for _, part in read_boards(model, views, X)]
             except NonFiniteError:  # `predict` would have refused these rows
                 return None
             said = [own for part in parts for own in zip(part.scores, part.sizes, strict=True)]
@@ -169,7 +169,7 @@ class Horizons:
         more = N_LINES + 1 + setting.regression  # experts beside the model's own
         strict = np.append(own.choices.terms.strict, np.zeros(more, dtype=bool))
         choices = own.choices._replace(
-            combiner=typed(combiner.rule()), terms=own.choices.terms._replace(strict=strict)
+            combiner=cast_rule(combiner.rule()), terms=own.choices.terms._replace(strict=strict)
         )
         blocks_fit = model.block_rows <= LAPS_LATE * SHORTEST
         self.shortest, self.start = SHORTEST if blocks_fit else model.block_rows // 2, 0
@@ -395,7 +395,7 @@ class Horizons:
             tree["now"] = self.now.arrays(model, self.lines)
         if self.old is not None and self.old is not self.now:
             tree["old"] = self.old.arrays(model, self.lines)
-        return flat(tree)
+        return flatten(tree)
 
     def restore(self, model: Model, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` gave; the model has what it has learned already.
@@ -407,14 +407,14 @@ class Horizons:
         if not arrays:
             return
         with within("lines."):
-            self.lines = lines.restored(self.lines, under(arrays, "lines"))
+            self.lines = lines.restored(self.lines, pick(arrays, "lines"))
         fresh = distant.begun(self.soon.committee, model.n_experts)
         for name in NAMES[1:]:
             with within(f"{name}."):
-                one = fresh.restored(under(arrays, name), model.calibration.begun_far())
+                one = fresh.restored(pick(arrays, name), model.calibration.begun_far())
             setattr(self, name, one)
         for name in ("now", "old"):
-            if own := under(arrays, name):
+            if own := pick(arrays, name):
                 with within(f"{name}."):
                     setattr(self, name, _restored(model, self.lines, own))
         if self.old is None and self.start % (LAPS_LATE * self.length(self.start)) == 0:
@@ -422,10 +422,10 @@ class Horizons:
         n = model.rounds - self.start
         if "said.which" in arrays:
             with within("said."):
-                self.said = (self._said_from(under(arrays, "said"), n),)
+                self.said = (self._said_from(pick(arrays, "said"), n),)
         self.begin_lap(model)
         with within("lap."):
-            self.lap.restore(under(arrays, "lap"), n)
+            self.lap.restore(pick(arrays, "lap"), n)
             check_labels(self.lap.labels, model.setting)
 
     def _said_from(self, arrays: Mapping[str, NDArray[Any]], n: int) -> Scored:
@@ -466,17 +466,17 @@ def _restored(model: Model, known: Lines, arrays: Mapping[str, NDArray[Any]]) ->
 
     InputError where an array is missing, or numbers are beyond their ranges.
     """
-    progress = model.committee.restored(model.progress, under(arrays, "progress"))
+    progress = model.committee.restored(model.progress, pick(arrays, "progress"))
     scaler, states = model.scaler.snapshot().restored(arrays), []
     with within("lines."):
-        own = lines.restored(known, {**lines.arrays(known), **under(arrays, "lines")})
+        own = lines.restored(known, {**lines.arrays(known), **pick(arrays, "lines")})
     for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
         with within(f"stores.{i}."):
             state = now
-            if older := under(arrays, f"stores.{i}"):
+            if older := pick(arrays, f"stores.{i}"):
                 state = store.restored({**store.arrays(now), **older})
             state = store.snapshot(state)
-        if others := under(arrays, f"says.{i}"):
+        if others := pick(arrays, f"says.{i}"):
             with within(f"says.{i}."):
                 state = store.restored_snapshot({**store.arrays(state), **others})
         states.append(state)

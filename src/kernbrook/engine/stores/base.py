@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.state import filled
+from kernbrook.engine.state import count_filled
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
@@ -24,7 +24,7 @@ PIECES = 4  # tasks for each thread
 
 
 class Setting(NamedTuple):
-    """What every run is told beside its choices.
+    """The data and the seed of a run, beside its choices.
 
     width, sparse : of the features
     scores : of each kernel: 1 for numbers and for two classes, else the number of classes
@@ -63,7 +63,7 @@ class Prepared(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How the scores of a model go over into one of more classes.
+    """The way from the scores of a model to those of a model of more classes.
 
     coefficients : (c, k) what each of the c scores gives to each of the k: two classes with one
         score have half of it each, with opposite signs; a new class has nothing
@@ -81,16 +81,16 @@ class Spread(NamedTuple):
         """
         shape, axis = list(array.shape), axis % array.ndim
         shape[axis] = len(self.origin)
-        found, n = np.zeros(shape, array.dtype), filled(array) if axis > 0 else None
+        found, n = np.zeros(shape, array.dtype), count_filled(array) if axis > 0 else None
         if len(self.coefficients) == 1:
             each = np.moveaxis(found[:n], axis, -1)
-            own = np.moveaxis(array[:n], axis, -1)
-            np.multiply(own, self.coefficients[0].astype(array.dtype), out=each)
+            moved = np.moveaxis(array[:n], axis, -1)
+            np.multiply(moved, self.coefficients[0].astype(array.dtype), out=each)
             each += 0.0  # no zero of the other sign
             return found
-        there = np.flatnonzero(self.origin >= 0)
-        steps = (np.diff(there) != 1) | (np.diff(self.origin[there]) != 1)
-        for run in np.split(there, np.flatnonzero(steps) + 1):
+        known = np.flatnonzero(self.origin >= 0)
+        steps = (np.diff(known) != 1) | (np.diff(self.origin[known]) != 1)
+        for run in np.split(known, np.flatnonzero(steps) + 1):
             new, first = slice(run[0], run[-1] + 1), self.origin[run[0]]
             old, before = slice(first, first + len(run)), (slice(None),) * (axis - 1)
             rows = () if axis == 0 else (slice(n), *before)
@@ -181,8 +181,8 @@ class Store:
     def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
         arrays, width = before.arrays(state), self.setting.width
-        own = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
-        return self.restored({**arrays, **own})
+        wide = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
+        return self.restored({**arrays, **wide})
 
     def merged(self, apart: Apart) -> Any:
         """The state that stands for those of several models; InputError where none can."""
@@ -202,8 +202,8 @@ class Store:
 
     def nbytes_beside(self, snapshot: Any, state: Any) -> int:
         """Bytes that a snapshot takes beside the state now."""
-        known, own = self.arrays(state), self.arrays(snapshot)
-        return sum(array.nbytes for name, array in own.items() if array is not known.get(name))
+        known, held = self.arrays(state), self.arrays(snapshot)
+        return sum(array.nbytes for name, array in held.items() if array is not known.get(name))
 
     def snapshot(self, state: Any) -> Any:
         """The state as one that is read while learning goes on. Called at the start of a lap.
@@ -223,17 +223,17 @@ class Store:
 
 
 def overflow(store: Store, expert: int | None = None) -> NonFiniteError:
-    """What to raise where scores of an expert, numbered in the store, or of any have overflowed."""
+    """The error if scores of an expert, numbered in the store, or of any have overflowed."""
     named = expert is not None and len(store.kernels) > 0
     where = f"kernel {store.kernels[expert]}: " if named else ""  # type: ignore[index]
     return NonFiniteError(where + store.overflows)
 
 
-def met(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:
+def find_known(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:
     """Keys of rows, and (n,) bool: is a row like one of those stored?
 
-    judged : whether stored rows are judged like others: every key is another then, none is known
-    inside : or like one before it
+    judged : whether stored rows are judged like others: then all keys differ, and none is known
+    inside : whether a row like one before it in the block is known, too
     """
     known = np.zeros(len(rows), dtype=bool)
     if judged:
@@ -249,7 +249,7 @@ def most_of(numbers):
 
 
 @njit(cache=True, nogil=True)
-def bounded(scores, most):
+def all_below(scores, most):
     """Whether all of a vector's are of a size below `most`."""
     sound = True
     for i in range(np.uintp(scores.shape[0])):
@@ -258,8 +258,8 @@ def bounded(scores, most):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def look(board, t, expert, diagonal, clock):
-    """What a learner is told of example t, after the expert has scored it."""
+def see(board, t, expert, diagonal, clock):
+    """Example t as a learner meets it, after the expert has scored it."""
     target, weight = board.labels[t], board.importance[t]
     if board.numbers:
         nothing = np.int64(0)

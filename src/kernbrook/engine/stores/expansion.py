@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import ROOM, linked, pin, through
-from kernbrook.engine.pool import Part
+from kernbrook.compiler.links import ROOM, links_to, pin, through
+from kernbrook.engine.pool import PoolPart
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.rules import typed
+from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.state import Field
 from kernbrook.engine.store_verbs import learn, score
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, look, met, overflow
-from kernbrook.engine.uniting import Apart, union
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow, see
+from kernbrook.engine.uniting import Apart, unite_points
 from kernbrook.engine.verbs import expand, update, weigh_all
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
 from kernbrook.gram.rows import Rows
@@ -46,8 +46,9 @@ class ExpansionState(NamedTuple):
 
 
 class Summed(NamedTuple):
-    """The scores of m experts on b examples. An expert's coefficients, and so its sums, are `scale`
-    times those that are stored: shrinking them all is one product.
+    """The scores of m experts on b examples.
+
+    Coefficients, and so sums, are `scale` times those that are stored: one product shrinks all.
 
     experts : (m,) int, their numbers in the pool
     totals, sizes : (m c, b) kernel sums, the c scores of an expert one after the other
@@ -147,7 +148,7 @@ def _learn(part, t, updates, clock, board):
                 continue
             for c in range(classes):
                 change[c] = 0.0
-            seen = look(board, t, expert, sums.diagonal[e, t], clock)
+            seen = see(board, t, expert, sums.diagonal[e, t], clock)
             scores, sizes = board.scores[t, expert], board.sizes[t, expert]
             shrink = through(expand, rules[r], seen, scores, sizes, change)
             if shrink != 1.0:
@@ -186,10 +187,10 @@ def _learn_together(part, t, updates, clock, board):
     change = sums.coefficients[t]
     add_step(change, label, rival, board.importance[t])
     for j in range(m):
-        own, grown = sums.diagonal[j, t], 0.0
+        square, grown = sums.diagonal[j, t], 0.0
         for c in range(classes):
             raw = sums.summed.totals[j * classes + c, t]
-            grown += 2.0 * change[c] * raw + change[c] ** 2 * own
+            grown += 2.0 * change[c] * raw + change[c] ** 2 * square
         norms[j] = max(norms[j] + grown, 0.0)
     part.stale[0] = True
     add_example(sums, t)
@@ -252,9 +253,9 @@ class Expansion(Store):
     by_block = "support vectors without a bound"
     overflows = "its sums overflowed; scale the features, or lower its degree"
 
-    def __init__(self, parts: Sequence[Part], setting: Setting):
+    def __init__(self, parts: Sequence[PoolPart], setting: Setting):
         self.setting, self.block_rows = setting, BLOCK
-        self.rules = tuple(typed(part.learner.rule()) for part in parts)
+        self.rules = tuple(cast_rule(part.learner.rule()) for part in parts)
         kernels = parts[0].kernels * len(parts)
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
@@ -272,36 +273,36 @@ class Expansion(Store):
         totals, sizes = self.sums.sums(support, rows)
         pairs = rows.pairs(self.sums.layout, rows)
         self.sums.check_finite(sizes)
-        keys, known = met(self.judges_stored, rows, support.rows.keys, inside=False)
+        keys, known = find_known(self.judges_stored, rows, support.rows.keys, inside=False)
         m, b = len(self.experts), len(rows)
-        own, diagonal = np.zeros((b, support.coefficients.shape[1])), np.zeros((m, b))
+        learned, diagonal = np.zeros((b, support.coefficients.shape[1])), np.zeros((m, b))
         if self.needs_diagonal:
-            ones = np.zeros_like(own)
+            ones = np.zeros_like(learned)
             ones[:, ::c] = 1.0
             diagonals(plan, pairs, ones, c, diagonal)
         summed = Summed(self.experts, totals, sizes, state.scale.copy(), known)
         shifts, values = np.zeros(m, dtype=np.int64), np.empty((2, b))
         sums = Sums(
-            summed, self.firsts, plan, pairs, keys, diagonal, own, shifts, values, np.zeros(c)
+            summed, self.firsts, plan, pairs, keys, diagonal, learned, shifts, values, np.zeros(c)
         )
 
         def finish(board: Board, asked: Flags) -> ExpansionState:
             sound = (summed.scale > 0) & np.isfinite(summed.scale)
-            if not (np.isfinite(own).all() and sound.all()):
+            if not (np.isfinite(learned).all() and sound.all()):
                 raise overflow(self, int(sound.argmin()))
             held = support
             if sums.shifts.any():
                 held = held.with_coefficients(held.coefficients * np.repeat(SMALL**sums.shifts, c))
-            added = np.flatnonzero(own.any(axis=1))
+            added = np.flatnonzero(learned.any(axis=1))
             if len(added):
-                held = held.appended(rows, added, own[added])
+                held = held.appended(rows, added, learned[added])
             return ExpansionState(held, summed.scale)
 
         return Prepared((self.member(sums, progress),), 1, finish)
 
     def member(self, sums: Sums, progress: Progress) -> Any:
         """The compiled form."""
-        return Growing(linked(expand, self.rules), sums)
+        return Growing(links_to(expand, self.rules), sums)
 
     def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
         totals, sizes = self.sums.sums(state.support, rows)
@@ -335,7 +336,7 @@ class Expansion(Store):
         return self.restored({**before.arrays(state), "coefficients": each.reshape(n, m * k)})
 
     def merged(self, apart: Apart) -> ExpansionState:
-        points, _, averaged = union(
+        points, _, averaged = unite_points(
             self.setting.width, self.setting.sparse, apart.over(self.expansion)
         )
         support = points.with_coefficients(averaged.reshape(len(averaged), -1))
@@ -372,7 +373,7 @@ class SharedExpansion(Expansion):
         self.columns = setting.scores
 
     def member(self, sums: Sums, progress: Progress) -> Shared:
-        link = linked(update, (self.combiner,))[0]
+        link = links_to(update, (self.combiner,))[0]
         weights, stale = np.empty(len(self.experts)), np.ones(1, dtype=bool)
         return Shared(link, progress, weights, stale, np.empty(ROOM, dtype=np.int64), sums)
 

@@ -11,8 +11,8 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import new_links, through
 from kernbrook.engine import store_verbs
 from kernbrook.engine.store_verbs import parts_of
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, read
-from kernbrook.engine.stores.linear import Linear, LinearState, OnFeatures
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, score_only
+from kernbrook.engine.stores.linear import FeaturesForm, Linear, LinearState
 from kernbrook.features.base import write_rows
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.rows import DenseRows
@@ -26,7 +26,7 @@ class RowOfFeatures(NamedTuple):
     maps : (k, LINK) links to the maps; none where they are not compiled
     """
 
-    member: OnFeatures
+    member: FeaturesForm
     x: Floats
     maps: Labels
 
@@ -50,7 +50,7 @@ class FeaturesInRows(InRows):
         theta, extra = arrays
         self.state = LinearState(theta, extra, self.pool)
 
-    def forms(self, row: Row, kept: list[Any]) -> tuple[OnFeatures, RowOfFeatures]:
+    def forms(self, row: Row, kept: list[Any]) -> tuple[FeaturesForm, RowOfFeatures]:
         n, (theta, extra, pool) = len(row.x), self.state
         rules, features = pool.rules(n) if self.compiled else [], pool.empty(n)
         maps = new_links(write_rows, rules)
@@ -83,7 +83,7 @@ def write_all(maps, X, out):
         through(write_rows, maps[k], X, out)
 
 
-@read.of(RowOfFeatures)
+@score_only.of(RowOfFeatures)
 def _read_features(store, board):
     meet(store)
     for i in range(parts_of(store.member)):

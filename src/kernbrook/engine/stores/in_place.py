@@ -22,20 +22,20 @@ from kernbrook.compiler.compiling import Verb, is_theirs
 from kernbrook.compiler.links import Vector, family, new_link
 from kernbrook.engine.needs import check_content
 from kernbrook.engine.progress import SEED, Board, Progress, empty_board
-from kernbrook.engine.rounds import Met, go_through, learner_pass
+from kernbrook.engine.rounds import StorePass, run_parts, run_pass
 from kernbrook.engine.state import (
     Packed,
-    copied,
-    like,
-    named,
-    packed,
-    packs,
-    unpacked,
-    without,
+    copy_arrays,
+    drop_rows,
+    load_packing,
+    pack,
+    unpack,
+    walk_arrays,
+    with_arrays,
 )
 from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, meet, read, together
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, lay_flat, meet, score_only
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError
@@ -80,7 +80,7 @@ family(say, follow)
 
 
 class Content:
-    """What is kept. Only the first three have to be there.
+    """The arrays of a learner without kernels. `first`, `form` and `check` have to be there.
 
     looks : whether rows are looked at; else they come without features
     sparse : whether rows come as those of their features that are not 0
@@ -166,11 +166,11 @@ def _sparse_row(rows, t):
     return SparseRow(rows.data[first:last], rows.indices[first:last])
 
 
-def rows_among(rows: Dense | Sparse, own: slice) -> Dense | Sparse:
+def rows_among(rows: Dense | Sparse, where: slice) -> Dense | Sparse:
     """Some of the rows, one after the other."""
     if isinstance(rows, Dense):
-        return Dense(rows.X[own])
-    return rows._replace(indptr=rows.indptr[own.start : own.stop + 1])
+        return Dense(rows.X[where])
+    return rows._replace(indptr=rows.indptr[where.start : where.stop + 1])
 
 
 class Chunk(NamedTuple):
@@ -186,10 +186,10 @@ class Chunk(NamedTuple):
     seed: int
 
 
-class Table:
+class InPlaceTable:
     """Arrays that are changed in place.
 
-    version : an object, that of the state that they are; None while a block is learned
+    version : an object, the version of the state that they are; None while a block is learned
     """
 
     def __init__(self, arrays: Any):
@@ -198,20 +198,20 @@ class Table:
 
 
 class State:
-    """What was learned: it stays the same, however it is kept.
+    """What an expert has learned, as arrays, or as a copy of arrays and the rows since.
 
     copy : the arrays at some row, never changed; None: single rows change the table
     since : the rows learned since then
     table, version : the arrays that are this state, as long as their version is this one
     """
 
-    def __init__(self, copy: Any, since: tuple[Chunk, ...] = (), table: Table | None = None):
+    def __init__(self, copy: Any, since: tuple[Chunk, ...] = (), table: InPlaceTable | None = None):
         self.copy, self.since, self.table = copy, since, table
         self.version = None if table is None else table.version
 
     def __deepcopy__(self, memo: dict[int, Any]) -> State:
         if self.table is not None and self.table.version == self.version:
-            return State(copied(self.table.arrays))  # which is to learn nothing again
+            return State(copy_arrays(self.table.arrays))  # which is to learn nothing again
         return State(self.copy, self.since)
 
     def __reduce__(self) -> Any:
@@ -219,7 +219,7 @@ class State:
         return State, (other.copy, other.since)
 
 
-class Expert(NamedTuple):
+class InPlaceForm(NamedTuple):
     """The compiled form for rounds.
 
     expert : (1,) its number
@@ -234,7 +234,7 @@ class Expert(NamedTuple):
     numbers: Labels
 
 
-@score.of(Expert)
+@score.of(InPlaceForm)
 def _score(part, t, board):
     out = board.scores[t, part.expert[0]]
     say(part.form, row_of(part.rows, t), out)
@@ -242,7 +242,7 @@ def _score(part, t, board):
         board.sizes[t, part.expert[0], c] = abs(out[c])
 
 
-@learn.of(Expert)
+@learn.of(InPlaceForm)
 def _learn(part, t, updates, clock, board):
     expert, target, weight = part.expert[0], board.labels[t], board.importance[t]
     if updates[expert] and weight > 0.0:
@@ -253,7 +253,7 @@ def _learn(part, t, updates, clock, board):
 
 
 class InPlace(Store):
-    """Of one expert; it stands alone. A file compares the learner with what it is made with."""
+    """A store of one expert, which stands alone. A file's learner has to equal this one."""
 
     def __init__(self, learner: Any, content: Content, first: int, setting: Setting):
         self.learner, self._content, self.setting = learner, content, setting
@@ -263,7 +263,7 @@ class InPlace(Store):
             row = SparseRow(np.empty(0), np.empty(0, np.int64))
             check_content(content, Content, (say, follow), **{"x": row} if content.sparse else {})
         if setting.scores > 1:  # tables are large
-            packs()
+            load_packing()
 
     @property
     def content(self) -> Content:
@@ -274,11 +274,11 @@ class InPlace(Store):
 
     # -- states and tables ------------------------------------------------------------------
 
-    def _table(self, state: State) -> Table:
+    def _table(self, state: State) -> InPlaceTable:
         """The arrays of a state, made again where they have gone on."""
         table = state.table
         if table is None or table.version != state.version:
-            table = Table(copied(state.copy))
+            table = InPlaceTable(copy_arrays(state.copy))
             for chunk in state.since:
                 self._learn_again(table.arrays, chunk)
             state.table, state.version = table, table.version
@@ -289,20 +289,20 @@ class InPlace(Store):
         numbers = chunk.numbers
         gaps = np.flatnonzero(np.diff(numbers) != 1) + 1  # the pass counts labels by itself
         for first, last in pairwise([0, *gaps.tolist(), len(numbers)]):
-            own = slice(first, last)
-            member = self.member(rows_among(chunk.rows, own), last - first, arrays)
+            where = slice(first, last)
+            member = self.member(rows_among(chunk.rows, where), last - first, arrays)
             board = empty_board(
-                last - first, 1, self.setting.scores, chunk.labels[own], chunk.weights[own],
+                last - first, 1, self.setting.scores, chunk.labels[where], chunk.weights[where],
                 self.setting.regression,
             )  # fmt: skip
-            met = Met(member._replace(expert=np.zeros(1, dtype=np.int64)), board)
+            chunk_pass = StorePass(member._replace(expert=np.zeros(1, dtype=np.int64)), board)
             clock = Clock(chunk.seed, 0, int(numbers[first]) - 1)
-            learner_pass(new_link(go_through, met), 0, 1, clock)
+            run_pass(new_link(run_parts, chunk_pass), 0, 1, clock)
 
     def now(self, state: State | Packed) -> Any:
         """The arrays of a state, or of a snapshot, to be read only."""
         if isinstance(state, Packed):
-            return unpacked(state)
+            return unpack(state)
         if state.copy is None or state.since:
             return self._table(state).arrays
         return state.copy
@@ -310,48 +310,48 @@ class InPlace(Store):
     def lighter(self, arrays: Any) -> Any:
         """The arrays, but for those that nothing will ask for again."""
         passing = self.content.passing
-        return without(arrays, passing) if passing and self.content.has_passed(arrays) else arrays
+        return drop_rows(arrays, passing) if passing and self.content.has_passed(arrays) else arrays
 
     def snapshot(self, state: State) -> Packed:
-        return packed(self.content.what_says(self.now(state)))
+        return pack(self.content.what_says(self.now(state)))
 
     def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> Packed:
         first = self.content.first
         least, found, packs = self.content.what_says(first), [], {}
-        for (name, array), (_, most) in zip(named(least), named(first), strict=True):
-            own: Any = arrays.get(name)
+        for (name, array), (_, most) in zip(walk_arrays(least), walk_arrays(first), strict=True):
+            given: Any = arrays.get(name)
             bits, rows = arrays.get(f"{name}.rows"), len(array)
-            if bits is not None and np.shape(own)[:1] != (rows,):
+            if bits is not None and np.shape(given)[:1] != (rows,):
                 check_array(f"{name}.rows", bits, (-(-rows // 8),), np.uint8)
                 packs[name] = bits, rows
                 rows = int(np.count_nonzero(np.unpackbits(bits, count=rows)))
-            elif rows and np.ndim(own):
-                rows = min(max(len(own), rows), len(most))
-            found.append(check_array(name, own, (rows, *array.shape[1:]), array.dtype))
-        held = Packed(like(least, iter(found)), packs)
-        self.content.check_what_says(unpacked(held))
+            elif rows and np.ndim(given):
+                rows = min(max(len(given), rows), len(most))
+            found.append(check_array(name, given, (rows, *array.shape[1:]), array.dtype))
+        held = Packed(with_arrays(least, iter(found)), packs)
+        self.content.check_what_says(unpack(held))
         return held
 
     # -- learning ---------------------------------------------------------------------------
 
     def prepare(self, state: State, rows: Rows, progress: Progress, raw: Any) -> Prepared:
         if state.copy is None:
-            state = State(copied(self.now(state)))
+            state = State(copy_arrays(self.now(state)))
         elif sum(len(chunk.labels) for chunk in state.since) >= COPIED:
-            state.copy, state.since = copied(self.now(state)), ()
+            state.copy, state.since = copy_arrays(self.now(state)), ()
         table = self._table(state)
         table.arrays = self.lighter(table.arrays)
         member = self.member(self._rows(raw), len(rows), table.arrays)
         table.version, seed = None, int(progress.counters[SEED])
 
         def finish(board: Board, asked: Flags) -> State:
-            there = np.flatnonzero(member.numbers)
+            learned = np.flatnonzero(member.numbers)
             chunk = Chunk(
-                self._rows(raw[there]), board.labels[there], board.importance[there],
-                member.numbers[there], seed,
+                self._rows(raw[learned]), board.labels[learned], board.importance[learned],
+                member.numbers[learned], seed,
             )  # fmt: skip
             table.version = object()
-            return State(state.copy, (*state.since, chunk) if len(there) else state.since, table)
+            return State(state.copy, (*state.since, chunk) if len(learned) else state.since, table)
 
         return Prepared((member,), 1, finish)
 
@@ -359,9 +359,9 @@ class InPlace(Store):
         member = self.member(self._rows(raw), len(rows), self.now(state))
         return Prepared((member,), 1, lambda *_: state)
 
-    def member(self, rows: Any, n: int, arrays: Any) -> Expert:
+    def member(self, rows: Any, n: int, arrays: Any) -> InPlaceForm:
         """The compiled form on n rows and arrays."""
-        return Expert(self.experts, rows, self.content.form(arrays), np.zeros(n, np.int64))
+        return InPlaceForm(self.experts, rows, self.content.form(arrays), np.zeros(n, np.int64))
 
     def _rows(self, raw: Any) -> Dense | Sparse:
         """Rows as they were given, (n, d)."""
@@ -378,16 +378,16 @@ class InPlace(Store):
     def arrays(self, state: State | Packed) -> dict[str, NDArray[Any]]:
         if isinstance(state, Packed):
             bits = {f"{name}.rows": bits for name, (bits, _) in state.rows.items()}
-            return {**dict(named(state.arrays)), **bits}
-        return dict(named(self.lighter(self.now(state))))
+            return {**dict(walk_arrays(state.arrays)), **bits}
+        return dict(walk_arrays(self.lighter(self.now(state))))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> State:
         first = self.content.first
-        for name, array in named(first):
-            own = arrays.get(name)
-            passed = name in self.content.passing and own is not None and len(own) == 0
-            check_array(name, own, array[:0].shape if passed else array.shape, array.dtype)
-        found = like(first, iter([arrays[name] for name, _ in named(first)]))
+        for name, array in walk_arrays(first):
+            given = arrays.get(name)
+            passed = name in self.content.passing and given is not None and len(given) == 0
+            check_array(name, given, array[:0].shape if passed else array.shape, array.dtype)
+        found = with_arrays(first, iter([arrays[name] for name, _ in walk_arrays(first)]))
         self.content.check(found)
         return State(found)
 
@@ -395,17 +395,17 @@ class InPlace(Store):
         return State(self.content.with_classes(before.now(state), spread))
 
     def with_features(self, before: Any, state: State) -> State:
-        own = self.content.with_features(before.now(state))
-        return self.begin() if own is None else State(own)
+        wide = self.content.with_features(before.now(state))
+        return self.begin() if wide is None else State(wide)
 
     def merged(self, apart: Apart) -> State:
-        """What has learned from most labels stays."""
+        """The state that has learned from most labels."""
         state: State = apart.each[int(apart.shares.argmax())]
-        return State(copied(self.now(state)))
+        return State(copy_arrays(self.now(state)))
 
     def nbytes(self, state: State) -> int:
-        own = sum(array.nbytes for array in self.arrays(state).values())
-        return own + sum(array.nbytes for chunk in state.since for array in _arrays_of(chunk))
+        total = sum(array.nbytes for array in self.arrays(state).values())
+        return total + sum(array.nbytes for chunk in state.since for array in _arrays_of(chunk))
 
 
 def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
@@ -421,14 +421,14 @@ class RowInPlace(NamedTuple):
     given : (n, d) the rows
     """
 
-    member: Expert
+    member: InPlaceForm
     given: Floats
     live: Labels
     saved: Labels
 
 
 class InPlaceInRows(InRows):
-    """The same, row by row, on arrays of its own."""
+    """An `InPlace` store row by row, on arrays of its own."""
 
     def __init__(self, store: InPlace, state: State):
         self.store, self.now = store, store.lighter(store.now(state))
@@ -437,15 +437,15 @@ class InPlaceInRows(InRows):
         return []
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.live, (own,) = together([[array for _, array in named(self.now)]])
-        self.saved, self.now = np.empty_like(self.live), like(self.now, iter(own))
-        self.state = State(None, (), Table(self.now))
+        self.live, (in_use,) = lay_flat([[array for _, array in walk_arrays(self.now)]])
+        self.saved, self.now = np.empty_like(self.live), with_arrays(self.now, iter(in_use))
+        self.state = State(None, (), InPlaceTable(self.now))
 
     def over(self, state: State) -> None:
-        self.now = like(self.now, (writeable(array) for _, array in named(self.now)))
+        self.now = with_arrays(self.now, (writeable(array) for _, array in walk_arrays(self.now)))
         self.live = self.saved = np.empty(0, np.int64)
 
-    def forms(self, row: Row, kept: list[Any]) -> tuple[Expert, RowInPlace]:
+    def forms(self, row: Row, kept: list[Any]) -> tuple[InPlaceForm, RowInPlace]:
         given, (n, d) = row.given, row.given.shape
         rows: Any = Dense(given)
         if self.store.content.sparse:
@@ -455,10 +455,12 @@ class InPlaceInRows(InRows):
 
     def load(self, state: State) -> None:
         if state is not self.state:
-            others = named(self.store.now(state))
-            for (_, own), (_, other) in zip(named(self.store.now(self.state)), others, strict=True):
-                if len(own) == len(other):  # or it has passed
-                    np.copyto(own, other)
+            others = walk_arrays(self.store.now(state))
+            for (_, here), (_, other) in zip(
+                walk_arrays(self.store.now(self.state)), others, strict=True
+            ):
+                if len(here) == len(other):  # or it has passed
+                    np.copyto(here, other)
 
 
 @in_rows.register(InPlace)
@@ -487,7 +489,7 @@ def _meet(store):
     gather(store.member.rows, store.given)
 
 
-@read.of(RowInPlace)
+@score_only.of(RowInPlace)
 def _read(store, board):
     meet(store)
     score(store.member, 0, board)

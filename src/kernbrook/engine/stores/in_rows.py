@@ -40,15 +40,15 @@ def meet(store: Any) -> None:
 
 
 @Option
-def settle(store: Any, chosen: int) -> None:
-    """After the rows: keep what is to be kept; nothing by default.
+def settle_rows(store: Any, chosen: int) -> None:
+    """Keep what the rows have changed, after them; nothing by default.
 
     chosen : the expert that the rows have made the only one; -1: none
     """
 
 
 @Verb
-def read(store: Any, board: Board) -> None:
+def score_only(store: Any, board: Board) -> None:
     """Fill in the board as for a row that is scored only."""
     raise NotImplementedError
 
@@ -61,7 +61,7 @@ def keep(store: Any, back: bool) -> None:
     """
 
 
-family(meet, settle, read, keep)
+family(meet, settle_rows, score_only, keep)
 
 
 class InRows:
@@ -85,7 +85,7 @@ class InRows:
 
     @staticmethod
     def slow(store: Any, state: Any) -> str | None:
-        """What makes rows slow nevertheless; None: nothing does."""
+        """The reason why rows are slow nevertheless; None: they are not."""
         return None
 
     def changing(self, state: Any) -> Sequence[NDArray[Any]]:
@@ -93,11 +93,11 @@ class InRows:
         raise NotImplementedError
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Arrays like those of `changing` are those of `state` from now on."""
+        """Take arrays like those of `changing` for those of `state`."""
         raise NotImplementedError
 
     def over(self, state: Any) -> None:
-        """As `use`, of the arrays of a state themselves, which are only read."""
+        """Use the arrays of a state themselves, which are only read."""
         self.use([writeable(array) for array in self.changing(state)])
 
     def forms(self, row: Row, kept: list[Any]) -> tuple[Any, Any]:
@@ -115,11 +115,11 @@ class InRows:
     def load(self, state: Any) -> None:
         """Copy a state into the one in use."""
         pairs = zip(self.changing(self.state), self.changing(state), strict=True)
-        for own, other in pairs:
-            np.copyto(own, other)
+        for here, other in pairs:
+            np.copyto(here, other)
 
     def fill(self) -> None:
-        """Look at a row, in Python; without a trace but in what the compiled forms read."""
+        """Score a row in Python; nothing changes but what the compiled forms read."""
 
 
 @singledispatch
@@ -128,7 +128,7 @@ def in_rows(store: Store) -> type[InRows] | str:
     return store.by_block or f"the store {type(store).__name__}"
 
 
-def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
+def lay_flat(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
     """One flat array, (words,), and parts of it, each of a shape and type like one in `groups`."""
     words = [[-(-array.nbytes // 8) for array in group] for group in groups]
     memory = np.zeros(sum(map(sum, words)), dtype=np.int64)
@@ -137,7 +137,7 @@ def together(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[lis
     for group, sizes in zip(groups, words, strict=True):
         parts.append([])
         for array, size in zip(group, sizes, strict=True):
-            own = memory[at : at + size].view(np.uint8)[: array.nbytes]
-            parts[-1].append(own.view(array.dtype).reshape(array.shape))
+            piece = memory[at : at + size].view(np.uint8)[: array.nbytes]
+            parts[-1].append(piece.view(array.dtype).reshape(array.shape))
             at += size
     return memory, parts

@@ -1,4 +1,4 @@
-"""Linear in explicit features: experts of a fixed size; those of one kernel share its features."""
+"""Experts on explicit features, of a fixed size; experts on one kernel share its features."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import ROOM, linked, pin, through
+from kernbrook.compiler.links import ROOM, links_to, pin, through
 from kernbrook.engine.needs import check_recipe
-from kernbrook.engine.pool import Part
+from kernbrook.engine.pool import PoolPart
 from kernbrook.engine.progress import Progress
-from kernbrook.engine.rules import typed
+from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.same import same
-from kernbrook.engine.state import Field, Table, flat, under
+from kernbrook.engine.state import Field, Table, flatten, pick
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
-from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, look, overflow
+from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, overflow, see
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Coefficients, after_label, descend, is_finite, predict
 from kernbrook.errors import InputError
@@ -61,16 +61,16 @@ class FeatureBlock(NamedTuple):
     pins: Labels
 
 
-class OnFeatures(NamedTuple):
-    """The compiled form: links to rules, of each expert the number of its own, what they meet."""
+class FeaturesForm(NamedTuple):
+    """The compiled form: links to rules, the number of each expert's rule, and what they meet."""
 
     rules: Any
-    own: Labels
+    rule_of: Labels
     block: FeatureBlock
 
 
-class Place(NamedTuple):
-    """One part of it: a link to the rule, a number, pinned features (b, d) and coefficients."""
+class FeaturesPart(NamedTuple):
+    """One expert: a link to its rule, its number, pinned features (b, d) and coefficients."""
 
     rule: Any
     expert: int
@@ -78,17 +78,17 @@ class Place(NamedTuple):
     held: Any
 
 
-@parts_of.of(OnFeatures)
+@parts_of.of(FeaturesForm)
 def _parts_of(member):
     return member.block.experts.shape[0]
 
 
-@part.of(OnFeatures)
+@part.of(FeaturesForm)
 def _part(member, i, board):
     z, held = features_of(member.block, i, board.scores.shape[0]), coefficients_of(member.block, i)
     block, pins = member.block, member.block.pins
-    rule = member.rules[member.own[i]]
-    return Place(rule, block.experts[i], pin(z, pins[i, 0]), pin(held, pins[i, 1]))
+    rule = member.rules[member.rule_of[i]]
+    return FeaturesPart(rule, block.experts[i], pin(z, pins[i, 0]), pin(held, pins[i, 1]))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -107,38 +107,38 @@ def coefficients_of(block, i):
     return Coefficients(theta, extra, block.gains[i, :d])
 
 
-@score.of(Place)
+@score.of(FeaturesPart)
 def _score(part, t, board):
     out = board.scores[t, part.expert]
     board.variances[t, part.expert] = through(predict, part.rule, part.held, part.z, t, out)
 
 
-@learn.of(Place)
+@learn.of(FeaturesPart)
 def _learn(part, t, updates, clock, board):
     expert = part.expert
     if board.importance[t] <= 0.0:
         return
     if updates[expert]:
-        seen = look(board, t, expert, 0.0, clock)
+        seen = see(board, t, expert, 0.0, clock)
         scores, variance = board.scores[t, expert], board.variances[t, expert]
         through(descend, part.rule, part.held, part.z, t, seen, scores, variance)
     through(after_label, part.rule, part.held, clock.number)
 
 
-@sound.of(OnFeatures)
+@sound.of(FeaturesForm)
 def _sound(member, i):
     held = pin(coefficients_of(member.block, i), member.block.pins[i, 1])
-    return through(is_finite, member.rules[member.own[i]], held)
+    return through(is_finite, member.rules[member.rule_of[i]], held)
 
 
-class Numbers(NamedTuple):
-    """What the learners of all experts keep, one after the other."""
+class CoefficientArrays(NamedTuple):
+    """The coefficients of all experts, one after the other."""
 
     theta: Floats
     extra: Floats
 
 
-COEFFICIENTS = Table(Numbers, theta=Field(("theta",)), extra=Field(("extra",)))
+COEFFICIENTS = Table(CoefficientArrays, theta=Field(("theta",)), extra=Field(("extra",)))
 
 
 class LinearState(NamedTuple):
@@ -162,10 +162,10 @@ class Linear(Store):
         "a learner diverged, or its features overflowed; lower its step, or scale the features"
     )
 
-    def __init__(self, parts: Sequence[Part], setting: Setting):
+    def __init__(self, parts: Sequence[PoolPart], setting: Setting):
         self.setting, self.block_rows = setting, FEATURE_BLOCK
-        self.rules = [typed(part.learner.rule()) for part in parts]
-        self.own = np.repeat(np.arange(len(parts)), [part.size for part in parts])
+        self.rules = [cast_rule(part.learner.rule()) for part in parts]
+        self.rule_of = np.repeat(np.arange(len(parts)), [part.size for part in parts])
         self.learners = [part.learner for part in parts for _ in part.kernels]
         self.kernels = [kernel for part in parts for kernel in part.kernels]
         self.experts = np.concatenate([part.experts for part in parts])
@@ -174,7 +174,7 @@ class Linear(Store):
             for learner, kernel in zip(self.learners, self.kernels, strict=True)
         ]
         # The first expert with the same features.
-        of = [next(j for j, other in enumerate(wanted) if same(one, other)) for one in wanted]
+        of = [next(j for j, other in enumerate(wanted) if same(pair, other)) for pair in wanted]
         distinct = sorted(set(of))
         self.maps = [wanted[e] for e in distinct]
         self.which = np.array([distinct.index(e) for e in of])
@@ -192,25 +192,27 @@ class Linear(Store):
 
     def begin(self) -> LinearState:
         sizes, width = np.diff(self.at) + np.diff(self.more), self.setting.width
-        numbers = int(sizes.sum()) + sum(numbers_of(*one, width) for one in self.maps)
+        numbers = int(sizes.sum()) + sum(numbers_of(*pair, width) for pair in self.maps)
         greatest = sizes.argmax()
         features = shown(self.maps[self.which[greatest]][1])
-        what = f"{len(sizes)} experts on {features} of {width:,} inputs,"
+        size = f"{len(sizes)} experts on {features} of {width:,} inputs,"
         owner = type(self.learners[greatest]).__name__
-        ask_for(2 * numbers, f"{owner}, {what}")  # there is a copy of it all
+        ask_for(2 * numbers, f"{owner}, {size}")  # there is a copy of it all
         maps = [
             draw(kernel, recipe, width, self.setting.seed, self._index(i))
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
-        theta, extra = self._nothing()
+        theta, extra = self._zeros()
         for e, learner in enumerate(self.learners):
-            own = extra[self.more[e] : self.more[e + 1]]
-            learner.fill_extra(own.reshape(self.rows[e], self.dims[e]))
+            rows = extra[self.more[e] : self.more[e + 1]]
+            learner.fill_extra(rows.reshape(self.rows[e], self.dims[e]))
         return LinearState(theta, extra, PoolMap(maps))
 
-    def _nothing(self) -> Numbers:
+    def _zeros(self) -> CoefficientArrays:
         """Zeros for all experts."""
-        return Numbers(*COEFFICIENTS.begun(theta=int(self.at[-1]), extra=int(self.more[-1])))
+        return CoefficientArrays(
+            *COEFFICIENTS.begun(theta=int(self.at[-1]), extra=int(self.more[-1]))
+        )
 
     def _index(self, i: int) -> int:
         """Of a map, for its draws."""
@@ -227,7 +229,7 @@ class Linear(Store):
         b = len(rows)
         features = self._features(state.pool, rows)
         member = self.member(features, state.theta, state.extra, self.scratch())
-        return Prepared((member,), self._threads(b), lambda *_: self._checked(state))
+        return Prepared((member,), self._threads(b), lambda *_: self._check(state))
 
     def _threads(self, b: int) -> int:
         return threads_for(b * int((self.dims * (self.rows + 1)).sum()))
@@ -237,7 +239,7 @@ class Linear(Store):
         threads = self._threads(b)
         return 0 if threads == 1 else -(-len(self.experts) // (PIECES * threads))
 
-    def _checked(self, state: LinearState) -> LinearState:
+    def _check(self, state: LinearState) -> LinearState:
         """The state; NonFiniteError where it has overflowed."""
         if not (finite(state.theta) and finite(state.extra)):
             raise overflow(self)
@@ -250,14 +252,14 @@ class Linear(Store):
 
     def member(
         self, features: Floats, theta: Floats, extra: Floats, scratch: tuple[Floats, Labels]
-    ) -> OnFeatures:
+    ) -> FeaturesForm:
         """The compiled form; arrays as in `FeatureBlock`."""
         block = FeatureBlock(
             self.experts, features, self.first, self.dims, self.at, self.more, self.rows, theta,
             extra, *scratch,
         )  # fmt: skip
-        rules = linked(predict, self.rules)
-        return OnFeatures(rules, self.own, block)
+        rules = links_to(predict, self.rules)
+        return FeaturesForm(rules, self.rule_of, block)
 
     def _features(self, pool: PoolMap, rows: Rows) -> Floats:
         """The pool's features of a block."""
@@ -273,15 +275,15 @@ class Linear(Store):
         return out
 
     def arrays(self, state: LinearState) -> dict[str, NDArray[Any]]:
-        maps = {f"{i}": one.arrays() for i, one in enumerate(state.pool.maps)}
-        return flat({"theta": state.theta, "extra": state.extra, "maps": maps})
+        maps = {f"{i}": drawn.arrays() for i, drawn in enumerate(state.pool.maps)}
+        return flatten({"theta": state.theta, "extra": state.extra, "maps": maps})
 
     def with_classes(self, before: Linear, state: LinearState, spread: Spread) -> LinearState:
         c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
-            own = state.theta[at : at + c * d].reshape(c, d)
-            theta.append(spread.along(own, 0))
+            coefficients = state.theta[at : at + c * d].reshape(c, d)
+            theta.append(spread.along(coefficients, 0))
             rows = self.learners[e].extra_rows(d, c)
             kept = state.extra[more : more + rows * d].reshape(rows, d)
             if rows != self.rows[e]:  # a row for each score
@@ -293,25 +295,25 @@ class Linear(Store):
         return LinearState(learned[0], learned[1], state.pool)
 
     def merged(self, apart: Apart) -> LinearState:
-        first, *others = (self._drawn(state) for state in apart.each)
+        first, *others = (self._map_arrays(state) for state in apart.each)
         if not all(same(first, other) for other in others):
             raise InputError(
                 "merge: the models have features of their own; give all the same random_state, or "
                 "copies of one model"
             )
         fresh = self.begin()
-        for e, own in enumerate(self.own):
-            held = apart.over(lambda state, e=e: self._held(state, e))  # type: ignore[misc]
-            theta, extra = descend_together(self.rules[own], held)
-            now = self._held(fresh, e)
+        for e, rule in enumerate(self.rule_of):
+            held = apart.over(lambda state, e=e: self._coefficients_of(state, e))  # type: ignore[misc]
+            theta, extra = descend_together(self.rules[rule], held)
+            now = self._coefficients_of(fresh, e)
             now.theta[:], now.extra[:] = theta, extra
-        return self._checked(fresh._replace(pool=apart.each[0].pool))
+        return self._check(fresh._replace(pool=apart.each[0].pool))
 
-    def _drawn(self, state: LinearState) -> list[NDArray[Any]]:
+    def _map_arrays(self, state: LinearState) -> list[NDArray[Any]]:
         """The arrays of the maps."""
-        return [array for one in state.pool.maps for array in one.arrays().values()]
+        return [array for drawn in state.pool.maps for array in drawn.arrays().values()]
 
-    def _held(self, state: LinearState, e: int) -> Coefficients:
+    def _coefficients_of(self, state: LinearState, e: int) -> Coefficients:
         """What an expert holds: views."""
         d = int(self.dims[e])
         theta = state.theta[self.at[e] : self.at[e + 1]].reshape(-1, d)
@@ -321,23 +323,24 @@ class Linear(Store):
     def with_features(self, before: Linear, state: LinearState) -> LinearState:
         """Experts begin anew on maps that cannot go on."""
         fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
-        held = [widen(one, width, seed, self._index(i)) for i, one in enumerate(state.pool.maps)]
+        old_maps = enumerate(state.pool.maps)
+        held = [widen(drawn, width, seed, self._index(i)) for i, drawn in old_maps]
         for e in np.flatnonzero([held[i] is not None for i in self.which]):
-            for own, old, ends, were in (
+            for new, old, ends, were in (
                 (fresh.theta, state.theta, self.at, before.at),
                 (fresh.extra, state.extra, self.more, before.more),
             ):
-                own[ends[e] : ends[e + 1]] = old[were[e] : were[e + 1]]
+                new[ends[e] : ends[e + 1]] = old[were[e] : were[e + 1]]
         pairs = zip(held, fresh.pool.maps, strict=True)
-        return fresh._replace(pool=PoolMap([own or new for own, new in pairs]))
+        return fresh._replace(pool=PoolMap([wide or new for wide, new in pairs]))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> LinearState:
-        learned = COEFFICIENTS.restored(self._nothing(), arrays)
+        learned = COEFFICIENTS.restored(self._zeros(), arrays)
         maps = []
         for i, (kernel, recipe) in enumerate(self.maps):
             with within(f"maps.{i}."):
-                own = under(arrays, f"maps.{i}")
-                maps.append(restore(kernel, recipe, self.setting.width, own))
+                of_map = pick(arrays, f"maps.{i}")
+                maps.append(restore(kernel, recipe, self.setting.width, of_map))
         COEFFICIENTS.check(learned)
         return LinearState(*learned, PoolMap(maps))
 

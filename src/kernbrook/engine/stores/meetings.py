@@ -32,7 +32,7 @@ from kernbrook.numerics.storage import aligned
 TILE = 256  # points that meet a window together: what a second-level cache holds
 
 
-class Given(NamedTuple):
+class Common(NamedTuple):
     """What both forms of a meeting have.
 
     codes : (channels,) int; reach, near : as in `Plan`
@@ -53,7 +53,7 @@ class DenseMeeting(NamedTuple):
     columns : (b d,) the rows of each window transposed
     """
 
-    common: Given
+    common: Common
     points: Floats
     norms: Floats
     rows: Floats
@@ -73,7 +73,7 @@ class SparseMeeting(NamedTuple):
     where, value : (groups, size) scratch
     """
 
-    common: Given
+    common: Common
     data: Floats
     indices: Labels
     indptr: Labels
@@ -117,7 +117,7 @@ def window_columns(columns, lo, hi, d):
 
 
 @njit(cache=True, nogil=True)
-def turn(rows, window, out):
+def transpose(rows, window, out):
     """out = (b d,) the rows, (b, d), of each window transposed."""
     b, d = rows.shape
     for lo in range(0, b, window):
@@ -126,7 +126,7 @@ def turn(rows, window, out):
 
 
 @meet_points.of(DenseMeeting)
-def _meet_points(meeting, group, which, lo, hi, out):
+def _meet_dense_points(meeting, group, which, lo, hi, out):
     common, points, norms = meeting.common, meeting.points, meeting.norms
     columns = window_columns(meeting.columns, lo, hi, points.shape[1])
     for i in range(common.codes.shape[0]):
@@ -134,26 +134,26 @@ def _meet_points(meeting, group, which, lo, hi, out):
         if code == INNER:
             dense_inner(points, which, columns, out[i])
         elif code == SQUARED:
-            rows, own = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
+            rows, row_norms = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
             dense_squared(
-                points, norms, which, rows, own, out[0], common.reach, common.near, out[i]
+                points, norms, which, rows, row_norms, out[0], common.reach, common.near, out[i]
             )
         elif code == MANHATTAN:
             dense_manhattan(points, which, columns, out[i])
         else:
             for s in range(which.shape[0]):
-                take_given(common, code, which[s], lo, hi, out[i, s])
+                copy_given(common, code, which[s], lo, hi, out[i, s])
 
 
 @njit(cache=True, nogil=True)
-def take_given(common, code, point, start, end, out):
+def copy_given(common, code, point, start, end, out):
     """The values of a kernel that is called, of a point and the rows start..end-1."""
     for j in range(end - start):
         out[j] = common.given[code - FIRST_GIVEN, point, start + j]
 
 
 @meet_row.of(DenseMeeting)
-def _meet_row(meeting, group, t, lo, hi, out):
+def _meet_dense_row(meeting, group, t, lo, hi, out):
     common, d, first = meeting.common, meeting.rows.shape[1], t + 1 - lo
     columns = window_columns(meeting.columns, lo, hi, d)
     for i in range(common.codes.shape[0]):
@@ -171,7 +171,7 @@ def _meet_row(meeting, group, t, lo, hi, out):
             dense_manhattan(meeting.rows[t : t + 1], None, columns, out[i])
         else:
             place = common.given.shape[1] - common.given.shape[2] + t
-            take_given(common, code, place, t + 1, hi, out[i, 0, first : hi - lo])
+            copy_given(common, code, place, t + 1, hi, out[i, 0, first : hi - lo])
 
 
 @turn_to.of(SparseMeeting)
@@ -214,7 +214,7 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
     common, columns = meeting.common, sparse_columns(meeting, group, lo, hi)
     data, indices, indptr, first = meeting.data, meeting.indices, meeting.indptr, meeting.first
     here, end = indptr[point], indptr[point + 1]
-    entries, own = (data, indices, here, end, meeting.norms[point]), (data, indices, indptr)
+    entries, all_entries = (data, indices, here, end, meeting.norms[point]), (data, indices, indptr)
     skip, w = start - lo, hi - lo
     for i in range(common.codes.shape[0]):
         code, later = common.codes[i], out[i, s, skip:w]
@@ -227,7 +227,7 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
             norms = meeting.norms[first + start : first + hi]
             sparse_squared_row(
                 entries,
-                own,
+                all_entries,
                 first + start,
                 norms,
                 out[0, s, skip:w],
@@ -236,9 +236,9 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
                 later,
             )
         elif code == MANHATTAN:
-            sparse_manhattan_row(entries, own, first + start, later)
+            sparse_manhattan_row(entries, all_entries, first + start, later)
         else:
-            take_given(common, code, point, start, hi, later)
+            copy_given(common, code, point, start, hi, later)
 
 
 def meeting_of(
@@ -246,14 +246,14 @@ def meeting_of(
 ) -> DenseMeeting | SparseMeeting:
     """How points, which block rows may follow, and a block of rows meet.
 
-    given : see `Given`; groups : of experts, which go through the block apart from each other
+    given : see `Common`; groups : of experts, which go through the block apart from each other
     """
     plan = layout.plan
-    common = Given(np.array(layout.channels), plan.reach, plan.near, given)
+    common = Common(np.array(layout.channels), plan.reach, plan.near, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
         columns = aligned((rows.X.size,))
-        turn(rows.X, window, columns)
+        transpose(rows.X, window, columns)
         return DenseMeeting(common, points.X, points.norms, rows.X, rows.norms, columns)
     assert isinstance(rows, SparseRows)
     data, indices, indptr = points.csr()
@@ -272,7 +272,7 @@ def meeting_of(
     )  # fmt: skip
 
 
-def followed(points: Rows, rows: Rows) -> Rows:
+def join_rows(points: Rows, rows: Rows) -> Rows:
     """The points, then the rows: one after the other in memory."""
     norms = np.concatenate([points.norms, rows.norms])
     keys = np.concatenate([points.keys, rows.keys])

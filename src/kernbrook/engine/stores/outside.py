@@ -77,18 +77,18 @@ class OutsideModel(Store):
         held = [state]
 
         def go(board: Board) -> None:
-            there, start = ~np.isnan(board.labels), 0
-            while start < len(there):
-                ahead = np.flatnonzero(there[start:])
+            labelled, n, start = ~np.isnan(board.labels), len(board.labels), 0
+            while start < n:
+                ahead = np.flatnonzero(labelled[start:])
                 missing = self.every - held[0].new
-                stop = len(there) if len(ahead) < missing else start + int(ahead[missing - 1]) + 1
+                stop = n if len(ahead) < missing else start + int(ahead[missing - 1]) + 1
                 part = slice(start, stop)
                 self._look(held[0].model, raw[part], board.scores[part])
                 if self.watch is not None:
                     self.watch(held[0].model, raw[part])
-                which = start + np.flatnonzero(there[part])
-                own = not self.keeps_old or held[0].model is not state.model
-                held[0] = self._after(held[0], raw, board, which, own)
+                which = start + np.flatnonzero(labelled[part])
+                copied = not self.keeps_old or held[0].model is not state.model
+                held[0] = self._after(held[0], raw, board, which, copied)
                 start = stop
 
         def finish(board: Board, asked: Flags) -> Trained:
@@ -113,7 +113,7 @@ class OutsideModel(Store):
         if self.setting.regression:
             out[:, 0] = self.predicted(model, X)
             if not np.isfinite(out).all():
-                raise NonFiniteError(f"{self.told}: it predicted NaN or infinity")
+                raise NonFiniteError(f"{self.title}: it predicted NaN or infinity")
         elif hasattr(model, "predict_proba_one" if self.one_by_one else "predict_proba"):
             out[:] = as_scores(self._chances(model, X))
         else:
@@ -125,7 +125,7 @@ class OutsideModel(Store):
         return max(self.setting.scores, 2)
 
     @property
-    def told(self) -> str:
+    def title(self) -> str:
         """The model as errors name it."""
         return f"External({shown(self.model)})"
 
@@ -133,38 +133,38 @@ class OutsideModel(Store):
         """(n,) what a model predicts for each row: floats, or numbers of classes."""
         n = X.shape[0]
         if self.one_by_one:
-            said: Any = [model.predict_one(row) for row in as_dicts(X)]
-            said = [0.0 if answer is None else answer for answer in said]  # no opinion yet
+            answers: Any = [model.predict_one(row) for row in as_dicts(X)]
+            answers = [0.0 if answer is None else answer for answer in answers]  # no opinion yet
         else:
-            said = model.predict(X.copy())
-        found = self._numbers(said, "predict")
+            answers = model.predict(X.copy())
+        found = self._numbers(answers, "predict")
         if found.shape not in ((n,), (n, 1)):
             raise InputError(
-                f"{self.told}: predict gave an array of shape {found.shape} for {n} rows"
+                f"{self.title}: predict gave an array of shape {found.shape} for {n} rows"
             )
         return found.reshape(n) if self.setting.regression else self._of_classes(found, "predict")
 
-    def _numbers(self, said: Any, what: str) -> Floats:
+    def _numbers(self, answer: Any, method: str) -> Floats:
         """What a model answers, as floats; InputError where it is none."""
-        if isinstance(said, np.ma.MaskedArray) and said.mask.any():
-            raise InputError(f"{self.told}: {what} gave masked numbers")
+        if isinstance(answer, np.ma.MaskedArray) and answer.mask.any():
+            raise InputError(f"{self.title}: {method} gave masked numbers")
         try:
-            found = np.asarray(said)
+            found = np.asarray(answer)
             plain = found.dtype.kind in "biuf" or (found.dtype.kind == "O" and _all_real(found))
             if plain:
                 return found.astype(np.float64)
         except (TypeError, ValueError):  # rows of several lengths, or nothing like an array
             pass
-        raise InputError(f"{self.told}: {what} must give numbers, got {shown(said)}")
+        raise InputError(f"{self.title}: {method} must give numbers, got {shown(answer)}")
 
-    def _of_classes(self, found: Floats, what: str) -> NDArray[np.int64]:
+    def _of_classes(self, found: Floats, source: str) -> NDArray[np.int64]:
         """Numbers of classes; InputError where there is no such class."""
         found = found.reshape(-1)
         known = (found >= 0) & (found < self.classes) & (found == np.floor(found))
         if not known.all():
             raise InputError(
-                f"{self.told}: {what} gave {found[known.argmin()]:g}, which is none of the classes "
-                f"0 to {self.classes - 1} that it was told"
+                f"{self.title}: {source} gave {found[known.argmin()]:g}, which is none of the "
+                f"classes 0 to {self.classes - 1} that it was told"
             )
         return found.astype(np.int64)
 
@@ -177,37 +177,37 @@ class OutsideModel(Store):
         chances = np.zeros((n, self.classes))
         if self.one_by_one:
             for i, row in enumerate(as_dicts(X)):
-                said = model.predict_proba_one(row)
-                if not isinstance(said, Mapping):
+                answer = model.predict_proba_one(row)
+                if not isinstance(answer, Mapping):
                     raise InputError(
-                        f"{self.told}: predict_proba_one must give a dict of probabilities, got "
-                        f"{shown(said)}"
+                        f"{self.title}: predict_proba_one must give a dict of probabilities, got "
+                        f"{shown(answer)}"
                     )
-                own = self._of_classes(self._numbers([*said], "predict_proba_one"), "it")
-                chances[i, own] = self._numbers([*said.values()], "predict_proba_one")
+                columns = self._of_classes(self._numbers([*answer], "predict_proba_one"), "it")
+                chances[i, columns] = self._numbers([*answer.values()], "predict_proba_one")
         else:
             found = self._numbers(model.predict_proba(X.copy()), "predict_proba")
             named = self._numbers(getattr(model, "classes_", range(self.classes)), "classes_")
-            own = self._of_classes(named, "classes_")
-            if found.shape != (n, len(own)):
+            columns = self._of_classes(named, "classes_")
+            if found.shape != (n, len(columns)):
                 raise InputError(
-                    f"{self.told}: predict_proba must give an array of shape {(n, len(own))}, of "
-                    f"rows and classes, got {found.shape}"
+                    f"{self.title}: predict_proba must give an array of shape {(n, len(columns))}, "
+                    f"of rows and classes, got {found.shape}"
                 )
-            chances[:, own] = found
+            chances[:, columns] = found
         unknown = np.isnan(chances).any(axis=1)
         chances[unknown] = 1.0 / self.classes
         if not ((chances >= -ROUNDING) & (chances <= 1.0 + ROUNDING)).all():
             off = chances[(chances < -ROUNDING) | (chances > 1.0 + ROUNDING)][0]
-            raise InputError(f"{self.told}: expected probabilities from 0 to 1, got {off:g}")
+            raise InputError(f"{self.title}: expected probabilities from 0 to 1, got {off:g}")
         return chances
 
     def _after(
-        self, state: Trained, raw: Any, board: Board, which: NDArray[np.int64], own: bool = False
+        self, state: Trained, raw: Any, board: Board, which: NDArray[np.int64], copied: bool = False
     ) -> Trained:
         """The state once it has been told of some examples, no more than it will learn from.
 
-        own : whether the model is a copy already
+        copied : whether the model is a copy already
         """
         which = which[board.importance[which] > 0.0]
         if not len(which):
@@ -220,20 +220,20 @@ class OutsideModel(Store):
         weights = np.concatenate([state.weights, board.importance[which]])
         model, new = state.model, state.new + len(which)
         if new >= self.every:
-            told = X[-self.kept :].copy(), y[-self.kept :].copy()  # it may write on them
-            model, new = self._learned(model, own, *told, weights), 0
+            copies = X[-self.kept :].copy(), y[-self.kept :].copy()  # it may write on them
+            model, new = self._learned(model, copied, *copies, weights), 0
             if self.window is None:
                 X, y, weights = X[:0], y[:0], weights[:0]
         return Trained(model, X[-self.kept :], y[-self.kept :], weights[-self.kept :], new)
 
-    def _learned(self, model: Any, own: bool, X: Any, y: Floats, weights: Floats) -> Any:
+    def _learned(self, model: Any, copied: bool, X: Any, y: Floats, weights: Floats) -> Any:
         """The model, or where it is not our own a copy, once it has learned."""
         labels = y if self.setting.regression else y.astype(np.int64)
         given: dict[str, Any] = {}
         if "sample_weight" in self.takes and (weights != 1.0).any():
             given["sample_weight"] = weights[-len(y) :].copy()
         if self.one_by_one:
-            if model is None or not own:
+            if model is None or not copied:
                 model = deepcopy(self.model if model is None else model)
             for row, label in zip(as_dicts(X), labels.tolist(), strict=True):
                 model.learn_one(row, label)
@@ -248,7 +248,7 @@ class OutsideModel(Store):
             given["classes"] = np.arange(self.classes)
         if model is None:
             model = clone(self.model, safe=False)
-        elif not own:
+        elif not copied:
             model = deepcopy(model)
         model.partial_fit(X, labels, **given)
         return model
@@ -270,7 +270,7 @@ class OutsideModel(Store):
 
     def with_classes(self, before: Any, state: Trained, spread: Spread) -> Trained:
         raise InputError(
-            f"{self.told} was told the classes at its first label; name all classes with classes= "
+            f"{self.title} was told the classes at its first label; name all classes with classes= "
             "in the first call"
         )
 
@@ -328,8 +328,8 @@ class Forecasts(Store):
 
     def reading(self, state: tuple[()], rows: Rows, raw: Any) -> Prepared:
         def look(board: Board) -> None:
-            told = raw[:, self.columns]
-            board.scores[:, self.experts, 0] = told.toarray() if sp.issparse(told) else told
+            given = raw[:, self.columns]
+            board.scores[:, self.experts, 0] = given.toarray() if sp.issparse(given) else given
 
         return Prepared((), 1, lambda *_: (), look, look)
 
@@ -344,7 +344,7 @@ class Forecasts(Store):
 
 
 def _all_real(found: NDArray[Any]) -> bool:
-    return all(isinstance(one, Real) for one in found.ravel())
+    return all(isinstance(value, Real) for value in found.ravel())
 
 
 def as_scores(chances: Floats) -> Floats:

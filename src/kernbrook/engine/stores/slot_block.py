@@ -16,7 +16,7 @@ from kernbrook.checks import ask_for
 from kernbrook.compiler.compiling import njit
 from kernbrook.compiler.links import pin, through
 from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, sound, stretch
-from kernbrook.engine.stores.base import look
+from kernbrook.engine.stores.base import see
 from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
 from kernbrook.gram.arrays import Floats, Labels
@@ -37,8 +37,9 @@ class SlotBlock(NamedTuple):
     slots : what they hold
     keys, known : (n + b,) int of the n stored points and the block, equal for equal rows; (b,)
         bool, whether an expert may hold a row that is equal to one of the block
-    own, diagonal : (channels, 1, b) pair values of each example with itself, or (channels, 1, 0)
-        where none is learned from; (m, b) scratch for k(x, x)
+    self_pairs : (channels, 1, b) pair values of each example with itself, or (channels, 1, 0)
+        where none is learned from
+    diagonal : (m, b) scratch for k(x, x)
     points : see `Points`, all windows' columns one after the other; (0, d) where none are merged
     gammas : (m,) of the experts, for `points`
     window : examples that meet the slots together; 0: somebody else has filled in `values`
@@ -54,9 +55,9 @@ class SlotBlock(NamedTuple):
     slots: Slots
     keys: Labels
     known: NDArray[np.bool_]
-    own: Floats
+    self_pairs: Floats
     diagonal: Floats
-    points: Nearby
+    points: BlockRows
     gammas: Floats
     window: int
     each: int
@@ -66,10 +67,10 @@ class SlotBlock(NamedTuple):
     pins: Labels
 
 
-class Nearby(NamedTuple):
+class BlockRows(NamedTuple):
     """The block's own features, where points are merged; else of no rows.
 
-    features, norms : (b, d) and (b,); columns : (b d,), see `turn`; reach : as in `Points`
+    features, norms : (b, d) and (b,); columns : (b d,) as of a meeting; reach : as in `Points`
     """
 
     features: Floats
@@ -84,8 +85,8 @@ class Shelf(NamedTuple):
     number, which : (g, places) int, the number of each point in use, -1 for others; these points
     pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
     steps : (g, 2, w) of the steps of a kernel
-    own, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w) whether
-        these are there
+    later_pairs, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w)
+        whether these are there
     first : (1,) int, 0
     """
 
@@ -94,7 +95,7 @@ class Shelf(NamedTuple):
     pairs: Floats
     values: Floats
     steps: Floats
-    own: Floats
+    later_pairs: Floats
     made: NDArray[np.bool_]
     first: Labels
 
@@ -109,10 +110,10 @@ def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:
     )  # fmt: skip
 
 
-def values_of(m: int, window: int, room: int, what: str) -> Floats:
+def values_of(m: int, window: int, room: int, noun: str) -> Floats:
     """(m, window, B) kernel values of a window with the slots of m experts, B at least `room`."""
     spread = 8 * (-(-room // 8) | 1)  # rows begin in different sets of the caches
-    return ask_for(m * window * spread, what).reshape(m, window, spread)
+    return ask_for(m * window * spread, noun).reshape(m, window, spread)
 
 
 class SlotsForm(NamedTuple):
@@ -132,7 +133,7 @@ class Seat(NamedTuple):
     values: NDArray[np.float64]
 
 
-class Seated(NamedTuple):
+class SlotsPart(NamedTuple):
     """One part of the compiled form; `slots` are the seat's, pinned."""
 
     rule: Any
@@ -148,19 +149,19 @@ def _parts_of(member):
 @part.of(SlotsForm)
 def _part(member, i, board):
     seat = seat_of(member.block, i)
-    return Seated(member.rule, seat, pin(seat.slots, member.block.pins[i]))
+    return SlotsPart(member.rule, seat, pin(seat.slots, member.block.pins[i]))
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def seat_of(block, e):
     """The seat of one expert: views."""
     slots = block.slots
-    own = Slots(
+    of_expert = Slots(
         slots.alpha[e], slots.diagonal[e], slots.born[e], slots.place[e], slots.filled[e],
         slots.gram[e], slots.factor[e], slots.order[e], slots.memory[e], slots.scale[e],
         slots.points[e], slots.norms[e],
     )  # fmt: skip
-    return Seat(block, e, block.experts[e], own, block.values[e])
+    return Seat(block, e, block.experts[e], of_expert, block.values[e])
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -194,8 +195,8 @@ def open_window(block, first, last, lo):
     through(turn_to, block.meeting, group, lo, hi)
     for t in range(hi - lo):
         shelf.made[group, t] = False
-    if block.own.shape[2] > 0:
-        own_diagonals(block.parts, block.own, first, last, lo, hi, block.diagonal)
+    if block.self_pairs.shape[2] > 0:
+        fill_diagonals(block.parts, block.self_pairs, first, last, lo, hi, block.diagonal)
     number, which, count = shelf.number[group], shelf.which[group], 0
     for e in range(first, last):
         for s in range(slots.filled[e, 0]):
@@ -203,7 +204,7 @@ def open_window(block, first, last, lo):
             if number[place] == -1:
                 number[place], which[count] = count, place
                 count += 1
-    channels = shelf.own.shape[2]
+    channels = shelf.later_pairs.shape[2]
     for start in range(0, count, TILE):
         size = min(TILE, count - start)
         room = shelf.pairs[group, : channels * size * (hi - lo)]
@@ -240,7 +241,7 @@ def slot_values(parts, e, places, number, start, pairs, steps, rows, out):
             begin = i
 
 
-@score.of(Seated)
+@score.of(SlotsPart)
 def _score(part, t, board):
     seat = part.seat
     slots, expert = seat.slots, seat.expert
@@ -254,19 +255,19 @@ def _score(part, t, board):
     board.known[t, expert] = held
 
 
-@learn.of(Seated)
+@learn.of(SlotsPart)
 def _learn(part, t, updates, clock, board):
     rule, seat = part.rule, part.seat
     if not updates[seat.expert] or board.importance[t] <= 0.0:
         return
     block = seat.block
-    seen = look(board, t, seat.expert, block.diagonal[seat.e, t], clock)
+    seen = see(board, t, seat.expert, block.diagonal[seat.e, t], clock)
     lo, hi = window_of(block.window, block.known.shape[0], t)
     change = through(fit_in, rule, part.slots, seen, seat.values[t - lo : hi - lo])
     if change.slot >= 0:
-        put(seat, change, seen, t, lo, hi)
+        fill_slot(seat, change, seen, t, lo, hi)
         later = seat.values[t + 1 - lo : hi - lo]
-        points = nearby(block.points, block.gammas[seat.e], lo, hi)
+        points = window_points(block.points, block.gammas[seat.e], lo, hi)
         through(keep_within, rule, part.slots, seen, later, points, t - lo)
 
 
@@ -278,7 +279,7 @@ def _sound(member, i):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def put(seat, change, seen, t, lo, hi):
+def fill_slot(seat, change, seen, t, lo, hi):
     """A slot now holds example t, of the window lo..hi-1, with the coefficients of the change."""
     slots, block, e, s = seat.slots, seat.block, seat.e, change.slot
     b, rows = block.known.shape[0], seat.values
@@ -303,8 +304,8 @@ def put(seat, change, seen, t, lo, hi):
             slots.points[s, k] = block.points.features[t, k]
     if t + 1 < hi:
         group = e // block.each
-        own, made = block.shelf.own[group], block.shelf.made[group]
-        pairs, column = own[t - lo], block.shelf.values[group]
+        later_pairs, made = block.shelf.later_pairs[group], block.shelf.made[group]
+        pairs, column = later_pairs[t - lo], block.shelf.values[group]
         if not made[t - lo]:
             through(meet_row, block.meeting, group, t, lo, hi, pairs)
             made[t - lo] = True
@@ -316,7 +317,7 @@ def put(seat, change, seen, t, lo, hi):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def nearby(near, gamma, lo, hi):
+def window_points(near, gamma, lo, hi):
     """The features of the window lo..hi-1, where points are merged."""
     features, norms, columns = near.features, near.norms, near.features
     if features.shape[0] > 0:
@@ -326,11 +327,11 @@ def nearby(near, gamma, lo, hi):
 
 
 @njit(cache=True, nogil=True)
-def own_diagonals(parts, own, first, last, lo, hi, out):
+def fill_diagonals(parts, self_pairs, first, last, lo, hi, out):
     """out[e, t] = k_e(x_t, x_t) of the experts first..last-1 and the examples lo..hi-1.
 
-    own : (channels, 1, b) pair values with themselves
+    self_pairs : (channels, 1, b) pair values with themselves
     """
-    here, steps = np.zeros(1, dtype=np.int64), np.empty((2, own.shape[2]))
+    here, steps = np.zeros(1, dtype=np.int64), np.empty((2, self_pairs.shape[2]))
     for e in range(first, last):
-        kernel_rows(parts, e, own, here, lo, hi, steps, out[e : e + 1])
+        kernel_rows(parts, e, self_pairs, here, lo, hi, steps, out[e : e + 1])

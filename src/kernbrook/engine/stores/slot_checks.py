@@ -39,6 +39,6 @@ def check_slots(store: Any, state: Any) -> None:
         ):
             if not (numbers > 0).all():
                 raise InputError(f"{name}: expected numbers above 0")
-    own = np.flatnonzero(np.arange(room) < slots.filled)
-    if store.merges_points and not (places == own).all():
+    in_use = np.flatnonzero(np.arange(room) < slots.filled)
+    if store.merges_points and not (places == in_use).all():
         raise InputError("place: expected each slot's own point")

@@ -1,4 +1,4 @@
-"""Slots, in arrays that are their own: all lie where compiled code finds it."""
+"""Slots for rows one by one, in arrays that lie where compiled code finds them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from kernbrook.engine.stores.in_rows import (
     in_rows,
     keep,
     meet,
-    read,
-    settle,
+    score_only,
+    settle_rows,
 )
-from kernbrook.engine.stores.meetings import DenseMeeting, Given, meet_points, turn, turn_to
+from kernbrook.engine.stores.meetings import Common, DenseMeeting, meet_points, transpose, turn_to
 from kernbrook.engine.stores.slot_block import (
-    Nearby,
+    BlockRows,
     SlotBlock,
     SlotsForm,
-    own_diagonals,
+    fill_diagonals,
     seat_of,
     shelf_of,
     values_of,
@@ -44,7 +44,7 @@ from kernbrook.numerics.vectors import copy
 
 
 class Stored(NamedTuple):
-    """Points that slots hold, with squared norms and keys; rows that are met are the last ones."""
+    """Points that slots hold, with squared norms and keys; the rows that come are the last."""
 
     X: Floats
     norms: Floats
@@ -78,7 +78,7 @@ class RowOfSlots(NamedTuple):
 
 
 class SlotsInRows(InRows):
-    """Of the experts of one learner under a budget."""
+    """A `SlotStore` row by row, on arrays of its own."""
 
     def __init__(self, store: SlotStore, state: SlotState):
         m, _, room = state.slots.alpha.shape
@@ -106,7 +106,7 @@ class SlotsInRows(InRows):
         m, _, room = self.slots.alpha.shape
         layout, X, norms = store.sums.layout, self.stored.X, self.stored.norms
         codes, columns = np.array(layout.channels), aligned((b * self.width,))
-        common = Given(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
+        common = Common(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
         meeting = DenseMeeting(common, X, norms, row.x, row.norm, columns)
         link = new_link(turn_to, meeting)
         kept.append((link, meeting))
@@ -115,7 +115,7 @@ class SlotsInRows(InRows):
         block = SlotBlock(
             store.experts, layout.parts, self.slots, self.stored.keys, np.zeros(b, dtype=bool),
             np.zeros((len(codes), 1, b)), np.empty((m, b)),
-            Nearby(np.zeros((0, 0)), np.zeros(1), np.zeros(0), np.inf), store.gammas, window,
+            BlockRows(np.zeros((0, 0)), np.zeros(1), np.zeros(0), np.inf), store.gammas, window,
             each, link, values, shelf_of(-(-m // each), places, len(codes), window),
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
@@ -136,8 +136,9 @@ class SlotsInRows(InRows):
 
     def load(self, state: SlotState) -> None:
         super().load(state)
-        own, points, n = self.stored, state.points, state.points.n
-        own.X[:n], own.norms[:n], own.keys[:n] = points._X[:n], points._norms[:n], points._keys[:n]
+        points, n = state.points, state.points.n
+        for here, array in zip(self.stored, (points._X, points._norms, points._keys), strict=True):
+            here[:n] = array[:n]
         slots = self.state.slots
         slots.place[np.arange(slots.place.shape[1]) >= slots.filled] = 0
 
@@ -158,7 +159,7 @@ def _meet_slots(store):
     if store.block.window > 0:
         meet_rows(store)
     else:
-        meet_one(store)
+        meet_row_alone(store)
 
 
 @njit(cache=True)
@@ -171,8 +172,8 @@ def meet_rows(store):
     put_rows(row, stored, stored.keys.shape[0] - b)
     for i in range(len(store.codes)):
         if store.codes[i] == INNER:
-            copy(row.norm, block.own[i, 0])
-    turn(row.x, b, store.columns)
+            copy(row.norm, block.self_pairs[i, 0])
+    transpose(row.x, b, store.columns)
     for e in range(store.before.shape[0]):
         store.before[e] = block.slots.filled[e, 0]
 
@@ -186,7 +187,7 @@ def put_rows(row, stored, first):
 
 
 @njit(cache=True)
-def meet_one(store):
+def meet_row_alone(store):
     """Meet a row, whose kernel values with the slots are the block's from now on."""
     block, stored, row, n = store.block, store.stored, store.row, store.n[0]
     key, known = row.key[0], False
@@ -199,8 +200,8 @@ def meet_one(store):
     values_of_row(store)
     for i in range(len(store.codes)):
         if store.codes[i] == INNER:
-            block.own[i, 0, 0] = row.norm[0]
-    own_diagonals(block.parts, block.own, 0, block.diagonal.shape[0], 0, 1, block.diagonal)
+            block.self_pairs[i, 0, 0] = row.norm[0]
+    fill_diagonals(block.parts, block.self_pairs, 0, block.diagonal.shape[0], 0, 1, block.diagonal)
 
 
 @njit(cache=True)
@@ -223,7 +224,7 @@ def values_of_row(store):
         kernel_rows(block.parts, e, near, store.every[:1], 0, filled, steps, block.values[e])
 
 
-@settle.of(RowOfSlots)
+@settle_rows.of(RowOfSlots)
 def _settle_slots(store, chosen):
     slots, first = store.block.slots, store.block.keys.shape[0] - store.row.x.shape[0]
     added = changed = False
@@ -271,7 +272,7 @@ def _keep_slots(store, back):
         target.norms[i], target.keys[i] = source.norms[i], source.keys[i]
 
 
-@read.of(RowOfSlots)
+@score_only.of(RowOfSlots)
 def _read_slots(store, board):
     block = store.block
     values_of_row(store)

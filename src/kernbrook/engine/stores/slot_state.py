@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kernbrook.engine.state import copied
+from kernbrook.engine.state import copy_arrays
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.stored_points import StoredPoints
 
@@ -21,11 +21,11 @@ class SlotState(NamedTuple):
 
     def __reduce__(self) -> Any:
         """As it is, without room for more."""
-        return SlotState, tuple(still(self))
+        return SlotState, tuple(settled(self))
 
 
-def still(state: SlotState) -> SlotState:
+def settled(state: SlotState) -> SlotState:
     """The state, or a copy of one that changes, made while no row is learned."""
     if not state.changes:
         return state
-    return SlotState(copied(state.slots), state.points.copied())
+    return SlotState(copy_arrays(state.slots), state.points.copied())

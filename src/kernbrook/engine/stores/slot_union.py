@@ -8,34 +8,34 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from kernbrook.engine.uniting import RIDGE, Apart, remember_together, union
+from kernbrook.engine.uniting import RIDGE, Apart, remember_together, unite_points
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.projection import gather
 
 
-def merged(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
+def merge_slots(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
     """The slots and the points of a `SlotStore` for those of several states.
 
     Expansions are averaged. Under a budget the greatest coefficients stay, and the rest is
     projected on their points, as in the halving of Liao et al. (2024), algorithm 2.
     """
     width, sparse = store.setting.width, store.setting.sparse
-    points, places, total = union(width, sparse, apart.over(store.expansion))
+    points, places, total = unite_points(width, sparse, apart.over(store.expansion))
     n, m, c = total.shape
     diagonal, born = np.zeros((m, n)), np.zeros((m, n), dtype=np.int64)
-    for state, own in zip(apart.each, places, strict=True):
+    for state, kept in zip(apart.each, places, strict=True):
         slots, at = state.slots, 0
         for e, f in enumerate(slots.filled[:, 0]):
-            where = own[at : at + f] if store.merges_points else own[slots.place[e, :f]]
+            where = kept[at : at + f] if store.merges_points else kept[slots.place[e, :f]]
             diagonal[e, where], born[e, where] = slots.diagonal[e, :f], slots.born[e, :f]
             at += f
     dense = points.rows.dense()
-    stays = [greatest(store, dense, total[:, e], diagonal[e], e) for e in range(m)]
+    stays = [choose_points(store, dense, total[:, e], diagonal[e], e) for e in range(m)]
     used = np.unique(np.concatenate([*stays, np.empty(0, np.int64)])).astype(np.int64)
     if store.budget is not None:
-        take_on(store, points, total, stays, used)
+        project_rest(store, points, total, stays, used)
     points, dense, total = points.kept(used), dense[used], total[used]
 
     @cache
@@ -48,10 +48,10 @@ def merged(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
         return float(squares()[e])
 
     slots = store._empty(max(map(len, stays)) if store.budget is None else store.budget)
-    for e, own in enumerate(stays):
-        f, where = len(own), np.searchsorted(used, own)
+    for e, kept in enumerate(stays):
+        f, where = len(kept), np.searchsorted(used, kept)
         slots.alpha[e, :, :f] = total[where, e].T
-        slots.diagonal[e, :f], slots.born[e, :f] = diagonal[e, own], born[e, own]
+        slots.diagonal[e, :f], slots.born[e, :f] = diagonal[e, kept], born[e, kept]
         slots.place[e, :f], slots.filled[e] = where, f
         if store.keeps & {"gram", "factor"}:
             gram = store.kernels[e](dense[where], dense[where])
@@ -62,12 +62,12 @@ def merged(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
         if store.merges_points:
             slots.points[e, :f], slots.norms[e, :f] = dense[where], points.rows.norms[where]
             slots.place[e, :f] = e * slots.alpha.shape[2] + np.arange(f)
-        memory = apart.over(lambda one, e=e: one.slots.memory[e])  # type: ignore[misc]
+        memory = apart.over(lambda state, e=e: state.slots.memory[e])  # type: ignore[misc]
         slots.memory[e] = remember_together(store.rule, memory, partial(square, e), c)
     return slots, store._no_points() if store.merges_points else points
 
 
-def greatest(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Labels:
+def choose_points(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Labels:
     """The points that expert e keeps: within the budget, the greatest |a| sqrt(k(x, x)).
 
     Where it has a factor of their kernel values, none within the span of the others.
@@ -84,7 +84,7 @@ def greatest(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: i
     return held
 
 
-def take_on(
+def project_rest(
     store: Any, points: StoredPoints, total: Floats, stays: list[Labels], used: Labels
 ) -> None:
     """Project on the points that stay what each expert has elsewhere, in place.
@@ -93,23 +93,23 @@ def take_on(
     """
     n, m, c = total.shape
     gone = total.copy()
-    for e, own in enumerate(stays):
-        gone[own, e] = 0.0
+    for e, kept in enumerate(stays):
+        gone[kept, e] = 0.0
     total -= gone
     if not gone.any():
         return
-    met = points.kept(used).rows
-    rest = store.sums.sums(points.with_coefficients(gone.reshape(n, m * c)), met)[0]
-    dense = met.dense()
-    for e, own in enumerate(stays):
+    rows = points.kept(used).rows
+    rest = store.sums.sums(points.with_coefficients(gone.reshape(n, m * c)), rows)[0]
+    dense = rows.dense()
+    for e, kept in enumerate(stays):
         if gone[:, e].any():
-            where = np.searchsorted(used, own)
+            where = np.searchsorted(used, kept)
             gram = store.kernels[e](dense[where], dense[where])
-            gram[np.diag_indices(len(own))] += RIDGE * gram.diagonal() + 1e-12 * gram.max()
-            total[own, e] += solved(gram, rest.reshape(m, c, -1)[e][:, where].T)
+            gram[np.diag_indices(len(kept))] += RIDGE * gram.diagonal() + 1e-12 * gram.max()
+            total[kept, e] += solve(gram, rest.reshape(m, c, -1)[e][:, where].T)
 
 
-def solved(matrix: Floats, right: Floats) -> Floats:
+def solve(matrix: Floats, right: Floats) -> Floats:
     """matrix^-1 right, for a symmetric matrix: also one that is not positive definite."""
     try:
         return np.asarray(cho_solve(cho_factor(matrix), right))

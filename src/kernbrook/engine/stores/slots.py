@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
-from kernbrook.compiler.links import ROOM, linked, new_link
+from kernbrook.compiler.links import ROOM, links_to, new_link
 from kernbrook.engine.progress import Board, Progress
-from kernbrook.engine.rules import typed
-from kernbrook.engine.state import Field, Table, copied, padded_to, without
-from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, met, overflow
-from kernbrook.engine.stores.meetings import DenseMeeting, followed, meeting_of, turn_to
-from kernbrook.engine.stores.slot_block import Nearby, SlotBlock, SlotsForm, shelf_of, values_of
+from kernbrook.engine.rules import cast_rule
+from kernbrook.engine.state import Field, Table, copy_arrays, drop_rows, pad_to
+from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow
+from kernbrook.engine.stores.meetings import DenseMeeting, join_rows, meeting_of, turn_to
+from kernbrook.engine.stores.slot_block import BlockRows, SlotBlock, SlotsForm, shelf_of, values_of
 from kernbrook.engine.stores.slot_checks import check_slots
-from kernbrook.engine.stores.slot_state import SlotState, still
-from kernbrook.engine.stores.slot_union import merged
+from kernbrook.engine.stores.slot_state import SlotState, settled
+from kernbrook.engine.stores.slot_union import merge_slots
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
@@ -76,7 +76,7 @@ class SlotStore(Store):
         experts: Sequence[int],
         setting: Setting,
     ):
-        self.learner, self.rule, self.kernels = learner, typed(rule), kernels
+        self.learner, self.rule, self.kernels = learner, cast_rule(rule), kernels
         self.experts = np.array(experts)
         self.keeps = learner.keeps(rule)
         self.merges_points = merges = "points" in self.keeps  # they are no rows of the data
@@ -121,31 +121,32 @@ class SlotStore(Store):
         return slots
 
     def prepare(self, state: SlotState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        slots, b = copied(state.slots), len(rows)
+        slots, b = copy_arrays(state.slots), len(rows)
         stored = self.points_of(SlotState(slots, state.points))
         self._check_polynomials(rows, stored)
         if self.grows:
             slots = with_room(slots, int(slots.filled.max(initial=0)) + b)
-        keys, known = met(self.setting.judges_stored, rows, stored.keys, inside=True)
+        keys, known = find_known(self.setting.judges_stored, rows, stored.keys, inside=True)
 
         def finish(board: Board, asked: Flags) -> SlotState:
-            if not (sound := of_numbers(slots)).all():
+            if not (sound := are_finite(slots)).all():
                 raise overflow(self, int(sound.argmin()))
             if self.merges_points:
                 return SlotState(slots, state.points)
             return SlotState(slots, self._used(state.points, slots, rows, len(stored)))
 
-        return self._met(slots, stored, rows, finish, (np.concatenate([stored.keys, keys]), known))
+        seen = np.concatenate([stored.keys, keys]), known
+        return self._prepared(slots, stored, rows, finish, seen)
 
     def reading(self, state: SlotState, rows: Rows, raw: Any) -> Prepared:
         slots, stored = Slots(*map(writeable, state.slots)), self.points_of(state)
-        return self._met(slots, stored.part(0, len(stored)), rows, lambda *_: state)
+        return self._prepared(slots, stored.part(0, len(stored)), rows, lambda *_: state)
 
     def link(self) -> Any:
         """To the rule."""
-        return linked(fit_in, (self.rule,))[0]
+        return links_to(fit_in, (self.rule,))[0]
 
-    def _met(
+    def _prepared(
         self,
         slots: Slots,
         stored: Rows,
@@ -162,7 +163,7 @@ class SlotStore(Store):
         threads = self.sums.threads(2 * b * int(slots.filled.sum()))
         each = -(-m // min(threads, m))
         sparse, joins = isinstance(rows, SparseRows), seen is not None
-        points = followed(stored, rows) if sparse or (joins and not self.merges_points) else stored
+        points = join_rows(stored, rows) if sparse or (joins and not self.merges_points) else stored
         window = min(2 * WINDOW if sparse else WINDOW, b)  # a point's entries are found once
         groups = -(-m // each)
         given = self._given(points if joins else stored, rows, joins)
@@ -172,20 +173,20 @@ class SlotStore(Store):
         if isinstance(meeting, DenseMeeting) and self.merges_points:
             nothing = meeting.rows, meeting.row_norms, meeting.columns
         channels, n = len(layout.channels), len(points)
-        own = np.zeros((channels, 1, b if joins else 0))
+        self_pairs = np.zeros((channels, 1, b if joins else 0))
         for i, channel in enumerate(layout.channels if joins else ()):
             if channel == INNER:
-                own[i, 0] = rows.norms
+                self_pairs[i, 0] = rows.norms
             elif channel >= FIRST_GIVEN:
-                own[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
+                self_pairs[i, 0] = np.diagonal(given[channel - FIRST_GIVEN, n - b :])
         keys, known = seen or (np.empty(0, dtype=np.int64), np.zeros(b, dtype=bool))
-        what = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
-        values = values_of(m, window, room, what)
+        noun = f"a block of {window:,} rows with {self._kernels} and {room:,} slots"
+        values = values_of(m, window, room, noun)
         shelf = shelf_of(groups, n, channels, window)
         block = SlotBlock(
-            self.experts, layout.parts, slots, keys, known, own, np.empty((m, b)),
-            Nearby(*nothing, layout.plan.reach), self.gammas, window, each, link, values, shelf,
-            np.empty((m, ROOM), dtype=np.int64),
+            self.experts, layout.parts, slots, keys, known, self_pairs, np.empty((m, b)),
+            BlockRows(*nothing, layout.plan.reach), self.gammas, window, each, link, values,
+            shelf, np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         form = SlotsForm(self.link(), block)
         return Prepared((form,), threads, finish, pieces=1, outlives=(link, meeting))
@@ -212,7 +213,7 @@ class SlotStore(Store):
         return DenseRows(points.reshape(n, points.shape[2]), norms, np.zeros(n, np.int64))
 
     def arrays(self, state: SlotState) -> dict[str, NDArray[Any]]:
-        state = still(state)
+        state = settled(state)
         held = {} if self.merges_points else state.points.arrays()
         slots = state.slots._asdict()
         return {**{name: slots[name] for name in slots if name not in self._without}, **held}
@@ -223,7 +224,7 @@ class SlotStore(Store):
         return () if self.merges_points else MERGED
 
     def expansion(self, state: SlotState) -> tuple[Rows, Floats]:
-        state = still(state)
+        state = settled(state)
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
         if not self.merges_points:
             out = np.empty((state.points.n, m * c))
@@ -249,11 +250,11 @@ class SlotStore(Store):
             )
         found = SLOTS.along("score", before.arrays(state), spread.along)
         if np.shape(found["alpha"])[2] < (self.budget or 0):  # the default has more
-            found = SLOTS.along("slot", found, padded_to(self.budget))
+            found = SLOTS.along("slot", found, pad_to(self.budget))
         return self.restored(found)
 
     def merged(self, apart: Apart) -> SlotState:
-        return SlotState(*merged(self, apart.over(still)))
+        return SlotState(*merge_slots(self, apart.over(settled)))
 
     def with_features(self, before: SlotStore, state: SlotState) -> SlotState:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
@@ -263,12 +264,12 @@ class SlotStore(Store):
         return wide
 
     def nbytes(self, state: SlotState) -> int:
-        state = still(state)
+        state = settled(state)
         return state.points.nbytes + sum(array.nbytes for array in state.slots)
 
     def only(self, state: SlotState, expert: int) -> SlotState:
-        state = still(state)
-        slots = copied(state.slots)
+        state = settled(state)
+        slots = copy_arrays(state.slots)
         slots.filled[self.experts != expert] = 0
         used = renumber(slots.place, slots.filled.reshape(-1), state.points.n)
         return SlotState(slots, state.points if self.merges_points else state.points.kept(used))
@@ -308,14 +309,14 @@ class SlotStore(Store):
         return state
 
     def snapshot(self, state: SlotState) -> SlotState:
-        return SlotState(copied(without(state.slots, LEARNING)), state.points.copied())
+        return SlotState(copy_arrays(drop_rows(state.slots, LEARNING)), state.points.copied())
 
     def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> SlotState:
         room = self.budget or np.shape(arrays.get("alpha", np.empty(0)))[-1]
-        return self._restored(without(self._empty(room), LEARNING), arrays)
+        return self._restored(drop_rows(self._empty(room), LEARNING), arrays)
 
 
-def of_numbers(slots: Slots) -> Flags:
+def are_finite(slots: Slots) -> Flags:
     """(m,) bool: is what each expert holds finite, and its scale above 0?"""
     sound: Flags = (slots.scale[:, 0] > 0) & np.isfinite(slots.scale[:, 0])
     for array in (slots.alpha, slots.diagonal, slots.gram, slots.factor, slots.memory, slots.norms):
@@ -328,5 +329,5 @@ def with_room(slots: Slots, needed: int) -> Slots:
     room = slots.alpha.shape[2]
     if needed <= room:
         return slots
-    longer = padded_to(max(needed, room * 3 // 2))
+    longer = pad_to(max(needed, room * 3 // 2))
     return Slots(**SLOTS.along("slot", slots._asdict(), longer))
