@@ -20,7 +20,7 @@ from kernbrook.compiler import shipped
 from kernbrook.evaluation.warming import compile_ahead
 
 compile_ahead(jobs=1)
-shipped.put(Path(sys.argv[1]))
+shipped.copy_shipped(Path(sys.argv[1]))
 """
 
 

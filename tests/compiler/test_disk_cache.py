@@ -42,7 +42,7 @@ DAMAGES = {
 
 @pytest.fixture
 def told(monkeypatch):
-    monkeypatch.setattr(disk_cache, "_told", set())
+    monkeypatch.setattr(disk_cache, "_warned", set())
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ assert heard.seconds == 0.0
 OURS
 """
 OURS = THEIRS.replace("OURS", "ours()(lambda x: x + 1)(1)")
-TOLD = THEIRS.replace("OURS", "with heard.told_by_others(): ours()(lambda x: x + 1)(1)")
+TOLD = THEIRS.replace("OURS", "with heard.reported_by_others(): ours()(lambda x: x + 1)(1)")
 
 
 def test_where_nobody_reads_it(tmp_path):

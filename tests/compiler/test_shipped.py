@@ -105,7 +105,7 @@ with install_listener("numba:compile", Names()):
     total = zero_or(new(np.random.default_rng(0).normal(size=1003), 1003), 2.0)
 print(total.hex())
 for folder in sys.argv[1:]:
-    shipped.put(Path(folder))
+    shipped.copy_shipped(Path(folder))
 """
 
 

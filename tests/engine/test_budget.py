@@ -21,7 +21,7 @@ import kernbrook as kb
 from kernbrook.engine.stores.slots import Slots
 from kernbrook.engine.verbs import Clock, Seen
 from kernbrook.errors import NonFiniteError
-from kernbrook.learners.forgetron import tuned_scale
+from kernbrook.learners.forgetron import tune_scale
 
 OF_SCIKIT_LEARN = ["iris", "wine", "digits"]
 
@@ -175,7 +175,7 @@ def test_phi_to_the_last_digits(eps):
     )
     clock = Clock(seed=0, round=2, number=3)
     seen = Seen(1, 1.0, 1.0, -1.0, 1.0, 0, True, 1.0, False, clock, 0)
-    found = tuned_scale(slots, 0, seen, np.zeros(2), 1.0)
+    found = tune_scale(slots, 0, seen, np.zeros(2), 1.0)
     mu = 1.0 + (eps - 0.5)
     np.testing.assert_allclose(found, naive.greatest_phi(1.0, mu, 15 / 32 * 2 - 0.3), rtol=1e-14)
 

@@ -24,7 +24,7 @@ from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.stores import in_place
 from kernbrook.errors import InputError, ModelFileError, NonFiniteError
 from kernbrook.learners import cell_steps
-from kernbrook.learners.cells import Growing, folded
+from kernbrook.learners.cells import CellsContent, fold_table
 from kernbrook.learners.linear_cells import LinearContent
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
@@ -757,7 +757,7 @@ def test_noise_is_no_leap():
 @pytest.mark.parametrize("cells", [32, 8, 2])
 def test_a_table_of_more_or_fewer_cells_says_the_same_of_what_lies_apart(cells):
     table = np.repeat(np.random.default_rng(0).uniform(1, 2, (2, 3)), 4, axis=0).astype(np.float32)
-    found = folded(table, cells)
+    found = fold_table(table, cells)
     np.testing.assert_allclose(found[:, :2], np.repeat(table[::4, :2], cells // 2, axis=0), 1e-6)
     assert found.shape == (cells, 3)
 
@@ -814,7 +814,7 @@ def test_rows_of_many_features_are_hashed_by_default():
         learn(one, X, y, 2, 50)
     assert_same(linear, model)
     learn(few, X[:, :100], y, 2, 50)
-    assert [type(store_of(one)[0].content) for one in (model, few)] == [LinearContent, Growing]
+    assert [type(store_of(one)[0].content) for one in (model, few)] == [LinearContent, CellsContent]
 
 
 @pytest.mark.parametrize("C", TASKS)

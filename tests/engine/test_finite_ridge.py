@@ -5,7 +5,7 @@ import pytest
 
 from kernbrook.engine.verbs import Clock, Coefficients, Seen, descend, is_finite, predict
 from kernbrook.learners import Ridge
-from kernbrook.learners.ridge import STEPS, kept_of
+from kernbrook.learners.ridge import STEPS, view_inverse
 
 D = 11  # a square of eight, and three rows besides
 
@@ -31,7 +31,7 @@ def step(rule, held, z, t):
 def places():
     """Of all numbers that count in the matrix."""
     _, held, _ = learned(0)
-    return np.flatnonzero(kept_of(held.extra).half)  # the diagonal
+    return np.flatnonzero(view_inverse(held.extra).half)  # the diagonal
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -42,7 +42,7 @@ def test_in_the_matrix(rows, place, bad):
     """At once where no step waits, else with the next step."""
     rule, held, z = learned(rows)
     assert is_finite(rule, held)
-    kept_of(held.extra).half[place] = bad
+    view_inverse(held.extra).half[place] = bad
     if rows == STEPS:
         assert not is_finite(rule, held)
         return
@@ -54,6 +54,6 @@ def test_in_the_matrix(rows, place, bad):
 @pytest.mark.parametrize("name", ["theta", "steps", "numbers"])
 def test_elsewhere(name):
     rule, held, _ = learned(STEPS + 2)
-    array = held.theta if name == "theta" else getattr(kept_of(held.extra), name)
+    array = held.theta if name == "theta" else getattr(view_inverse(held.extra), name)
     array.reshape(-1)[1] = np.nan
     assert not is_finite(rule, held)

@@ -9,7 +9,7 @@ from naive import pegasos
 from numba import njit
 
 from kernbrook.learners import merged_slots as merging
-from kernbrook.learners.merged_slots import best_share, choose_partner, lost, smallest
+from kernbrook.learners.merged_slots import best_share, choose_partner, lightest_slot, merge_loss
 
 LONG = np.longdouble
 COARSE, FINE, ROUNDING = 1e-4, 1e-12, 1e-12
@@ -25,13 +25,13 @@ def best_losses(a, g, kappa, tolerance):
     found = np.empty((len(a), 2))
     for i in range(len(a)):
         h = best_share(a[i], 1.0, g[i], kappa[i], tolerance)
-        found[i] = h, lost(a[i], 1.0, g[i], kappa[i], h)
+        found[i] = h, merge_loss(a[i], 1.0, g[i], kappa[i], h)
     return found
 
 
 @njit
 def losses_at(a, g, kappa, h):
-    return np.array([lost(a[i], 1.0, g[i], kappa[i], h[i]) for i in range(len(a))])
+    return np.array([merge_loss(a[i], 1.0, g[i], kappa[i], h[i]) for i in range(len(a))])
 
 
 def exact_loss(a, b, g, kappa, h):
@@ -59,7 +59,7 @@ def test_best_share_is_that_of_a_dense_grid(a, cosine, kappa):
     grid = np.concatenate([np.linspace(0, 1, 4001), 0.5 * 10.0 ** np.linspace(-16, 0, 400)])
     dense = min(pegasos.lost(each, a, 1.0, g, kappa) for each in grid[::4])
     assert pegasos.kept(h, a, 1.0, g, kappa) >= pegasos.kept(grid, a, 1.0, g, kappa).max() - 1e-15
-    assert lost(a, 1.0, g, kappa, h) <= dense + 1e-13 * a
+    assert merge_loss(a, 1.0, g, kappa, h) <= dense + 1e-13 * a
 
 
 @settings(max_examples=200, deadline=None)
@@ -70,7 +70,8 @@ def test_best_share_is_the_twins(a, cosine, kappa, scale):
     h = best_share(a * b, b, g * b, kappa, FINE)
     wanted = pegasos.best_h(a, 1.0, g, kappa, 0.0, 0.5)
     loss = pegasos.lost(wanted, a, 1.0, g, kappa)
-    assert lost(a * b, b, g * b, kappa, h) == pytest.approx(b * loss, rel=1e-11, abs=b * a * 1e-14)
+    found = merge_loss(a * b, b, g * b, kappa, h)
+    assert found == pytest.approx(b * loss, rel=1e-11, abs=b * a * 1e-14)
     if 0 < wanted < 0.4999:
         around = np.array([wanted, wanted + 1e-4])
         slopes = pegasos.rises(around, a, 1.0, g, kappa) / pegasos.kept(around, a, 1.0, g, kappa)
@@ -122,8 +123,9 @@ def test_loss(a, cosine, kappa, h):
     here = a + abs(g) * min(1.0, 2 * L * h) + min(1.0, 2 * L * h * h)
     room = 2e-15 * (here if h <= 0.5 else 1.0)
     wanted = max(exact_loss(a, 1.0, g, kappa, h), 0)
-    assert abs(lost(a, 1.0, g, kappa, h) - wanted) <= room + 5e-19
-    assert lost(a, 1.0, g, kappa, h) == pytest.approx(pegasos.lost(h, a, 1, g, kappa), abs=room)
+    found = merge_loss(a, 1.0, g, kappa, h)
+    assert abs(found - wanted) <= room + 5e-19
+    assert found == pytest.approx(pegasos.lost(h, a, 1, g, kappa), abs=room)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +137,8 @@ def test_extreme_kernel_values(a, cosine, kappa):
     g = cosine * np.sqrt(a)
     h = best_share(a, 1.0, g, kappa, FINE)
     assert 0 <= h <= 0.5
-    assert lost(a, 1.0, g, kappa, h) == pytest.approx(0 if kappa == 1 else a, abs=1e-15)
-    assert lost(a, 1.0, g, kappa, 1.0) == pytest.approx(0 if kappa == 1 else 1, abs=1e-15)
+    assert merge_loss(a, 1.0, g, kappa, h) == pytest.approx(0 if kappa == 1 else a, abs=1e-15)
+    assert merge_loss(a, 1.0, g, kappa, 1.0) == pytest.approx(0 if kappa == 1 else 1, abs=1e-15)
 
 
 def test_denormal_and_no_coefficients():
@@ -147,7 +149,7 @@ def test_denormal_and_no_coefficients():
             for kappa in (0.0, 0.5, 1.0):
                 h = best_share(float(a), float(b), float(g_or_opposite), kappa, FINE)
                 assert 0 <= h <= 0.5
-                assert 0 <= lost(float(a), float(b), float(g_or_opposite), kappa, h) <= 1e-320
+                assert 0 <= merge_loss(float(a), float(b), float(g_or_opposite), kappa, h) <= 1e-320
 
 
 # ---- the partner ----
@@ -177,7 +179,7 @@ class Slots:
 
     def find(self):
         self.squares = (self.alpha**2).sum(axis=0)
-        self.m = smallest(self.squares, np.ones(self.filled), self.born, self.filled)
+        self.m = lightest_slot(self.squares, np.ones(self.filled), self.born, self.filled)
 
     def choose(self, printed=False):
         arguments = (self.alpha, self.filled, self.m, self.squares, self.kappas, self.born)
@@ -339,7 +341,7 @@ def test_no_numbers():
         values[:] = np.nan
         for printed in (False, True):
             assert 0 <= slots.choose(printed)[0] < 8
-    assert 0 <= smallest(slots.squares, np.ones(8), slots.born, 8) < 8
+    assert 0 <= lightest_slot(slots.squares, np.ones(8), slots.born, 8) < 8
 
 
 # ---- the lightest ----
@@ -361,4 +363,4 @@ def test_the_smallest_is_the_twins(filled, seed, values):
     born = rng.permutation(50)
     costs = (squares * diagonal)[:filled]
     wanted = pegasos.oldest_of_the_least(costs, born[:filled])
-    assert smallest(squares, diagonal, born, filled) == wanted
+    assert lightest_slot(squares, diagonal, born, filled) == wanted

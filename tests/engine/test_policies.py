@@ -11,15 +11,7 @@ import pytest
 from covering import pairwise
 from driving import learn, seed_of
 from every_combiner import SELECTIONS
-from every_learner import (
-    POOL,
-    SEED,
-    SHIFTING,
-    TWINS,
-    WAVES,
-    kernels_of,
-    with_twins,
-)
+from every_learner import POOL, SEED, SHIFTING, TWINS, WAVES, kernels_of, with_twins
 from every_policy import POLICIES as EVERY
 from every_policy import fresh
 from hypothesis import given, settings
@@ -34,7 +26,7 @@ from twins import ALL, assert_equals_its_twin
 import kernbrook as kb
 from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
-from kernbrook.labels.opinions import spread
+from kernbrook.labels.opinions import measure_spread
 
 LEARNERS, OF_NUMBERS = with_twins(False), with_twins(True)
 DRAWN = {name: pair for name, pair in SELECTIONS.items() if pair[1] is not None}
@@ -173,12 +165,12 @@ def test_the_spread_is_the_greatest_over_all_j(experts, classes, seed, size):
         sum(p[i] * np.sum((outputs[i] - outputs[j]) ** 2) for i in range(experts))
         for j in np.flatnonzero(compared)
     ]
-    variance, farthest = spread(weights, weights.sum(), compared, outputs)
+    variance, farthest = measure_spread(weights, weights.sum(), compared, outputs)
     room = 1e-14 * size**2
     assert variance + farthest == pytest.approx(max(everyone), rel=1e-9, abs=room)
     own = sum(p * np.sum((outputs - p @ outputs) ** 2, axis=1))
     assert variance == pytest.approx(own, rel=1e-9, abs=room)
-    assert spread(0 * weights, 0.0, compared, outputs) == (0.0, 0.0)
+    assert measure_spread(0 * weights, 0.0, compared, outputs) == (0.0, 0.0)
 
 
 def test_experts_that_agree_exactly():

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from kernbrook.numerics import symmetric, vectors
 from kernbrook.numerics.arithmetic import fma
 from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner, lay_across, sum_products
-from kernbrook.numerics.upkeep import cheapest, equal_ones, oldest
+from kernbrook.numerics.upkeep import cheapest, find_equal, oldest
 from kernbrook.numerics.vectors import least
 
 
@@ -91,9 +91,9 @@ every_size = pytest.mark.parametrize("d", SIZES)
 @every_size
 def test_half_of_a_matrix_is_all_of_it(d):
     matrix, _, _ = drawn(d)
-    half = symmetric.packed(matrix)
+    half = symmetric.pack(matrix)
     assert len(half) == symmetric.halves(d) <= d * (d + 8)
-    np.testing.assert_array_equal(symmetric.unpacked(half, d), matrix)
+    np.testing.assert_array_equal(symmetric.unpack(half, d), matrix)
     diagonal = [symmetric.diagonal(half, d, j) for j in range(d)]
     np.testing.assert_array_equal(diagonal, matrix.diagonal())
 
@@ -102,20 +102,20 @@ def test_half_of_a_matrix_is_all_of_it(d):
 def test_products_and_squares_that_are_taken_off(d):
     matrix, z, others = drawn(d)
     out = np.full(d, np.nan)
-    symmetric.multiply(symmetric.packed(matrix), z, 1, out)
+    symmetric.multiply(symmetric.pack(matrix), z, 1, out)
     np.testing.assert_allclose(out, matrix @ z[1], rtol=0, atol=1e-13 * d)
     for n in (0, 1, 5, 8):
-        half = symmetric.packed(matrix)
+        half = symmetric.pack(matrix)
         symmetric.take_off(half, others, n, 0.5)
         wanted = 0.5 * (matrix - others[:n].T @ others[:n])
-        np.testing.assert_allclose(symmetric.unpacked(half, d), wanted, rtol=0, atol=1e-13 * d)
+        np.testing.assert_allclose(symmetric.unpack(half, d), wanted, rtol=0, atol=1e-13 * d)
 
 
 @every_size
 def test_where_in_memory_does_not_matter(d):
     """Nor the rows beside: a block of rows and one row give the same bits."""
     matrix, z, others = drawn(d)
-    half = symmetric.packed(matrix)
+    half = symmetric.pack(matrix)
     moved = np.concatenate([[0.0], half])[1:]
     results = []
     for own, rows, t in ((half, z, 1), (moved, z[1:2].copy(), 0)):
@@ -131,7 +131,7 @@ def test_where_in_memory_does_not_matter(d):
 def test_squares_on_the_diagonal_stay_symmetric(d):
     """To the last bit: what lies above the diagonal there is read, too."""
     matrix, _, others = drawn(d)
-    half = symmetric.packed(matrix)
+    half = symmetric.pack(matrix)
     for _ in range(20):
         symmetric.take_off(half, others, 8, 0.9)
     at = 0
@@ -161,7 +161,7 @@ def test_vectors(drawn):
     assert vectors.greatest_of(drawn) == drawn.max(initial=-np.inf)
     for number in (*drawn[:9], -9.0, 9.0, 0.05):
         for up_to, side in ((False, "left"), (True, "right")):
-            found = vectors.how_many(ordered, float(number), up_to)
+            found = vectors.count_below(ordered, float(number), up_to)
             assert found == np.searchsorted(ordered, float(number), side)
 
 
@@ -205,9 +205,9 @@ def test_of_many(n):
 
 def test_equal_ones():
     values = np.array([4, 1, 4, 1, 1])
-    assert equal_ones(values, 1, 5) == (1, 3)
-    assert equal_ones(values, 4, 1) == (0, 1)
-    assert equal_ones(values, 7, 5) == (5, 0)
+    assert find_equal(values, 1, 5) == (1, 3)
+    assert find_equal(values, 4, 1) == (0, 1)
+    assert find_equal(values, 7, 5) == (5, 0)
 
 
 def test_what_is_not_finite_chooses_some_slot():

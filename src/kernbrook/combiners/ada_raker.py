@@ -117,7 +117,7 @@ def _update(combiner, told, progress):
     seen = told.number - 1
     m, c = losses.shape[0], decision.shape[0]
     each = m // levels
-    own, sizes = np.empty(c), np.zeros(c)
+    summed, sizes = np.empty(c), np.zeros(c)
     combined = min(told.weight * loss_of(loss, decision, sizes, decision, label)[0], cap)
     greatest = -math.inf
     for j in range(levels):
@@ -125,17 +125,17 @@ def _update(combiner, told, progress):
         rate = min(0.5, step / math.sqrt(length))
         first, last = j * each, (j + 1) * each
         for k in range(c):
-            own[k] = 0.0
+            summed[k] = 0.0
         total = 0.0
         for e in range(first, last):
             share = math.exp(state[e])
             total += share
             for k in range(c):
-                own[k] += share * scores[e, k]
+                summed[k] += share * scores[e, k]
         for k in range(c):
-            own[k] /= total
+            summed[k] /= total
         if j == 0 or seen >= length:
-            lost = told.weight * loss_of(loss, own, sizes, decision, label)[0]
+            lost = told.weight * loss_of(loss, summed, sizes, decision, label)[0]
             state[m + j] -= rate * (min(lost, cap) - combined)
         top = -math.inf
         for e in range(first, last):

@@ -172,7 +172,7 @@ def _widest(kind: Any) -> str:
     return "q" if kind is types.none or isinstance(kind, types.Array) else as_dtype(kind).char
 
 
-def taken_apart(
+def take_apart(
     rule: Any, kinds: list[type], numbers: list[Any], arrays: list[NDArray[Any]]
 ) -> None:
     """Collect what is in a tuple, all the way down: the classes of tuples, numbers, and arrays."""
@@ -181,7 +181,7 @@ def taken_apart(
         if isinstance(part, np.ndarray):
             arrays.append(part)
         elif isinstance(part, tuple):
-            taken_apart(part, kinds, numbers, arrays)
+            take_apart(part, kinds, numbers, arrays)
         elif part is not None:
             numbers.append(part)
 
@@ -205,11 +205,11 @@ def _write_arrays(which, forms, memory):
     """
     for i in range(len(which)):
         at, axes, size = forms[i, 0], forms[i, 1], forms[i, 2]
-        own = which[i] + HEAD
-        items, shape, strides = 1, _word(own + 16), _word(own + 24)
+        start = which[i] + HEAD
+        items, shape, strides = 1, _word(start + 16), _word(start + 24)
         for a in range(axes):
             n = _word(shape + 8 * a)
             items *= n
             memory[at + 5 + a] = n
             memory[at + 5 + axes + a] = _word(strides + 8 * a)
-        memory[at + 2], memory[at + 3], memory[at + 4] = items, size, _word(own)
+        memory[at + 2], memory[at + 3], memory[at + 4] = items, size, _word(start)

@@ -51,17 +51,17 @@ def check_verbs(owner: Any, rule: Any, needed: Any, **given: Any) -> None:
 
 def _check_verb(verb: Any, rule: Any, given: Mapping[str, Any]) -> None:
     who, see = verb.of_whom(type(rule)), page_of(verb)
-    wanted, own = (_names(body) for body in (verb.default, verb.implementation(type(rule))))
-    moved = any(name != here and name in wanted for name, here in zip(own, wanted, strict=False))
-    if moved or len(own) != len(wanted) or any(name.startswith("*") for name in own):
+    wanted, names = (_names(body) for body in (verb.default, verb.implementation(type(rule))))
+    moved = any(name != here and name in wanted for name, here in zip(names, wanted, strict=False))
+    if moved or len(names) != len(wanted) or any(name.startswith("*") for name in names):
         raise InputError(
-            f"{who}: expected the parameters ({', '.join(wanted)}), got ({', '.join(own)}); {see}"
+            f"{who}: expected the parameters ({', '.join(wanted)}), got ({', '.join(names)}); {see}"
         )
     takes, _, gives = types_of(verb)
     try:
         kind = typeof(rule)
-        told = zip(wanted[1:], takes, strict=True)
-        takes = [typeof(given[name]) if name in given else takes_it for name, takes_it in told]
+        pairs = zip(wanted[1:], takes, strict=True)
+        takes = [typeof(given[name]) if name in given else takes_it for name, takes_it in pairs]
         found = verb.bare(kind).inner((addressed(kind), *takes)).signature.return_type
     except (NumbaError, ValueError) as error:  # the second by `typeof`
         raise InputError(f"{who} cannot be compiled: {_first(str(error))}; {see}") from error
@@ -73,7 +73,7 @@ def _check_verb(verb: Any, rule: Any, given: Mapping[str, Any]) -> None:
 
 def _names(function: Any) -> list[str]:
     found = signature(function).parameters.values()
-    return [f"*{one.name}" if one.kind is one.VAR_POSITIONAL else one.name for one in found]
+    return [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in found]
 
 
 def _shown(kind: Any) -> str:
@@ -101,9 +101,9 @@ def _fits(found: Any, wanted: Any) -> bool:
 
 
 def _first(text: str) -> str:
-    """What numba says, in one line, and where."""
+    """The message of numba in one line, and its place."""
     lines = [line.strip() for line in re.sub("\x1b[^m]*m", "", text).splitlines()]
-    said = [line for line in lines if line and not line.startswith("Failed in ")]
+    reasons = [line for line in lines if line and not line.startswith("Failed in ")]
     where = re.search(r'File "([^"]+)", line (\d+)', text)
     at = f" ({where[1]}, line {where[2]})" if where else ""
-    return f"{said[0][:200] if said else 'numba refuses it'}{at}"
+    return f"{reasons[0][:200] if reasons else 'numba refuses it'}{at}"

@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from kernbrook.compiler.disk_cache import CheckedFiles, clean_once, conditions, not_kept
+from kernbrook.compiler.disk_cache import CheckedFiles, clean_once, conditions, warn_not_kept
 from kernbrook.compiler.first_use import FirstUse
 from kernbrook.compiler.inner import (
     Compiled,
@@ -54,7 +54,7 @@ def is_theirs(kind):
 
 
 class Stamp:
-    """What code for classes from outside was compiled under; with another, it is compiled again.
+    """The conditions of code for classes from outside; under others it is compiled again.
 
     changes : how often an implementation of theirs was replaced
     bounds : whether indices in their verbs are checked
@@ -122,11 +122,11 @@ class OwnTypesCache(FunctionCache):
             try:
                 super().save_overload(sig, data)
             except OSError as error:  # a full disk
-                not_kept(f"{self._cache_path}: {error.strerror or error}")
+                warn_not_kept(f"{self._cache_path}: {error.strerror or error}")
 
 
 class InnerCache(OwnTypesCache):
-    """The same for what compiled code calls."""
+    """The cache of functions that compiled code calls."""
 
     _impl_class = InnerCacheImpl
 
@@ -154,7 +154,7 @@ def njit(**options):
                 inner = InnerCache(function, "fast" if options.get("fastmath") else "inner")
                 caches = OwnTypesCache(function), inner
             except RuntimeError as error:  # numba is told to take folders that cannot be written
-                not_kept(error)
+                warn_not_kept(error)
             else:
                 compiled._cache, compiled.inner_cache = caches
         return compiled
@@ -216,11 +216,11 @@ class Verb:
         return f"{f'{owner}: ' if owner else ''}{self.__name__} for {kind.__name__}"
 
     def implementation(self, kind):
-        """What runs for a class."""
+        """The function that runs for a class."""
         return self.implementations.get(kind, self.default)
 
     def compiled(self, first):
-        """What runs for a numba type of the first argument, compiled into its callers."""
+        """The function for a numba type of the first argument, compiled into its callers."""
         kind = getattr(first, "instance_class", None)
         body, theirs = self.implementation(kind), is_theirs(kind)
         key = (body, kind, stamp.bounds) if theirs else body
@@ -234,7 +234,7 @@ class Verb:
         return self._compiled[key]
 
     def bare(self, first):
-        """The same without its guard."""
+        """The function without its guard."""
         kind = getattr(first, "instance_class", None)
         body, checked = self.implementation(kind), is_theirs(kind) and stamp.bounds
         key = body, checked

@@ -71,7 +71,7 @@ def clean_once(folder: Path) -> None:
 
 @cache
 def conditions() -> str:
-    """What compiled code on disk hangs on, beside the processor."""
+    """The conditions of compiled code on disk, beside the processor."""
     versions = f"{sys.implementation.cache_tag} numba {numba_version} llvmlite {llvmlite_version}"
     return f"{versions} {digest_of(PACKAGE)}"
 
@@ -130,7 +130,7 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
         return crc32(data, crc32(f"{self._source_stamp}".encode())).to_bytes(4)
 
     def _read(self, path: str) -> Any:
-        """What is in a file; None where there is none, or what cannot be read is removed."""
+        """The content of a file; None if there is none. A file that cannot be read is removed."""
         try:
             with open(path, "rb") as file:
                 checksum, data = file.read(4), file.read()
@@ -143,20 +143,20 @@ class CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
             problem = f"cannot be read ({error})"
         with contextlib.suppress(OSError):
             os.unlink(path)
-        tell_once(f"{path}: compiled code {problem}; it is compiled again", "damaged")
+        warn_once(f"{path}: compiled code {problem}; it is compiled again", "damaged")
         return None
 
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
-def tell_once(message: str, kind: str = "") -> None:
+def warn_once(message: str, kind: str = "") -> None:
     """Warn of something about the cache; once in a process of its kind."""
-    if (kind or message) not in _told:
-        _told.add(kind or message)
+    if (kind or message) not in _warned:
+        _warned.add(kind or message)
         warnings.warn(message, KernbrookWarning, stacklevel=2)
 
 
-def not_kept(problem: object) -> None:
+def warn_not_kept(problem: object) -> None:
     """Say that nothing can be kept on disk; all else works."""
-    tell_once(f"compiled code cannot be kept, and is compiled anew each time: {problem}", "kept")
+    warn_once(f"compiled code cannot be kept, and is compiled anew each time: {problem}", "kept")

@@ -28,7 +28,7 @@ class FirstUse(event.Listener):
     """
 
     def __init__(self, kind: type) -> None:
-        self.kind, self.seconds, self.said = kind, 0.0, False
+        self.kind, self.seconds, self.reported = kind, 0.0, False
         self._depth, self._begun, self._others = 0, 0.0, 0
 
     def on_start(self, happened: Any) -> None:
@@ -40,13 +40,13 @@ class FirstUse(event.Listener):
         self._depth -= 1
         if self._depth == 0 and isinstance(happened.data["dispatcher"], self.kind):
             self.seconds += time.monotonic() - self._begun
-            if self.seconds >= WORTH and not (self.said or self._others):
-                self.said = True
-                if wanted():
+            if self.seconds >= WORTH and not (self.reported or self._others):
+                self.reported = True
+                if has_reader():
                     print(LINE, file=sys.stderr, flush=True)
 
     @contextmanager
-    def told_by_others(self) -> Iterator[None]:
+    def reported_by_others(self) -> Iterator[None]:
         """Meanwhile somebody else says how far compiling is."""
         self._others += 1
         try:
@@ -55,7 +55,7 @@ class FirstUse(event.Listener):
             self._others -= 1
 
 
-def wanted() -> bool:
+def has_reader() -> bool:
     """Whether somebody reads the line: at a terminal, in a process that no other has started."""
     if os.environ.get("KERNBROOK_QUIET") or multiprocessing.parent_process() is not None:
         return False

@@ -64,7 +64,7 @@ class QuickFlags(Flags):
         return self._values == other._values or self._chosen() == other._chosen()
 
     def _chosen(self) -> dict[str, Any]:
-        return {name: one for name, one in self._values.items() if one != self._usual[name]}
+        return {name: value for name, value in self._values.items() if value != self._usual[name]}
 
 
 class Inner(NamedTuple):
@@ -117,13 +117,13 @@ class InnerCacheImpl(CompileResultCacheImpl):
         library = InnerLibrary(context.codegen(), name)
         library._final_module = llvm.parse_bitcode(bitcode)
         library._finalize_final_module()
-        return entered(context, Inner(signature, fndesc, library, environment, object()))
+        return register(context, Inner(signature, fndesc, library, environment, object()))
 
     def check_cachable(self, inner: Inner) -> bool:
         return not inner.code.has_dynamic_globals
 
 
-def entered(context: Any, inner: Inner) -> Inner:
+def register(context: Any, inner: Inner) -> Inner:
     """Make a function known to numba."""
     context.insert_user_function(inner.key, inner.fndesc, [inner.code])
     return inner
@@ -221,14 +221,14 @@ class Compiled(CPUDispatcher):
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         library = InnerLibrary(context.codegen(), self.py_func.__qualname__)
         library.by_itself = bool(flags.fastmath)
-        what = {"dispatcher": self, "args": arguments, "return_type": gives}
-        with of_ours, self._compiling_counter, event.trigger_event("numba:compile", data=what):
+        data = {"dispatcher": self, "args": arguments, "return_type": gives}
+        with of_ours, self._compiling_counter, event.trigger_event("numba:compile", data=data):
             made = compile_extra(
                 self.typingctx, context, self.py_func, arguments, gives, flags, self.locals,
                 library=library, pipeline_class=self._compiler.pipeline_class,
             )  # fmt: skip
-        own = made.signature, made.fndesc, library, made.environment
-        return entered(context, Inner(*own, object()))
+        parts = made.signature, made.fndesc, library, made.environment
+        return register(context, Inner(*parts, object()))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """What numba asks for where compiled code calls."""

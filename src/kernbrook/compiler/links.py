@@ -28,7 +28,7 @@ from kernbrook.compiler.addresses import (
     is_named,
     load,
     store,
-    taken_apart,
+    take_apart,
     value_at,
 )
 from kernbrook.compiler.borrowing import uncounted
@@ -99,7 +99,7 @@ def addressed(kind: types.Type) -> types.Type:
 
 
 class Form(NamedTuple):
-    """Of rules of a type: where the code of their verbs is, and how they lie in memory.
+    """The form of rules of a type: where their verbs' code is, and how they lie in memory.
 
     link : (LINK,) int, a link but for what stands first
     code : kept alive
@@ -115,7 +115,7 @@ _forms: dict[Any, Form] = {}
 
 @cache
 def _filling(verb: Any, kept: bool) -> Any:
-    """What fills in the addresses of a verb's family, by the type of what has the address."""
+    """The function that fills in the addresses of a verb's family, by the type at the address."""
 
     @njit(cache=kept)
     def addresses(rule, link):
@@ -137,7 +137,7 @@ def _take_apart(verb: Any, rule: Any) -> tuple[Form, Any, Any]:
     kinds: list[Any] = []
     numbers: list[Any] = []
     arrays: list[Any] = []
-    taken_apart(rule, kinds, numbers, arrays)
+    take_apart(rule, kinds, numbers, arrays)
     key = verb, stamp(), compute_fingerprint(rule), tuple(kinds)
     form = _forms.get(key)
     if form is None:
@@ -172,7 +172,7 @@ _links: dict[Any, Any] = {}  # of this process: links, the rules, and their verb
 
 
 def links_to(verb: Any, rules: Sequence[Any]) -> NDArray[np.int64]:
-    """As `new_links`, made once for rules of the same numbers."""
+    """The links of `new_links`, made once for rules of the same numbers."""
     key = verb, tuple(map(kind_of, rules)), tuple(rules), stamp()
     found = _links.pop(key, None)
     if found is None:
@@ -190,27 +190,27 @@ def words_of(rule: Any) -> int:
 
 
 def kind_of(rule: Any) -> Any:
-    """What tells rules apart that are compiled apart: types, all the way down."""
+    """A key of rules that are compiled apart: their types, all the way down."""
     return type(rule), *(kind_of(part) for part in rule if isinstance(part, tuple))
 
 
 def naming(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, but that the error of a compiled verb is one that names the verb."""
+    """The function, but the error of a compiled verb names the verb."""
 
     def run(*arguments: Any) -> Any:
         try:
             return call(*arguments)
         except Exception as error:
-            told = _find_raiser(error)
-            if told is error or isinstance(error, KernbrookError):  # a guard's, which says who
+            named = _find_raiser(error)
+            if named is error or isinstance(error, KernbrookError):  # a guard's, which says who
                 raise
-            raise told from error
+            raise named from error
 
     return run
 
 
 def _find_raiser(error: Exception) -> Exception:
-    """What says which verb has raised the error; the error where it is not known."""
+    """An error that names the verb which has raised this one; this one if it is not known."""
     for table, rules, first in list(_links.values()):
         for link, rule in zip(table, rules, strict=True):
             memory = table.base[(link[0] - table.base.ctypes.data) // table.itemsize - 1 :]
@@ -229,7 +229,7 @@ _marks: dict[str, NDArray[np.int64]] = {}  # of verbs that no link calls: 1 whil
 
 
 def mark_of(who: str) -> int:
-    """Where a verb's mark is, by which `naming` knows of an error in it; see `write_word`."""
+    """The address of a verb's mark, by which `naming` knows of an error in it."""
     place: int = _marks.setdefault(who, np.zeros(1, np.int64)).ctypes.data
     return place
 
@@ -274,12 +274,12 @@ def _call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     where, function = (
         builder.load(cgutils.gep(builder, row, column)) for column in (0, verb.column)
     )
-    told = context.make_tuple(builder, comes, arguments[2:])
+    message = context.make_tuple(builder, comes, arguments[2:])
     if isinstance(verb, Option):
         with builder.if_then(builder.icmp_unsigned("!=", function, ir.Constant(WORD, 0))):
-            step(context, builder, comes, gives, (where, function, told))
+            call_step(context, builder, comes, gives, (where, function, message))
         return context.get_dummy_value()
-    return step(context, builder, comes, gives, (where, function, told))
+    return call_step(context, builder, comes, gives, (where, function, message))
 
 
 def pin(value: Any, room: Any) -> Any:
@@ -322,12 +322,13 @@ def fill_in(typing_context: Any, verb: Any, rule: Any, link: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = builder.inttoptr(arguments[2], WORD.as_pointer())
-        for one in verb.typing_key.family:
-            if isinstance(one, Option) and one.implementation(rule.instance_class) is one.default:
+        for step in verb.typing_key.family:
+            body = step.implementation(rule.instance_class)
+            if isinstance(step, Option) and body is step.default:
                 address = ir.Constant(WORD, 0)
             else:
-                address = _address(context, builder, one, rule)
-            builder.store(address, cgutils.gep(builder, row, one.column))
+                address = _address(context, builder, step, rule)
+            builder.store(address, cgutils.gep(builder, row, step.column))
 
     return types.void(verb, rule, link), generate
 
@@ -343,8 +344,8 @@ def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
     function.linkage = "internal"
     inside = ir.IRBuilder(function.append_basic_block())
     where, message, answer = function.args
-    told = value_at(context, inside, comes, message)
-    given = [where, *(inside.extract_value(told, i) for i in range(len(takes)))]
+    values = value_at(context, inside, comes, message)
+    given = [where, *(inside.extract_value(values, i) for i in range(len(takes)))]
     for i, (kind, came) in enumerate(zip(kinds, (types.voidptr, *comes), strict=True)):
         if came is types.voidptr and not isinstance(kind, At):
             given[i] = value_at(context, inside, kind, given[i])
@@ -363,12 +364,12 @@ def _address(context: Any, builder: Any, verb: Any, rule: Any) -> Any:
 
 
 def _answer_type(context: Any, gives: Any) -> Any:
-    """Of what a verb leaves behind: what it returns, and numba's information on an error."""
+    """The type of a verb's answer: what it returns, and numba's information on an error."""
     return ir.LiteralStructType([context.get_value_type(gives), POINTER])
 
 
 def _raise(convention: Any, builder: Any, code: Any, information: Any) -> None:
-    """As a call of a compiled function that has raised an error: `except` looks at it later."""
+    """Raise an error as a call of a compiled function does: `except` looks at it later."""
     place = convention._get_excinfo_argument(builder.function)
     builder.store(builder.bitcast(information, place.type.pointee), place)
     within = convention.check_try_status(builder).in_try
@@ -376,12 +377,12 @@ def _raise(convention: Any, builder: Any, code: Any, information: Any) -> None:
         convention._return_errcode_raw(builder, code)
 
 
-def step(context: Any, builder: Any, comes: Any, gives: Any, what: Any) -> Any:
+def call_step(context: Any, builder: Any, comes: Any, gives: Any, call: Any) -> Any:
     """A call of a verb: what is (the rule's address, the verb's, its arguments)."""
-    where, function, others = what
-    told = uncounted(context, builder, comes, others)
-    message = cgutils.alloca_once(builder, told.type)
-    store(builder, told, message)
+    where, function, others = call
+    values = uncounted(context, builder, comes, others)
+    message = cgutils.alloca_once(builder, values.type)
+    store(builder, values, message)
     answer = cgutils.alloca_once(builder, _answer_type(context, gives))
     failed = builder.call(
         builder.inttoptr(function, STEP.as_pointer()),

@@ -55,14 +55,14 @@ level = _level_here()
 
 
 def folder_of(source: str) -> str | None:
-    """Where a source's functions are among the files, if there are any."""
+    """The folder of a source's functions among the files, if there is one."""
     within = Path(source).parent
     if level is None or not within.is_relative_to(PACKAGE):
         return None
     return str(FOLDER / level[0] / within.relative_to(PACKAGE))
 
 
-def put(folder: Path) -> None:
+def copy_shipped(folder: Path) -> None:
     """Copy what is shipped of this process' disk cache into a level's folder in FOLDER, or another.
 
     All but the forms for compiled code of functions whose order of sums is as written.

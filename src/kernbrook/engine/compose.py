@@ -81,7 +81,7 @@ def compose(
 
 
 def loss_of(combiner: Any, regression: bool) -> int:
-    """What the combiner looks at; InputError where that is not for this task."""
+    """The code of the combiner's loss; InputError if the loss is not for this task."""
     loss: int = combiner.loss_code
     if regression and getattr(combiner, "of_any_loss", False):
         loss = SQUARED

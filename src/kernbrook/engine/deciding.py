@@ -1,4 +1,4 @@
-"""What a model says of rows: nothing is learned, and no draw is used up."""
+"""Decisions of a model on rows: nothing is learned, and no draw is used up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Verdicts(NamedTuple):
 
 
 def read_boards(model: Model, views: Views, raw: Any) -> Iterator[tuple[slice, Board]]:
-    """What the experts say of rows, block after block; several at a time, by threads.
+    """Boards with the experts' scores of rows, block after block; several at a time, by threads.
 
     So many at a time as give each thread an expert: more would take memory, and no less time.
 

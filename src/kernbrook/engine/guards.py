@@ -1,4 +1,4 @@
-"""What verbs of others give is looked at, where it goes on into compiled code that trusts it.
+"""Checks of what verbs of others give, before compiled code goes on with it and trusts it.
 
 Each guard is of one verb. It is given an implementation of somebody else, and gives the same that
 raises InputError where the answer is nothing that can be gone on with: a slot that is not there, a

@@ -35,7 +35,7 @@ def loss_of(loss, scores, sizes, combined, target):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def squared_error(decision, label, loss):
-    """Of a number, or 1 for a wrong class and 0 for the right one."""
+    """The squared error of a number; of a class 1 if it is wrong, else 0."""
     if loss >= SQUARED:
         return (decision[0] - label) ** 2
     predicted = 0

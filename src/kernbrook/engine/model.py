@@ -27,7 +27,7 @@ from kernbrook.snapshots import in_memory
 
 
 class Model:
-    """What was chosen, and what was learned so far.
+    """The choices of a model, and all that it has learned so far.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Model:
         return tuple(store.begin() for store in self.stores)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is only kept for the next rows that come one by one."""
+        """The attributes, without those that only serve the next rows that come one by one."""
         self.calibrate()
         self.judged()
         return {**self.__dict__, "due": None, "session": None}

@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
 
 
 class Need(NamedTuple):
-    """What a part may need, in words; the choice whose parts all have to give it; one that does."""
+    """A need of a part, in words; the choice whose parts all have to give it; one that does."""
 
     sentence: str
     choice: str
@@ -97,12 +97,12 @@ def _has(part: Any, attribute: str) -> bool:
 
 
 def needs(part: Any) -> frozenset[str]:
-    """What other parts have to give."""
+    """The needs of a part, which other parts have to give."""
     return _words(getattr(part, "needs", frozenset()))
 
 
 def gives(part: Any) -> frozenset[str]:
-    """What other parts can need and this one has."""
+    """The needs of other parts that this one gives."""
     features = frozenset({"features"} if getattr(part, "store", None) == "features" else ())
     return features | _words(getattr(part, "gives", _GIVEN.get(part.choice, frozenset())))
 
@@ -131,7 +131,7 @@ def check_together(task: str, parts: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _lacking(word: str, task: str, parts: Mapping[str, Sequence[Any]]) -> str | None:
-    """Who does not give what is needed, in words and with a verb; None: it is given."""
+    """The parts that do not give what is needed, in words and with a verb; None: all do."""
     of = NEEDS[word].choice if word in NEEDS else None
     if of == "task":
         return None if task == "classification" else "OnlineMKRegressor does"

@@ -136,7 +136,7 @@ class Committee:
         return progress
 
     def merged(self, apart: Apart, seed: int) -> Progress:
-        """What such committees have learned apart, brought together."""
+        """The progress that stands for those of several such committees."""
         counters, each = apart.each[-1].counters.copy(), [ROUND, ASKED, WEIGHED]
         counters[each] = apart.of("counters").added()[each]
         counters[SEED] = seed

@@ -201,7 +201,7 @@ def learn_rows(link, X, labels, weights, out):
 
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
-    """The same of one row, (d,); out : (c,) out."""
+    """Learn one row, (d,), or nothing; out : (c,) out. Returns how it ends."""
     end = take_row(link, x, label, weight, 1, out)
     if end > LEAPT and end != NOT_HERE:  # else nothing has changed
         through(undo, link, 0)

@@ -166,11 +166,11 @@ class OnlineScaler:
         self.known = ScalerState(seen, origin + sums / n, np.where(great, -square, square))
 
     def copy(self) -> OnlineScaler:
-        """One that goes on from here by itself."""
+        """A scaler that goes on from here by itself."""
         return self.on(copy_arrays(self.known))
 
     def snapshot(self) -> OnlineScaler:
-        """One that transforms rows as this one does now, and learns none."""
+        """A scaler that transforms rows as this one does now, and learns none."""
         known = self.known
         if self.method == "ranks":  # the last rows are asked for the one that would leave
             leaves = int(known.seen[0]) % len(known.first)
@@ -178,19 +178,19 @@ class OnlineScaler:
         return self.on(copy_arrays(known))
 
     def on(self, known: ScalerState) -> OnlineScaler:
-        """One that learns in these arrays."""
+        """A scaler that learns in these arrays."""
         other = OnlineScaler.__new__(OnlineScaler)
         other.method, other._code, other.leap = self.method, self._code, scaling.NO_LEAP
         other.known = known
         return other
 
     def with_features(self, width: int) -> OnlineScaler:
-        """The same for rows of more features, which were 0 so far."""
+        """A scaler that goes on with more features, which were 0 so far."""
         wide = self._table.along("feature", self.known._asdict(), pad_to(width))
         return self.on(copy_arrays(ScalerState(**wide)))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:
-        """One with copies of these arrays; InputError where they can be none of this kind."""
+        """A scaler with copies of these arrays; InputError if they are none of this kind."""
         given: Any = arrays.get("first")
         rows = self.known.first
         if self.method == "ranks" and len(rows) == 1 and np.shape(given) != rows.shape:
@@ -241,21 +241,21 @@ class Scalers:
         return [None if scaler is None else scaler.learn(X) for scaler in self._each]
 
     def transform(self, X: Any) -> list[Any]:
-        """The same of each row as if it came next; nothing changes."""
+        """Each row in each view as if the row came next; nothing changes."""
         return [None if scaler is None else scaler.transform(X) for scaler in self._each]
 
     @property
     def leap(self) -> int:
-        """What `scale_rows` gave for the last rows, in the first view where a value leapt."""
+        """The leap of the last rows, as `scale_rows` gives it, in the first view that has one."""
         found = [scaler.leap for scaler in self._each if scaler is not None]
         return next((leap for leap in found if leap != scaling.NO_LEAP), scaling.NO_LEAP)
 
     def copy(self) -> Scalers:
-        """Others that go on from here by themselves."""
+        """Scalers that go on from here by themselves."""
         return self._of(OnlineScaler.copy)
 
     def snapshot(self) -> Scalers:
-        """Others that transform rows as these do now, and learn none."""
+        """Scalers that transform rows as these do now, and learn none."""
         return self._of(OnlineScaler.snapshot)
 
     def unite(self, apart: Apart) -> None:
@@ -265,7 +265,7 @@ class Scalers:
                 scaler.unite(apart.over(lambda scalers, i=i: scalers._each[i]))  # type: ignore[misc]
 
     def on(self, arrays: Iterable[NDArray[Any]]) -> Scalers:
-        """Others that learn in these arrays, which are like those of `arrays`, in their order."""
+        """Scalers that learn in these arrays, which are like those of `arrays`, in their order."""
         left = iter(arrays)
         return self._of(lambda scaler: scaler.on(ScalerState(next(left), next(left), next(left))))
 
@@ -277,7 +277,7 @@ class Scalers:
         return other
 
     def with_features(self, width: int) -> Scalers:
-        """The same for rows of more features, which were 0 so far."""
+        """A scaler that goes on with more features, which were 0 so far."""
         return self._of(lambda scaler: scaler.with_features(width))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -286,7 +286,7 @@ class Scalers:
         return flatten({f"scaler.{i}": known._asdict() for i, known in each})
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> Scalers:
-        """Others with copies of these arrays; InputError where they can be none of these."""
+        """Scalers with copies of these arrays; InputError if they are none of these."""
         other = self.copy()
         for i, scaler in enumerate(self._each):
             if scaler is not None:

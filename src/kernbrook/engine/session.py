@@ -264,7 +264,7 @@ class RowSession:
     def learn_few(
         self, X: Floats, labels: Floats, weights: Floats, lifts: Any, sure: bool
     ) -> Answer | None:
-        """As `learn` for few rows, all or none; None where there is one to be refused.
+        """Learn few rows as `learn` does, all or none; None if one is to be refused.
 
         None, too, where there are too many to take them one by one, and no room to take them
         together.
@@ -303,7 +303,7 @@ class RowSession:
     def _learn_together(
         self, room: Room, X: Floats, labels: Floats, weights: Floats, out: Floats
     ) -> int:
-        """As `learn_rows`; stores learn apart from each other, by threads."""
+        """Learn as `learn_rows`, but stores learn apart from each other, by threads."""
         clock = clock_of(self.progress)
 
         def learn(task: tuple[Labels, int, int]) -> bool:
@@ -399,7 +399,7 @@ class RowSession:
         return bool(at + n >= model.horizons.due)
 
     def decide(self, x: Floats) -> Verdicts | None:
-        """As `deciding.decide` for one row, (d,), that is the next one; None as for `learn`."""
+        """Decide on one row, (d,), the next one, as `deciding.decide`; None as for `learn`."""
         if x.shape != (self.width,):
             return None
         self._look()
@@ -413,7 +413,7 @@ class RowSession:
         return None
 
     def decide_few(self, X: Floats, places: Labels | None) -> Verdicts | None:
-        """As `deciding.decide` for few rows, (n, d); None where there is one to be refused."""
+        """Decide on few rows, (n, d), as `deciding.decide`; None if one is to be refused."""
         if self.by_parts or X.shape[1] != self.width:
             return None
         self._look()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import check_array
-from kernbrook.numerics.storage import rows_there, spread_rows
+from kernbrook.numerics.storage import find_rows, spread_rows
 
 State = TypeVar("State")
 Array = NDArray[Any]
@@ -124,7 +124,7 @@ class Table:
         return found
 
     def merged(self, apart: Apart) -> Arrays:
-        """What several models make of the fields that are added up or averaged, by name."""
+        """The fields of several models that are added up or averaged, as one, by name."""
         return {
             name: apart.of(name).added() if field.merged == "added" else apart.of(name).averaged()
             for name, field in self.fields.items()
@@ -158,7 +158,7 @@ def walk_arrays(arrays: Any, begin: str = "") -> Iterator[tuple[str, Array]]:
 
 
 def with_arrays(arrays: State, others: Iterator[Array]) -> State:
-    """The same with other arrays, in their order."""
+    """The tuple with other arrays, in their order."""
     fields: Any = arrays
     return type(fields)(
         *(next(others) if isinstance(a, np.ndarray) else with_arrays(a, others) for a in fields)
@@ -166,13 +166,13 @@ def with_arrays(arrays: State, others: Iterator[Array]) -> State:
 
 
 def drop_rows(arrays: State, names: Collection[str]) -> State:
-    """The same, with no rows of the arrays of these names."""
+    """The tuple, with no rows of the arrays of these names."""
     others = (array[:0].copy() if name in names else array for name, array in walk_arrays(arrays))
     return with_arrays(arrays, others)
 
 
 def copy_arrays(arrays: State) -> State:
-    """The same with copies of all arrays, which can be written to."""
+    """The tuple with copies of all arrays, which can be written to."""
     fields: Any = arrays
     return type(fields)(
         *[copy_array(a) if isinstance(a, np.ndarray) else copy_arrays(a) for a in fields]
@@ -217,7 +217,7 @@ def pack(arrays: Any) -> Packed:
         if array.nbytes >= WORTH_IT and array.ndim == 2:
             filled = np.zeros(len(array), dtype=bool)
             bits = array.view(f"u{array.itemsize}")  # -0.0 stays
-            if 4 * rows_there(bits, filled) <= 3 * len(filled):
+            if 4 * find_rows(bits, filled) <= 3 * len(filled):
                 rows[name] = np.packbits(filled), len(filled)
                 found.append(array[np.flatnonzero(filled)])
                 continue
@@ -228,7 +228,7 @@ def pack(arrays: Any) -> Packed:
 def load_packing() -> None:
     """Load what packs and unpacks: no row waits for it later."""
     two, filled = np.zeros((2, 2), np.float32), np.zeros(2, dtype=bool)
-    rows_there(two.view(np.uint32)[:, :1], filled)
+    find_rows(two.view(np.uint32)[:, :1], filled)
     spread_rows(two, filled, two)
 
 

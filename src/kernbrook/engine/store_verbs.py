@@ -1,11 +1,11 @@
-"""What stores implement in compiled code; see `verbs` for what a verb is."""
+"""Verbs that stores implement in compiled code; see `verbs`."""
 
 from kernbrook.compiler.compiling import Verb
 
 
 @Verb
 def parts_of(member):
-    """Into how many parts the experts of a store fall; each part learns apart from the others.
+    """The number of parts into which a store falls; each part learns apart from the others.
 
     Called before a block: threads share the parts. By default 1.
     """

@@ -1,4 +1,4 @@
-"""What models of the same choices have learned apart, brought together.
+"""Models of the same choices that have learned apart, brought together.
 
 Sums over examples add up: what the models had in common before counts once. Other numbers are
 averaged, each model's by its share of the labels. So are kernel expansions, which are then cut back
@@ -35,7 +35,7 @@ class Apart(NamedTuple):
     shares: Floats
 
     def over(self, function: Callable[[Any], Any]) -> Apart:
-        """What a function makes of each."""
+        """The results of a function for each."""
         return Apart([function(item) for item in self.each], function(self.before), self.shares)
 
     def of(self, name: str) -> Apart:
@@ -60,12 +60,12 @@ class Apart(NamedTuple):
 
 
 def oldest_first(ring: Any, seen: int) -> Any:
-    """What a ring holds, in which the t-th value stands at t modulo its length; (n, ...)."""
+    """The values of a ring, (n, ...), in which the t-th stands at t modulo its length."""
     return ring[np.arange(max(seen - len(ring), 0), seen) % len(ring)]
 
 
 class Weighing(NamedTuple):
-    """What a combiner has learned: (e,) logarithms of weights, and what else it keeps."""
+    """The state of a combiner: (e,) logarithms of weights, and what else it keeps."""
 
     log_weights: Floats
     state: Floats
@@ -73,19 +73,19 @@ class Weighing(NamedTuple):
 
 @singledispatch
 def weigh_together(combiner: Any, apart: Apart) -> Weighing:
-    """What a combiner's rule makes of the `Weighing` of several models."""
+    """The `Weighing` that a combiner's rule makes of those of several models."""
     raise InputError("merge: the weights of this combiner belong to one stream")
 
 
 @singledispatch
 def descend_together(rule: Any, apart: Apart) -> tuple[Floats, Floats]:
-    """What a learner's rule makes of several `Coefficients`: theta and extra."""
+    """The theta and extra that a learner's rule makes of several `Coefficients`."""
     raise InputError("merge: what this learner has learned belongs to one stream")
 
 
 @singledispatch
 def remember_together(rule: Any, memory: Apart, square: Callable[[], float], scores: int) -> Floats:
-    """What a budgeted learner's rule makes of the (3,) memories of several models.
+    """The (3,) memory that a budgeted learner's rule makes of those of several models.
 
     square : gives |f|^2 of their function, the sum over its scores
     """

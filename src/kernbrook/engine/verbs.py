@@ -1,4 +1,4 @@
-"""What the factors implement in compiled code: verbs.
+"""Verbs, which the parts of a model implement in compiled code.
 
 A verb is a function that compiled code calls. The type of its first argument, a NamedTuple class,
 says which implementation runs: numba compiles that one alone, and its disk cache holds it. A

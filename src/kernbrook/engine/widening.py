@@ -68,6 +68,6 @@ def widen(model: Model, old: Model) -> None:
 
 
 def begin_horizons(model: Model) -> None:
-    """What is known of rows far from the last label begins anew, if the model has such."""
+    """Begin the horizons of a model anew, if it has any."""
     if model.horizons is not None:
         model.horizons.begin_at(model)

@@ -210,7 +210,7 @@ def run_reported(
 def run_counted(trial: Callable[[], Any], announce: Callable[[], Any]) -> int:
     """Run a trial; how many of our functions it compiled. `announce` is called before each."""
     listener = _Listener(announce)
-    with install_listener("numba:compile", listener), first_use.told_by_others():
+    with install_listener("numba:compile", listener), first_use.reported_by_others():
         trial()
     return listener.compiled
 

@@ -71,7 +71,7 @@ class Trees(NamedTuple):
     done: NDArray[np.float32]
 
 
-class Room(NamedTuple):
+class CutRoom(NamedTuple):
     """(c + 1,) sums on one side of a cut, and of all; (d,) features, which are shuffled."""
 
     left: NDArray[np.float64]
@@ -155,9 +155,9 @@ def most_slots(bins: int, c: int) -> int:
     return min(max(2**20 // (bins * (c + 1)), 32), 1000)
 
 
-def room_of(d: int, c: int) -> Room:
+def room_of(d: int, c: int) -> CutRoom:
     """For rows of d features and c scores."""
-    return Room(np.zeros(c + 1), np.zeros(c + 1), np.zeros(d, np.int64))
+    return CutRoom(np.zeros(c + 1), np.zeros(c + 1), np.zeros(d, np.int64))
 
 
 def spread(trees: Trees, fresh: Trees, weights: NDArray[np.float32]) -> Trees:
@@ -271,7 +271,7 @@ def give_back(trees, slot):
 
 @njit(cache=True, nogil=True)
 def begin_anew(trees, number):
-    """Of the trees whose weights have of late added to the loss, the worst begins anew."""
+    """Begin the worst tree anew, of those whose weights have of late added to the loss."""
     if number % EVERY != 0:
         return
     done, worst = trees.done, 0
@@ -279,11 +279,11 @@ def begin_anew(trees, number):
         if done[g, 0] > done[worst, 0]:
             worst = g
     if done.shape[0] > 0 and done[worst, 0] > HARM * math.sqrt(done[worst, 1]):
-        fell(trees, worst)
+        fell_tree(trees, worst)
 
 
 @njit(cache=True, nogil=True)
-def fell(trees, tree):
+def fell_tree(trees, tree):
     """A tree becomes one leaf without weights."""
     free = trees.free
     first = free[0]  # pairs from here on were of this tree, and are looked through

@@ -1,4 +1,4 @@
-"""What leaves of grown partitions collect, and the cuts that are found in it.
+"""Sums that leaves of grown partitions collect, and the cuts that are found in them.
 
 By bin of some features, a leaf adds up the gradients of the loss by the scores, and its curvature.
 A feature takes as many bins as it has, so that many features of few values have room in a slot. The
@@ -76,9 +76,9 @@ def collect(trees, slot, bins, slopes, copies, number):
     for i in range(features.shape[0]):
         if begins[i + 1] == begins[i]:
             break
-        own = trees.sums[slot, begins[i] + np.int64(bins[features[i]])]
+        bin_sums = trees.sums[slot, begins[i] + np.int64(bins[features[i]])]
         for q in range(slopes.shape[0]):
-            own[q] += copies * slopes[q]
+            bin_sums[q] += copies * slopes[q]
     for _ in range(np.int64(copies)):
         if trees.held[slot] < MEMBERS:
             trees.members[slot, trees.held[slot]] = number % WRAP
@@ -152,7 +152,7 @@ def look_for_a_cut(trees, bins, leaf, slot, number, room):
     sure = most > BETTER * second or rows >= SURE
     if where != NOBODY and most > GAIN and sure and trees.free[0] > 0:
         feature = features[where]
-        cut(trees, leaf, feature, bins.edges[feature, at + 1])
+        cut_leaf(trees, leaf, feature, bins.edges[feature, at + 1])
         if trees.free[1] > 0:
             hand_on(trees, slot, np.int64(trees.links[leaf]), feature, at, number)
         else:
@@ -188,17 +188,17 @@ def best_cut_of(sums, ends, every, whole, left, least, best):
         right = every[c] - left[c]
         if left[c] < least or right < least:
             continue
-        there = 0.0
+        on_right = 0.0
         for q in range(c):
-            there += (every[q] - left[q]) * (every[q] - left[q])
-        now = part_of_gain(left) + there / (right + SMOOTH) - whole
+            on_right += (every[q] - left[q]) * (every[q] - left[q])
+        now = part_of_gain(left) + on_right / (right + SMOOTH) - whole
         if now > better * gain:
             gain, place = now, b - ends[0]
     return gain, place
 
 
 @njit(cache=True, nogil=True)
-def cut(trees, leaf, feature, value):
+def cut_leaf(trees, leaf, feature, value):
     """A leaf becomes a cut; its children begin with its weights."""
     trees.free[0] -= 1
     child = np.int64(trees.pairs[trees.free[0]])
@@ -229,10 +229,10 @@ def hand_on(trees, slot, child, feature, place, number):
         if (number - member) % WRAP >= LATEST:
             continue
         bins, slopes = trees.latest_bins[member % LATEST], trees.latest[member % LATEST]
-        own = slot if bins[feature] <= place else other
-        collect(trees, own, bins, slopes, 1.0, member)
-    for own in (slot, other):
-        trees.rows[own, 1] = min(max(LEAST, trees.rows[own, 0] * LATER), MOST_SUM)
+        side = slot if bins[feature] <= place else other
+        collect(trees, side, bins, slopes, 1.0, member)
+    for side in (slot, other):
+        trees.rows[side, 1] = min(max(LEAST, trees.rows[side, 0] * LATER), MOST_SUM)
 
 
 @njit(cache=True, nogil=True)

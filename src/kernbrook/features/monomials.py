@@ -51,8 +51,8 @@ class OneByOne(NamedTuple):
 @write_rows.of(OneByOne)
 def _write_rows(rule, X, out):
     shape = X.shape[0], rule.chosen.shape[0]
-    own = out[rule.start : rule.start + shape[0] * shape[1]].reshape(shape)
-    fill_monomials(X, rule.chosen, rule.factors, own)
+    block = out[rule.start : rule.start + shape[0] * shape[1]].reshape(shape)
+    fill_monomials(X, rule.chosen, rule.factors, block)
 
 
 class MonomialMap(Map):
@@ -122,7 +122,7 @@ def monomials(kernel: Kernel, width: int) -> tuple[NDArray[np.int64], NDArray[np
     chosen = list(combinations_with_replacement(range(n), degree))
     try:
         factors = [
-            math.sqrt(_orders(one)) * math.sqrt(kernel.offset) ** one.count(width) for one in chosen
+            math.sqrt(_orders(key)) * math.sqrt(kernel.offset) ** key.count(width) for key in chosen
         ]
     except OverflowError as error:
         raise InputError(f"Monomials: factors of {kernel} overflow; lower its offset") from error

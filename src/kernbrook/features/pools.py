@@ -74,9 +74,9 @@ def restore(kernel: Kernel, features: Features, width: int, arrays: Mapping[str,
     expected = features.shapes(kernel, width)
     for name, (shape, kind) in expected.items():
         check_array(name, arrays.get(name), shape, kind)
-    own = {name: arrays[name] for name in expected}
-    features.check(own)
-    return features.map(kernel, features, width, own)
+    given = {name: arrays[name] for name in expected}
+    features.check(given)
+    return features.map(kernel, features, width, given)
 
 
 class PoolMap:
@@ -97,18 +97,18 @@ class PoolMap:
 
     def __init__(self, maps: Sequence[Map]):
         self.maps = tuple(maps)
-        for one in maps:
-            if is_theirs(type(one)) and one.rule(0) is not None:
-                check_verbs(one, one.rule(0), (write_rows,))
-        self.dims = np.array([one.dim for one in maps], dtype=np.int64)
+        for drawn in maps:
+            if is_theirs(type(drawn)) and drawn.rule(0) is not None:
+                check_verbs(drawn, drawn.rule(0), (write_rows,))
+        self.dims = np.array([drawn.dim for drawn in maps], dtype=np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.dims)])
         self._panels: list[tuple[NDArray[np.int64], Any]] = []
-        for kind in {one.panel for one in maps if one.panel is not None}:
+        for kind in {drawn.panel for drawn in maps if drawn.panel is not None}:
             held: list[int] = []
-            for i, one in enumerate(maps):
-                if one.panel is kind:
+            for i, drawn in enumerate(maps):
+                if drawn.panel is kind:
                     held.append(i)
-                if held and (one is maps[-1] or self.dims[held].sum() >= PANEL):
+                if held and (drawn is maps[-1] or self.dims[held].sum() >= PANEL):
                     self._panels.append((np.array(held), kind([maps[j] for j in held])))
                     held = []
 
@@ -143,14 +143,14 @@ class PoolMap:
         b = len(out) // int(self.offsets[-1])
         for which, panel in self._panels:
             panel.fill(rows, b * self.offsets[which] + start * self.dims[which], out)
-        for one, block in zip(self.maps, self.views(out), strict=True):
-            if one.panel is None:
+        for drawn, block in zip(self.maps, self.views(out), strict=True):
+            if drawn.panel is None:
                 for lo in range(0, len(rows), TILE):
                     part = rows.part(lo, min(lo + TILE, len(rows)))
-                    one.fill(part, block[start + lo : start + lo + len(part)])
+                    drawn.fill(part, block[start + lo : start + lo + len(part)])
 
     def rules(self, n: int) -> list[Any]:
         """Rules that write the features of n rows; None among them where some map has none."""
         panels = [panel.rule(n * self.offsets[which], n) for which, panel in self._panels]
         pairs = zip(self.maps, (n * self.offsets).tolist(), strict=False)
-        return panels + [one.rule(start) for one, start in pairs if one.panel is None]
+        return panels + [drawn.rule(start) for drawn, start in pairs if drawn.panel is None]

@@ -89,7 +89,7 @@ class RandomBinning(BaseEstimator):
             chosen.append(rng.permutation(d)[: d if most is None else min(most, d)])
             drawn = rng.gamma(2.0, width / 2.0, len(chosen[-1]))
             inverse += (1.0 / np.maximum(drawn, SMALLEST_WIDTH)).tolist()
-        counts = [len(own) for own in chosen]
+        counts = [len(columns) for columns in chosen]
         inputs = np.concatenate([*chosen, np.empty(0, np.int64)]).astype(np.int32)
         return Grids(
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),

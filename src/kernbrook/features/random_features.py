@@ -61,11 +61,11 @@ class WavePanel:
     """Random features of several kernels, whose angles are inner products computed together."""
 
     def __init__(self, maps: Sequence[Map]):
-        frequencies = [one.arrays()["frequencies"] for one in maps]
+        frequencies = [wave_map.arrays()["frequencies"] for wave_map in maps]
         self._columns = np.ascontiguousarray(np.concatenate(frequencies).T)
-        self._dims = np.array([one.dim for one in maps])
+        self._dims = np.array([wave_map.dim for wave_map in maps])
         self._first = np.concatenate([[0], np.cumsum(self._dims // 2)])
-        self._scale = np.array([one.features.scale() for one in maps])
+        self._scale = np.array([wave_map.features.scale() for wave_map in maps])
         self._place = np.arange(len(self._columns))
 
     def fill(self, rows: Rows, starts: NDArray[np.int64], out: Floats) -> None:
@@ -211,6 +211,6 @@ class RandomFeatures(Features):
         assert isinstance(kernel, ShiftInvariant)
         if not kernel.product or (self.inputs is not None and self.inputs < width):
             return None
-        own = arrays["frequencies"]
-        more = kernel.frequencies(len(own), width - own.shape[1], self.frequencies, generator)
-        return {"frequencies": np.concatenate([own, more], axis=1)}
+        old = arrays["frequencies"]
+        more = kernel.frequencies(len(old), width - old.shape[1], self.frequencies, generator)
+        return {"frequencies": np.concatenate([old, more], axis=1)}

@@ -41,7 +41,7 @@ def writeable(array: NDArray[Any]) -> Any:
     return array if array.flags.writeable else array.copy()
 
 
-def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+def enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
     """The array with room for `size` rows, at least half as much again as before.
 
     A read-only one, as of a model that was mapped into memory, is copied: it is to be written to.
@@ -53,7 +53,7 @@ def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-def wider(array: Floats, width: int) -> Floats:
+def widened(array: Floats, width: int) -> Floats:
     """The array with as many columns: those that it has not are 0."""
     grown = np.zeros((*array.shape[:-1], width))
     grown[..., : array.shape[-1]] = array
@@ -62,7 +62,7 @@ def wider(array: Floats, width: int) -> Floats:
 
 @contextmanager
 def within(names: str) -> Iterator[None]:
-    """What is said of an array names it in full: after `names`."""
+    """Messages on an array name it in full: after `names`."""
     try:
         yield
     except InputError as error:

@@ -34,10 +34,10 @@ def keys_of(X: Any) -> Labels:
     if sp.issparse(X):
         indices, indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
         return np.asarray(sparse_keys(writeable(np.ascontiguousarray(X.data)), indices, indptr))
-    return by_parts(dense_keys, X, np.int64)
+    return apply_by_parts(dense_keys, X, np.int64)
 
 
-def by_parts(work: Function[[Floats], Any], X: Floats, kind: Any) -> NDArray[Any]:
+def apply_by_parts(work: Function[[Floats], Any], X: Floats, kind: Any) -> NDArray[Any]:
     """(n,) what compiled code finds for each row; read-only ones are copied part by part."""
     out = np.empty(len(X), dtype=kind)
     size = max(len(X), 1) if X.flags.writeable else COPIED
@@ -74,7 +74,7 @@ class DenseRows:
 
     @classmethod
     def of(cls, X: Floats) -> DenseRows:
-        norms = by_parts(compiled.dense_norms, X, np.float64)
+        norms = apply_by_parts(compiled.dense_norms, X, np.float64)
         return cls(X, check_range(norms), np.zeros(len(X), dtype=np.int64))
 
     def __len__(self) -> int:
@@ -162,7 +162,7 @@ def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
         raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
 
 
-def check_own(kernel: Kernel, values: Floats) -> None:
+def check_called(kernel: Kernel, values: Floats) -> None:
     """InputError where a kernel of others is not symmetric; values : of rows with themselves."""
     if is_given(kernel):
         check_symmetric(f"kernel {kernel}", values)

@@ -10,12 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import (
-    Floats,
-    check_array,
-    check_csr,
-    grown,
-)
+from kernbrook.gram.arrays import Floats, check_array, check_csr, enlarge
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows
 from kernbrook.numerics.storage import count_entries, move_dense, move_sparse
 
@@ -69,21 +64,21 @@ class StoredPoints:
         These stay as they are: what is new goes behind their end, into memory that both share.
         """
         n, new = self.n + len(which), copy(self)
-        new._coefficients = grown(self._coefficients, n)
+        new._coefficients = enlarge(self._coefficients, n)
         new._coefficients[self.n : n] = coefficients
-        new._norms = grown(self._norms, n)
+        new._norms = enlarge(self._norms, n)
         new._norms[self.n : n] = rows.norms[which]
-        new._keys = grown(self._keys, n)
+        new._keys = enlarge(self._keys, n)
         new._keys[self.n : n] = rows.keys[which]
         if isinstance(rows, DenseRows):
-            new._X = grown(self._X, n)
+            new._X = enlarge(self._X, n)
             move_dense(rows.X, which, new._X, self.n)
         else:
             filled = int(self._indptr[self.n])
             filled += count_entries(rows.indptr, rows.start, which)
-            new._data = grown(self._data, filled)
-            new._indices = grown(self._indices, filled)
-            new._indptr = grown(self._indptr, n + 1)
+            new._data = enlarge(self._data, filled)
+            new._indices = enlarge(self._indices, filled)
+            new._indptr = enlarge(self._indptr, n + 1)
             move_sparse(
                 rows.data, rows.indices, rows.indptr, rows.start, which,
                 new._data, new._indices, new._indptr, self.n,
@@ -102,7 +97,7 @@ class StoredPoints:
         return none.appended(self.rows, which, self._coefficients[which])
 
     def with_coefficients(self, coefficients: Floats) -> StoredPoints:
-        """The same points with other coefficients, (n, columns); these stay as they are."""
+        """The points with other coefficients, (n, columns); these stay as they are."""
         new = copy(self)
         new._coefficients, new.counted = coefficients, self.counted.copy()
         return new

@@ -1,4 +1,4 @@
-"""What every kernel is: a small immutable object that evaluates, and prints as its formula.
+"""Kernels: small immutable objects that evaluate, and print as their formula.
 
 `kernel(X, Z)` gives the (n, m) matrix of values by plain NumPy: slow, obvious, and what the
 compiled engine is tested against. A kernel has a file of its own, with its class and what the
@@ -213,7 +213,7 @@ class Width(Kernel):
     def parameters(self) -> dict[str, Any]:
         """All arguments by name, of the two for the width the one that was given."""
         found = signature(type(self)).parameters.values()
-        names = [one.name for one in found if one.kind is not one.VAR_POSITIONAL]
+        names = [p.name for p in found if p.kind is not p.VAR_POSITIONAL]
         width = "gamma" if self.sigma is None else "sigma"
         others = (name for name in names if name not in ("gamma", "sigma"))
         return {name: getattr(self, name) for name in (*others, width)}

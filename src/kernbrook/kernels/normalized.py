@@ -77,13 +77,13 @@ class Cosine(Kernel):
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         X, Z = dense(X), dense(Z)
-        own, other = (self._shortening(np.einsum("ij,ij->i", A, A)) for A in (X, Z))
-        return (X @ Z.T + self.offset) * (own[:, None] * other)
+        left, right = (self._shortening(np.einsum("ij,ij->i", A, A)) for A in (X, Z))
+        return (X @ Z.T + self.offset) * (left[:, None] * right)
 
     def between(self, points: Any, rows: Any, out: Values) -> None:
         products = rows.pairs(_inner_products(), points)[0]
-        own, others = self._shortening(points.norms), self._shortening(rows.norms)
-        cosines(products, self.offset, own, others, out)
+        left, right = self._shortening(points.norms), self._shortening(rows.norms)
+        cosines(products, self.offset, left, right, out)
 
     def _shortening(self, norms: Values) -> Values:
         """(n,) factors that give examples with squared norms, (n,), and the offset length 1."""
@@ -92,16 +92,16 @@ class Cosine(Kernel):
 
     def __str__(self) -> str:
         bare, more = ("x.z", "x.x", "z.z"), number(self.offset)
-        xz, xx, zz = bare if self.offset == 0 else (f"({one} + {more})" for one in bare)
+        xz, xx, zz = bare if self.offset == 0 else (f"({term} + {more})" for term in bare)
         return f"{xz} / sqrt({xx} {zz})"
 
 
 @njit(cache=True, nogil=True)
-def cosines(products, offset, own, others, out):
+def cosines(products, offset, left, right, out):
     """out = (products + offset) times both factors of a pair, (n,) and (b,); (n, b) in and out."""
     for s in range(np.uintp(out.shape[0])):
         for j in range(np.uintp(out.shape[1])):
-            out[s, j] = (products[s, j] + offset) * (own[s] * others[j])
+            out[s, j] = (products[s, j] + offset) * (left[s] * right[j])
 
 
 @cache

@@ -61,14 +61,14 @@ class Layout:
         found: dict[Any, Kernel] = {}
         for i, kernel in enumerate(kernels):
             for weight, part in kernel.parts():
-                what = what_of(part)
-                found.setdefault(what, part)
+                identity = identity_of(part)
+                found.setdefault(identity, part)
                 for c in range(classes):
                     output = i * classes + c
-                    terms.setdefault(what, []).append((output, c if shared else output, weight))
-        chains = _chains([(what, self._step(part)) for what, part in found.items()])
+                    terms.setdefault(identity, []).append((output, c if shared else output, weight))
+        chains = _chains([(identity, self._step(part)) for identity, part in found.items()])
         steps = [step for chain in chains for _, step in chain]
-        ordered = [terms[what] for chain in chains for what, _ in chain]
+        ordered = [terms[identity] for chain in chains for identity, _ in chain]
         used = sorted({step.channel for step in steps})
         if SQUARED in used and INNER not in used:
             used.insert(0, INNER)  # distances are made from inner products
@@ -86,8 +86,8 @@ class Layout:
         )
         parts = [list(kernel.parts()) for kernel in kernels]
         self._parts = Parts(
-            **self._columns([self._step(part) for own in parts for _, part in own]),
-            factor=np.array([factor for own in parts for factor, _ in own]),
+            **self._columns([self._step(part) for of_kernel in parts for _, part in of_kernel]),
+            factor=np.array([factor for of_kernel in parts for factor, _ in of_kernel]),
             first=np.cumsum([0, *map(len, parts)]),
         )
 
@@ -97,20 +97,20 @@ class Layout:
 
     @property
     def plan(self) -> Plan:
-        """Of the kernels together, with the steps as they are now."""
+        """The plan of the kernels together, with the steps as they are now."""
         if self._stamp != stamp():
             self._make()
         return self._plan
 
     @property
     def parts(self) -> Parts:
-        """Of each kernel by itself, without ladders."""
+        """The parts of each kernel by itself, without ladders."""
         if self._stamp != stamp():
             self._make()
         return self._parts
 
     def _columns(self, steps: Sequence[Step]) -> dict[str, Any]:
-        """What `Plan` and `Parts` say of steps."""
+        """The columns of steps that `Plan` and `Parts` share."""
         return {
             "links": links_to(fill, [step.kind() for step in steps]),
             "channel": np.array([self.channels.index(step.channel) for step in steps]),
@@ -131,13 +131,13 @@ class Layout:
 
     def _called(self, kernel: Kernel) -> int:
         """The channel of a kernel that is called."""
-        what = what_of(kernel)
-        self._given.setdefault(what, kernel)
-        return FIRST_GIVEN + list(self._given).index(what)
+        identity = identity_of(kernel)
+        self._given.setdefault(identity, kernel)
+        return FIRST_GIVEN + list(self._given).index(identity)
 
 
-def what_of(kernel: Kernel) -> Any:
-    """What is computed of a kernel: equal things are the same function.
+def identity_of(kernel: Kernel) -> Any:
+    """The key of what is computed of a kernel: kernels of equal keys are the same function.
 
     Kernels of others may be equal and yet differ in what their class does not look at. So theirs,
     where they have no step, are the same function only if they are the same object.
@@ -162,11 +162,11 @@ def _check_step(kernel: Kernel, step: Any) -> None:
 
 def _chains(steps: Chain) -> list[Chain]:
     """Steps that share an exponential lie in one chain; every other step is alone."""
-    chains = [[one] for one in steps if one[1].kind is not ExponentialStep]
-    exponentials = [one for one in steps if one[1].kind is ExponentialStep]
+    chains = [[step] for step in steps if step[1].kind is not ExponentialStep]
+    exponentials = [step for step in steps if step[1].kind is ExponentialStep]
     for channel in sorted({step.channel for _, step in exponentials}):
-        members = [one for one in exponentials if one[1].channel == channel]
-        chains += _ladders(sorted(members, key=lambda one: one[1].parameter))
+        members = [step for step in exponentials if step[1].channel == channel]
+        chains += _ladders(sorted(members, key=lambda step: step[1].parameter))
     return chains
 
 
@@ -174,16 +174,16 @@ def _ladders(steps: Chain) -> list[Chain]:
     """Split the exponentials of one channel, in the order of growing parameters, into ladders."""
     ladders: list[Chain] = []
     growth: list[float] = []  # of each ladder: the product of its ratios
-    for what, step in steps:
+    for identity, step in steps:
         for i, ladder in enumerate(ladders):
             ratio = step.parameter / ladder[-1][1].parameter
             power = round(min(ratio, 2.0 * LARGEST_RATIO))
             exact = abs(ratio - power) <= 4e-16 * power
             if exact and 2 <= power <= LARGEST_RATIO and growth[i] * power <= AMPLIFICATION:
-                ladder.append((what, replace(step, power=power)))
+                ladder.append((identity, replace(step, power=power)))
                 growth[i] *= power
                 break
         else:
-            ladders.append([(what, step)])
+            ladders.append([(identity, step)])
             growth.append(1.0)
     return ladders

@@ -69,13 +69,13 @@ class Precomputed(Kernel):
         n = len(self.matrix)
         if X.shape[1] != 1:
             raise InputError(f"Precomputed: X must be one column of row numbers, got {X.shape}")
-        told = X[:, 0]
-        wrong = ~((told >= 0) & (told < n) & (told == np.floor(told)))  # NaN is
+        numbers = X[:, 0]
+        wrong = ~((numbers >= 0) & (numbers < n) & (numbers == np.floor(numbers)))  # NaN is
         if wrong.any():
             raise InputError(
                 f"Precomputed: {X[wrong.argmax(), 0]:g} is no row of a {n} x {n} matrix"
             )
-        return told.astype(np.int64)
+        return numbers.astype(np.int64)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return self.matrix[np.ix_(self._rows(X), self._rows(Z))]

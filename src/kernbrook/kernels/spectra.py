@@ -43,10 +43,10 @@ def over_subsets(
     if inputs >= width:
         return kernel.frequencies(n, width, way, generator)
     block = inputs if way == "orthogonal" else 1
-    own = kernel.frequencies(n, inputs, way, generator)
+    drawn = kernel.frequencies(n, inputs, way, generator)
     chosen = np.repeat(_subsets(-(-n // block), inputs, width, generator), block, axis=0)[:n]
     frequencies = np.zeros((n, width))
-    np.put_along_axis(frequencies, chosen, own, axis=1)
+    np.put_along_axis(frequencies, chosen, drawn, axis=1)
     return frequencies
 
 

@@ -1,4 +1,4 @@
-"""What label policies share."""
+"""The base of label policies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Policy(BaseEstimator):
     needs: ClassVar[frozenset[str]] = frozenset()
 
 
-def waited(rows: int) -> str:
+def wait_text(rows: int) -> str:
     """Why a policy asks that has waited for a label long enough."""
     which = "row" if rows == 1 else f"{rows:,} rows"
     return f"the last {which} gave it no label"

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, NamedTuple
 from kernbrook.checks import NON_NEGATIVE, OneOf, Whole, parameters
 from kernbrook.engine.progress import ASKED, SKIPPED
 from kernbrook.engine.verbs import wants
-from kernbrook.labels.base import Policy, Wanted, waited
-from kernbrook.labels.opinions import spread, views, weights_in_use
+from kernbrook.labels.base import Policy, Wanted, wait_text
+from kernbrook.labels.opinions import measure_spread, views, weights_in_use
 
 
 @parameters
@@ -49,7 +49,7 @@ class Disagreement(Policy):
 
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""
-        return waited(row.passed) if row.passed >= self.window else "its experts differ about it"
+        return wait_text(row.passed) if row.passed >= self.window else "its experts differ about it"
 
     def rule(self) -> DisagreementRule:
         """The parameters as compiled code reads them."""
@@ -78,7 +78,7 @@ def _wants_where_spread(policy, progress, opinions):
     if policy.compare_all:
         for e in range(weights.shape[0]):
             compared[e] = True
-    variance, farthest = spread(weights, total, compared, views(opinions))
+    variance, farthest = measure_spread(weights, total, compared, views(opinions))
     counters = progress.counters
     due = counters[ASKED] == 0 or counters[SKIPPED] >= policy.window
     return due or variance + farthest > policy.threshold, variance

@@ -9,8 +9,8 @@ from kernbrook.checks import NON_NEGATIVE, Number, Whole, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.progress import ASKED, ROUND, SKIPPED
 from kernbrook.engine.verbs import note_error, note_round, wants
-from kernbrook.labels.base import Policy, Wanted, waited
-from kernbrook.labels.opinions import spread, views, weights_in_use
+from kernbrook.labels.base import Policy, Wanted, wait_text
+from kernbrook.labels.opinions import measure_spread, views, weights_in_use
 
 
 @parameters
@@ -54,7 +54,7 @@ class LabelBudget(Policy):
     def why(self, row: Wanted) -> str:
         """Why it wants the label of a row, in words."""
         if row.passed >= self.window:
-            return waited(row.passed)
+            return wait_text(row.passed)
         return "its experts differ about it, or it was wrong of late"
 
     def rule(self) -> LabelBudgetRule:
@@ -89,7 +89,7 @@ def worth(state, variance, rounds):
 @wants.of(LabelBudgetRule)
 def _wants_within(policy, progress, opinions):
     weights, total = weights_in_use(progress, opinions)
-    variance, _ = spread(weights, total, progress.used, views(opinions))
+    variance, _ = measure_spread(weights, total, progress.used, views(opinions))
     counters = progress.counters
     rounds, asked = counters[ROUND], counters[ASKED]
     if asked == 0:

@@ -1,4 +1,4 @@
-"""What the experts say of an example, for policies that look at it."""
+"""The experts' opinions on an example, for label policies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mean_of(weights, total, opinions):
 
 
 @njit(cache=True, nogil=True)
-def spread(weights, total, compared, opinions):
+def measure_spread(weights, total, compared, opinions):
     """(variance of f under the weights, greatest distance of an f_j from their mean).
 
     Their sum is max over j of sum_i p_i |f_i - f_j|^2, p the weights normalised, the criterion of

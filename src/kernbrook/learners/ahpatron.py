@@ -14,10 +14,10 @@ from kernbrook.engine.uniting import Apart, remember_together
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.gram.arrays import Floats
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.steps import SMALLEST_DIAGONAL, weighed
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, weigh_step
 from kernbrook.numerics.projection import gather, project, reduce
 from kernbrook.numerics.scores_of_classes import add_step, copies
-from kernbrook.numerics.upkeep import keep, scale, square_of
+from kernbrook.numerics.upkeep import keep_slots, shrink_slots, square_of
 from kernbrook.numerics.vectors import places_of
 
 
@@ -86,7 +86,7 @@ def _fit_in(rule, slots, seen, rows):
     alpha = slots.alpha
     change = np.zeros(alpha.shape[0])
     reach = copies(len(change)) * seen.diagonal
-    new = weighed(seen.weight, rule.step, rule.margin - seen.margin, reach)
+    new = weigh_step(seen.weight, rule.step, rule.margin - seen.margin, reach)
     add_step(change, seen.label, seen.rival, new)
     if slots.filled[0] == alpha.shape[1]:
         halve(slots, rule.ridge, rows)
@@ -99,7 +99,7 @@ def _fit_in(rule, slots, seen, rows):
     square = max(square, 0.0)
     if square > rule.radius * rule.radius:
         factor = rule.radius / math.sqrt(square)
-        scale(alpha, slots.filled[0], factor)
+        shrink_slots(alpha, slots.filled[0], factor)
         new *= factor
         square = rule.radius * rule.radius
     slots.memory[0] = square
@@ -149,9 +149,9 @@ def halve(slots, ridge, later):
             for other in kept:
                 value += gram[s, other] * alpha[c, other]
             square += alpha[c, s] * value
-    keep(slots, kept, later)
+    keep_slots(slots, kept, later)
     if square > 0.0:
-        scale(alpha, half, math.sqrt(slots.memory[0] / square))
+        shrink_slots(alpha, half, math.sqrt(slots.memory[0] / square))
     else:
         slots.memory[0] = 0.0
 

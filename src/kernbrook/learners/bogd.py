@@ -8,9 +8,9 @@ from kernbrook.checks import NON_NEGATIVE, POSITIVE, OneOf, parameters
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.steps import hinge_loss, weighed
+from kernbrook.learners.steps import hinge_loss, weigh_step
 from kernbrook.numerics.scores_of_classes import copies
-from kernbrook.numerics.upkeep import oldest, random_slot, scale
+from kernbrook.numerics.upkeep import oldest, random_slot, shrink_slots
 
 
 @parameters
@@ -68,12 +68,12 @@ def _fit_in(rule, slots, seen, rows):
     if loss == 0.0:
         return Change(-1, 0.0, 0.0)
     filled, budget = slots.filled[0], slots.alpha.shape[1]
-    scale(slots.alpha, filled, 1.0 - rule.step * rule.regularization)
+    shrink_slots(slots.alpha, filled, 1.0 - rule.step * rule.regularization)
     slot = filled
     if filled == budget and not rule.uniform:
         slot = oldest(slots.born, filled)
     elif filled == budget:
         slot = random_slot(filled, seen.expert, seen.clock)
-        scale(slots.alpha, filled, budget / (budget - 1.0) if budget > 1 else 1.0)
+        shrink_slots(slots.alpha, filled, budget / (budget - 1.0) if budget > 1 else 1.0)
     reach = copies(slots.alpha.shape[0]) * seen.diagonal
-    return Change(slot, 0.0, weighed(seen.weight, rule.step, loss, reach))
+    return Change(slot, 0.0, weigh_step(seen.weight, rule.step, loss, reach))

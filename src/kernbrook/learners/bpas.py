@@ -53,7 +53,7 @@ class BPASRule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def bpas_slot(alpha, own, born, filled, row, diagonal):
+def bpas_slot(alpha, self_value, born, filled, row, diagonal):
     """The slot whose removal costs least: the least |alpha_r|^2 (k_rr - k_rt^2 / k_tt).
 
     Wang and Vucetic (2010), simple variant; the rest of its objective is the same for every r.
@@ -69,10 +69,10 @@ def bpas_slot(alpha, own, born, filled, row, diagonal):
             costs[s] += alpha[c, s] * alpha[c, s]
     if diagonal == 1.0:  # as for Gaussians: the same without a division
         for s in range(filled):
-            costs[s] *= own[s] - row[s] * row[s]
+            costs[s] *= self_value[s] - row[s] * row[s]
     else:
         for s in range(filled):
-            costs[s] *= own[s] - row[s] / diagonal * row[s]
+            costs[s] *= self_value[s] - row[s] / diagonal * row[s]
     return cheapest(costs, born)
 
 

@@ -21,11 +21,11 @@ from kernbrook.features.grown_partitions import (
     FORGETS,
     LARGEST_WEIGHT,
     MOST_SUM,
+    CutRoom,
     GrownPartitions,
-    Room,
     Trees,
     begin_anew,
-    fell,
+    fell_tree,
     find_leaves,
     room_of,
 )
@@ -61,8 +61,8 @@ LEARNING = {"bins.sample"} | {f"trees.{name}" for name in Trees._fields if name 
 Pair = tuple[RandomBinning | None, GrownPartitions | None]
 
 
-class Held(NamedTuple):
-    """What is learned.
+class CellArrays(NamedTuple):
+    """The arrays that `Cells` learns.
 
     grids : as they were drawn
     bins : of the features
@@ -88,7 +88,7 @@ class Sum(NamedTuple):
     room : scratch of the trees
     """
 
-    held: Held
+    held: CellArrays
     step: float
     numbers: bool
     row: Placed
@@ -97,7 +97,7 @@ class Sum(NamedTuple):
     rates: Floats
     slopes: Floats
     keys: Floats
-    room: Room
+    room: CutRoom
 
 
 @parameters
@@ -149,7 +149,7 @@ class Cells(WithoutKernel):
         maps = self.maps(setting.width)
         if isinstance(maps, HashedInputs):
             return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)
-        return InPlace(clone(self), Growing(self, maps, first, setting), first, setting)
+        return InPlace(clone(self), CellsContent(self, maps, first, setting), first, setting)
 
     def sizes(self, setting: Setting) -> dict[str, tuple[int, ...]]:
         """What takes memory, by name: a file is compared with it before there is a store."""
@@ -176,12 +176,12 @@ class Cells(WithoutKernel):
         given = each_of(self.features)
         if isinstance(self.features, str) and self.features == "auto":
             given = [HashedInputs(), RandomBinning(), GrownPartitions()]
-        found = {type(one): one for one in given}
+        found = {type(kind_map): kind_map for kind_map in given}
         known = found.keys() <= {HashedInputs, RandomBinning, GrownPartitions}
         if not found or len(found) < len(given) or not known:
             raise refusal(self, "features", f"be {MAPS}")
-        for one in given:
-            check(one)
+        for recipe in given:
+            check(recipe)
         hashed = found.get(HashedInputs)
         if hashed is not None and (width > MOST_FEATURES or len(found) == 1):
             return hashed
@@ -204,8 +204,8 @@ def cells_of(grids: RandomBinning | None, c: int) -> int:
     return 0 if grids is None else grids.cells or most_cells(c)
 
 
-class Growing(Content):
-    """What `Cells` keeps in a store: arrays before the first row, and forms on arrays."""
+class CellsContent(Content):
+    """The content of `Cells` in a store: arrays before the first row, and forms on arrays."""
 
     def __init__(self, learner: Cells, maps: Any, first: int, setting: Setting):
         d, c = setting.width, setting.scores
@@ -218,13 +218,13 @@ class Growing(Content):
         ask_for(numbers, shown(learner))  # of twice the size: there is a copy of it all
 
     @property
-    def first(self) -> Held:
+    def first(self) -> CellArrays:
         d, c = self.setting.width, self.setting.scores
         grids = self._grids.draw(d, np.random.default_rng([self.setting.seed, self._number]))
         table = np.zeros((self._cells, c + 1), np.float32)
-        return Held(grids, no_bins(d), table, self._trees.begin(d, c), no_levels())
+        return CellArrays(grids, no_bins(d), table, self._trees.begin(d, c), no_levels())
 
-    def form(self, held: Held) -> Sum:
+    def form(self, held: CellArrays) -> Sum:
         d, c = self.setting.width, self.setting.scores
         n, trees = len(held.grids.salt), len(held.trees.done)
         cells, leaves = np.zeros(n, np.int64), np.zeros(trees, np.int64)
@@ -233,7 +233,7 @@ class Growing(Content):
             np.zeros(n + trees), np.zeros(c + 1), np.zeros(d), room_of(d, c),
         )  # fmt: skip
 
-    def check(self, held: Held) -> None:
+    def check(self, held: CellArrays) -> None:
         self.check_what_says(held)
         with within("trees."):
             grown_partitions.check(held.trees, held.bins.inner)
@@ -242,17 +242,17 @@ class Growing(Content):
         if (squares < 0).any():
             raise InputError("table: expected no sum of squares below 0")
 
-    def what_says(self, held: Held) -> Held:
+    def what_says(self, held: CellArrays) -> CellArrays:
         """The weights, and where a row lies among them."""
-        own, c = held.trees, self.setting.scores
-        nodes = slice(grown_partitions.end_of(own))
-        trees = own._replace(
-            inputs=own.inputs[nodes], cuts=own.cuts[nodes], links=own.links[nodes],
-            weights=own.weights[nodes],
+        forest, c = held.trees, self.setting.scores
+        nodes = slice(grown_partitions.end_of(forest))
+        trees = forest._replace(
+            inputs=forest.inputs[nodes], cuts=forest.cuts[nodes], links=forest.links[nodes],
+            weights=forest.weights[nodes],
         )  # fmt: skip
         return drop_rows(held._replace(table=held.table[:, :c], trees=trees), LEARNING)
 
-    def check_what_says(self, held: Held) -> None:
+    def check_what_says(self, held: CellArrays) -> None:
         with within("grids."):
             random_binning.check(held.grids, self.setting.width)
         with within("bins."):
@@ -262,17 +262,18 @@ class Growing(Content):
         check_bounded("table", held.table[:, : self.setting.scores], LARGEST_WEIGHT)
         check_levels(held.levels)
 
-    def with_classes(self, before: Held, spread: Spread) -> Held:
-        """What was learned of fewer classes: weights go over; leaves begin to collect anew."""
+    def with_classes(self, before: CellArrays, spread: Spread) -> CellArrays:
+        """The arrays of fewer classes as these: weights go over; leaves begin to collect anew."""
         d, c = self.setting.width, self.setting.scores
-        old, table = folded(before.table, self._cells), np.zeros((self._cells, c + 1), np.float32)
+        n = self._cells
+        old, table = fold_table(before.table, n), np.zeros((n, c + 1), np.float32)
         table[:, :-1], table[:, -1] = spread.along(old[:, :-1], 1), old[:, -1]
         trees, fresh = before.trees, self._trees.begin(d, c)
         weights = spread.along(trees.weights, 1)
         return before._replace(table=table, trees=grown_partitions.spread(trees, fresh, weights))
 
 
-def folded(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
+def fold_table(table: NDArray[np.float32], cells: int) -> NDArray[np.float32]:
     """The table of so many cells: those that become one share its weights, by what they have met.
 
     A cell that becomes several has its weights in each.
@@ -351,7 +352,7 @@ def _follow(form, x, scores, label, target, weight, number, seed):
     if alarm:
         fill_with(held.table.reshape(-1), 0.0)
         for g in range(form.leaves.shape[0]):
-            fell(trees, g)
+            fell_tree(trees, g)
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
 from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.scores_of_classes import add_step, copies
-from kernbrook.numerics.upkeep import oldest, scale, square_of
+from kernbrook.numerics.upkeep import oldest, shrink_slots, square_of
 
 
 class Forgetron(BudgetPerceptron):
@@ -53,7 +53,7 @@ class ForgetronRule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def tuned_scale(slots, old, seen, row, step):
+def tune_scale(slots, old, seen, row, step):
     """The self-tuned shrinking of the Forgetron; learns Q.
 
     Dekel, Shalev-Shwartz, Singer (2008), section 6: the largest phi in (0, 1] with
@@ -93,6 +93,6 @@ def _fit_in(rule, slots, seen, rows):
     if filled < slots.alpha.shape[1]:
         return Change(filled, 0.0, step)
     old = oldest(slots.born, filled)
-    phi = tuned_scale(slots, old, seen, rows[0], step)
-    scale(slots.alpha, filled, phi)
+    phi = tune_scale(slots, old, seen, rows[0], step)
+    shrink_slots(slots.alpha, filled, phi)
     return Change(old, 0.0, phi * step)

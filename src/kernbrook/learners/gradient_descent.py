@@ -28,7 +28,7 @@ from kernbrook.gram.arrays import Floats
 from kernbrook.learners.budgeted import Budgeted
 from kernbrook.learners.steps import product, sign_of
 from kernbrook.numerics.scores_of_classes import log_loss, margin_of
-from kernbrook.numerics.upkeep import oldest, scale, score_slots
+from kernbrook.numerics.upkeep import oldest, score_slots, shrink_slots
 from kernbrook.numerics.zero import ZERO
 
 LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
@@ -218,8 +218,8 @@ def gradient_change(rule, seen, scores, change):
             left -= 1.0
             for c in range(classes):
                 now[c] = scores[c] + change[c] * seen.diagonal
-            loss_gradient(rule, seen_again(seen, now), now, gradient)
-            if not goes_on(first, gradient):
+            loss_gradient(rule, update_seen(seen, now), now, gradient)
+            if not leads_on(first, gradient):
                 break
             for c in range(classes):
                 change[c] -= step * min(left, 1.0) * gradient[c]
@@ -227,8 +227,8 @@ def gradient_change(rule, seen, scores, change):
 
 
 @njit(cache=True, nogil=True)
-def seen_again(seen, scores):
-    """What is seen of an example once a step has changed its scores; of numbers nothing changes."""
+def update_seen(seen, scores):
+    """The example once a step has changed its scores; of numbers nothing changes."""
     if seen.numbers:
         return seen
     margin, _, rival, wrong = margin_of(scores, np.zeros(scores.shape[0]), seen.label)
@@ -239,7 +239,7 @@ def seen_again(seen, scores):
 
 
 @njit(cache=True, nogil=True)
-def goes_on(first, gradient):
+def leads_on(first, gradient):
     """Whether a gradient, (c,), still leads where the first one did: not past the least loss."""
     along = 0.0
     for c in range(first.shape[0]):
@@ -260,7 +260,7 @@ def _fit_in(rule, slots, seen, rows):
     score_slots(slots, rows[0], scores, sizes)
     shrink, filled = gradient_change(rule, seen, scores, change), slots.filled[0]
     if shrink != 1.0:
-        scale(slots.alpha, filled, shrink)
+        shrink_slots(slots.alpha, filled, shrink)
     slot = filled if filled < budget else oldest(slots.born, filled)
     for c in range(classes):
         slots.alpha[c, slot] = change[c]
@@ -294,8 +294,8 @@ def _descend(rule, held, z, t, seen, scores, variance):
         left -= 1.0
         for c in range(classes):
             now[c] = product(held.theta, c, z, t)
-        loss_gradient(rule, seen_again(seen, now), now, gradient)
-        if not goes_on(first, gradient):
+        loss_gradient(rule, update_seen(seen, now), now, gradient)
+        if not leads_on(first, gradient):
             return
         gradient_step(rule, held, z, t, min(left, 1.0), gradient, number)
 

@@ -56,12 +56,12 @@ class Group(BaseEstimator):
             A parameter is not what was expected.
         """
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
-        if not pool or any(isinstance(one, Group) for one in pool):
+        if not pool or any(isinstance(learner, Group) for learner in pool):
             raise refusal(self, "learner", "be a learner such as Ridge(), or a list of learners")
         kernels = None if self.kernels is None else resolve(self.kernels)
         if self.scaling is not None:
             check_vectors("scaling", kernels or ())
-        for one in pool:
-            if hasattr(one, "n_experts") and (kernels is not None or self.scaling is not None):
-                raise InputError(f"Group: {one!r} has neither kernels nor scaling; leave them out")
-        return [Member(one, kernels, self.scaling) for one in pool]
+        for part in pool:
+            if hasattr(part, "n_experts") and (kernels is not None or self.scaling is not None):
+                raise InputError(f"Group: {part!r} has neither kernels nor scaling; leave them out")
+        return [Member(learner, kernels, self.scaling) for learner in pool]

@@ -31,23 +31,23 @@ class LastLabel(WithoutKernel):
 
     def make_store(self, first: int, setting: Setting) -> Store:
         """Where the label is kept: the expert has the number `first`."""
-        return InPlace(self, Last(setting), first, setting)
+        return InPlace(self, LastLabelContent(setting), first, setting)
 
 
-class Held(NamedTuple):
+class LabelArray(NamedTuple):
     """label : (1,) the last, a number or that of the class; NaN before the first."""
 
     label: Floats
 
 
-class Again(NamedTuple):
+class LastLabelForm(NamedTuple):
     """The compiled form: what is learned, and whether labels are numbers."""
 
-    held: Held
+    held: LabelArray
     numbers: bool
 
 
-@say.of(Again)
+@say.of(LastLabelForm)
 def _say(form, x, out):
     label, classes = form.held.label[0], out.shape[0]
     for c in range(classes):
@@ -62,13 +62,13 @@ def _say(form, x, out):
         out[c] = value
 
 
-@follow.of(Again)
+@follow.of(LastLabelForm)
 def _follow(form, x, scores, label, target, weight, number, seed):
     form.held.label[0] = target
 
 
-class Last(Content):
-    """What is kept: one label."""
+class LastLabelContent(Content):
+    """The content of `LastLabel` in a store: one label."""
 
     looks = False
 
@@ -76,20 +76,20 @@ class Last(Content):
         self.setting = setting
 
     @property
-    def first(self) -> Held:
-        return Held(np.full(1, np.nan))
+    def first(self) -> LabelArray:
+        return LabelArray(np.full(1, np.nan))
 
-    def form(self, held: Held) -> Again:
-        return Again(held, self.setting.regression)
+    def form(self, held: LabelArray) -> LastLabelForm:
+        return LastLabelForm(held, self.setting.regression)
 
-    def check(self, held: Held) -> None:
+    def check(self, held: LabelArray) -> None:
         """Raise InputError where this is no label."""
         label, classes = held.label[0], max(self.setting.scores, 2)
         known = abs(label) < 1e150 if self.setting.regression else label in range(classes)
         if not (np.isnan(label) or known):
             raise InputError(f"label: expected one that there is, got {label:g}")
 
-    def with_classes(self, before: Held, spread: Spread) -> Held:
+    def with_classes(self, before: LabelArray, spread: Spread) -> LabelArray:
         """The same label among more."""
         label = before.label[0]
         if np.isnan(label):
@@ -98,8 +98,8 @@ class Last(Content):
             place = int(np.argmax(spread.coefficients[0] * (1.0 if label == 1.0 else -1.0)))
         else:
             place = int(np.argmax(spread.origin == label))
-        return Held(np.array([float(place)]))
+        return LabelArray(np.array([float(place)]))
 
-    def with_features(self, before: Held) -> Held:
+    def with_features(self, before: LabelArray) -> LabelArray:
         """The same: it looks at none."""
         return before

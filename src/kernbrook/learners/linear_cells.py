@@ -33,8 +33,8 @@ MOST_SQUARES = 1e37
 STEPS = 5.0  # times the step of `Cells`: one cell has the whole score, not a part of it
 
 
-class Held(NamedTuple):
-    """What is learned.
+class LinearArrays(NamedTuple):
+    """The arrays that `Cells` learns on hashed inputs.
 
     table : (cells + 1, c + 1) weights, and sums of squared gradients; last, those of the constant 1
     levels : (9,) see `cell_steps`
@@ -50,7 +50,7 @@ class LinearSum(NamedTuple):
     slopes : (c + 1,) scratch
     """
 
-    held: Held
+    held: LinearArrays
     step: float
     numbers: bool
     d: int
@@ -58,7 +58,7 @@ class LinearSum(NamedTuple):
 
 
 class LinearContent(Content):
-    """What `Cells` keeps in a store, on hashed inputs."""
+    """The content of `Cells` in a store, on hashed inputs."""
 
     sparse = True
 
@@ -69,28 +69,28 @@ class LinearContent(Content):
         self._shape = cells + 1, c + 1
 
     @property
-    def first(self) -> Held:
-        return Held(np.zeros(self._shape, np.float32), no_levels())
+    def first(self) -> LinearArrays:
+        return LinearArrays(np.zeros(self._shape, np.float32), no_levels())
 
-    def form(self, held: Held) -> LinearSum:
+    def form(self, held: LinearArrays) -> LinearSum:
         slopes, setting = np.zeros(self.setting.scores + 1), self.setting
         return LinearSum(held, self.step, setting.regression, setting.width, slopes)
 
-    def check(self, held: Held) -> None:
+    def check(self, held: LinearArrays) -> None:
         self.check_what_says(held)
         if (held.table[:, -1] < 0).any():
             raise InputError("table: expected no sum of squares below 0")
 
-    def what_says(self, held: Held) -> Held:
+    def what_says(self, held: LinearArrays) -> LinearArrays:
         """The weights."""
         return held._replace(table=held.table[:, : self.setting.scores])
 
-    def check_what_says(self, held: Held) -> None:
+    def check_what_says(self, held: LinearArrays) -> None:
         check_bounded("table", held.table, MOST_SQUARES)
         check_levels(held.levels)
 
-    def with_classes(self, before: Held, spread: Spread) -> Held:
-        """What was learned of fewer classes."""
+    def with_classes(self, before: LinearArrays, spread: Spread) -> LinearArrays:
+        """The arrays of fewer classes as these."""
         weights = spread.along(before.table[:, :-1], 1)
         return before._replace(table=np.concatenate([weights, before.table[:, -1:]], axis=1))
 

@@ -92,21 +92,21 @@ def _climb(ratio, cross, L, h, s):
 
 
 @njit(inline="always")
-def _lost(a, b, g, L, h):
+def _merge_loss(a, b, g, L, h):
     """a (1 - u^2) + b (1 - v^2) - 2 g (u v - kappa), without the cancellation."""
     over = h > 0.5  # the same with x_m and x_n the other way round
     light, heavy, h = b if over else a, a if over else b, 1.0 - h if over else h
     s, s_less = _exp_less_one(-L * (1.0 - 2.0 * h))
     vv, vv_less = _exp_less_one(-2.0 * L * h * h)
     _, less = _exp_less_one(-2.0 * L * h)  # kappa = s exp(-2 L h)
-    own = -light * (vv_less + vv * s_less * (s + 1.0)) - heavy * vv_less
-    return max(own - 2.0 * g * s * (vv_less - less), 0.0)
+    slope = -light * (vv_less + vv * s_less * (s + 1.0)) - heavy * vv_less
+    return max(slope - 2.0 * g * s * (vv_less - less), 0.0)
 
 
 @njit(cache=True, nogil=True)
-def lost(a, b, g, kappa, h):
+def merge_loss(a, b, g, kappa, h):
     """||alpha_m k(x_m, .) + alpha_n k(x_n, .) - alpha_z k(z, .)||^2 for h in [0, 1]."""
-    return _lost(a, b, g, _minus_log(max(kappa, SMALLEST)), h)
+    return _merge_loss(a, b, g, _minus_log(max(kappa, SMALLEST)), h)
 
 
 @njit(cache=True, nogil=True)
@@ -180,7 +180,7 @@ def _oldest_of_the_least(costs, born, room):
 
 
 @njit(cache=True, nogil=True)
-def smallest(squares, diagonal, born, filled):
+def lightest_slot(squares, diagonal, born, filled):
     """The slot of the least ||alpha||^2 k(x, x); of equal ones, the oldest."""
     costs = np.empty(filled)
     for n in range(np.uintp(filled)):
@@ -189,7 +189,7 @@ def smallest(squares, diagonal, born, filled):
 
 
 @njit(cache=True, nogil=True)
-def _promising(a, m, products, kappas, index):
+def _collect_promising(a, m, products, kappas, index):
     """Puts the slots that can be the best partner first in `index`; their number.
 
     As u^2 and u v are at most sqrt(kappa), no slot loses less than its floor, a (1 - sqrt(kappa))
@@ -235,7 +235,7 @@ def choose_partner(alpha, filled, m, squares, kappas, born, printed):
         for i in range(count):
             index[i] = i if i < m else i + 1
     else:
-        count = _promising(a, m, products, kappas, index)
+        count = _collect_promising(a, m, products, kappas, index)
     near, b, g = np.empty(count), np.empty(count), np.empty(count)
     ages, over = np.empty(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
     ratio, cross = np.empty(count), np.empty(count)
@@ -254,7 +254,7 @@ def choose_partner(alpha, filled, m, squares, kappas, born, printed):
     _coarse_shares(ratio, cross, near, shares, losses)
     for i in range(np.uintp(count)):
         L = _minus_log(max(near[i], SMALLEST))
-        losses[i] = _lost(a, b[i], g[i], L, 1.0 - shares[i] if over[i] else shares[i])
+        losses[i] = _merge_loss(a, b[i], g[i], L, 1.0 - shares[i] if over[i] else shares[i])
     i = _oldest_of_the_least(losses, ages, ROUNDING * a)
     h = best_share(ratio[i], 1.0, cross[i], near[i], FINE)
     return index[i], 1.0 - h if over[i] else h

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import POSITIVE, Flag, OneOf, parameters
 from kernbrook.engine.verbs import expand
-from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weighed
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weigh_step
 from kernbrook.numerics.scores_of_classes import add_step, copies
 
 VARIANTS = ("PA", "PA-I", "PA-II")
@@ -75,5 +75,5 @@ def _expand(rule, seen, scores, sizes, change):
     square = copies(len(change)) * (1.0 if rule.unit_diagonal else seen.diagonal)
     if loss > 0.0 and square > SMALLEST_DIAGONAL:
         step = min(rule.limit, loss / (square + rule.softness))
-        add_step(change, seen.label, seen.rival, weighed(seen.weight, step, loss, square))
+        add_step(change, seen.label, seen.rival, weigh_step(seen.weight, step, loss, square))
     return 1.0

@@ -15,13 +15,13 @@ from kernbrook.engine.verbs import Change, fit_in, keep_within
 from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian, Kernel
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.merged_slots import choose_partner, lost, smallest
-from kernbrook.learners.steps import SMALLEST_DIAGONAL, weighed
+from kernbrook.learners.merged_slots import choose_partner, lightest_slot, merge_loss
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, weigh_step
 from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.lanes import dense_inner
 from kernbrook.numerics.pairs import NEAR, dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
-from kernbrook.numerics.upkeep import random_slot, scale, square_of
+from kernbrook.numerics.upkeep import random_slot, shrink_slots, square_of
 from kernbrook.numerics.vectors import copy
 from kernbrook.numerics.zero import ZERO, zero_or
 
@@ -141,12 +141,12 @@ def _fit_in(rule, slots, seen, rows):
         slots.scale[0] *= shrink
         if slots.scale[0] < TINY:
             slots.scale[0] /= TINY
-            scale(slots.alpha, slots.filled[0], TINY)
+            shrink_slots(slots.alpha, slots.filled[0], TINY)
     memory[1] *= shrink * shrink
     if 1.0 - margin <= ZERO * (1.0 + size) or seen.diagonal <= SMALLEST_DIAGONAL:
         return Change(-1, 0.0, 0.0)
     first, lacks = 1.0 / (rule.regularization * t), 1.0 - shrink * margin
-    step = weighed(seen.weight, first, lacks, 2.0 * seen.diagonal)
+    step = weigh_step(seen.weight, first, lacks, 2.0 * seen.diagonal)
     if rule.ball:
         memory[1] += 2.0 * step * (shrink * margin + step * seen.diagonal)
     return Change(slots.filled[0], 0.0, step / slots.scale[0])
@@ -212,11 +212,11 @@ def squares_of(slots):
 @njit(cache=True, nogil=True)
 def smallest_slot(slots):
     """The slot of the smallest norm; of equals the oldest."""
-    return smallest(squares_of(slots), slots.diagonal, slots.born, slots.filled[0])
+    return lightest_slot(squares_of(slots), slots.diagonal, slots.born, slots.filled[0])
 
 
 @njit(cache=True, nogil=True)
-def drop(slots, p, later):
+def free_slot(slots, p, later):
     """Slot p is free: the last one moves there, with its kernel values of later examples."""
     last = slots.filled[0] - 1
     slots.filled[0] = last
@@ -281,22 +281,22 @@ def _remove_any(upkeep, slots, seen, rows, points, t):
     n = slots.filled[0]
     if n < slots.alpha.shape[1]:
         return 0.0
-    return removed(slots, random_slot(n, seen.expert, seen.clock), rows)
+    return remove_slot(slots, random_slot(n, seen.expert, seen.clock), rows)
 
 
 @make_room.of(RemoveSmallest)
 def _remove_smallest(upkeep, slots, seen, rows, points, t):
     if slots.filled[0] < slots.alpha.shape[1]:
         return 0.0
-    return removed(slots, smallest_slot(slots), rows)
+    return remove_slot(slots, smallest_slot(slots), rows)
 
 
 @njit(cache=True, nogil=True)
-def removed(slots, gone, later):
+def remove_slot(slots, gone, later):
     """Remove a slot; what |w|^2 loses, over the scale squared."""
-    own = square_of(slots.alpha, gone) * slots.diagonal[gone]
-    loss = 2.0 * product(slots, gone, slots.gram[gone]) - own
-    drop(slots, gone, later)
+    square = square_of(slots.alpha, gone) * slots.diagonal[gone]
+    loss = 2.0 * product(slots, gone, slots.gram[gone]) - square
+    free_slot(slots, gone, later)
     return loss
 
 
@@ -324,7 +324,7 @@ def _project_smallest(upkeep, slots, seen, rows, points, t):
         for s in range(n):
             if s != gone:
                 alpha[c, s] = fma(weight, shares[s], alpha[c, s])
-    drop(slots, gone, rows)
+    free_slot(slots, gone, rows)
     return loss
 
 
@@ -337,9 +337,9 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
     n, gamma = slots.filled[0], points.gamma
     if n < slots.alpha.shape[1]:
         return 0.0
-    alpha, gram, own = slots.alpha, slots.gram, slots.points
+    alpha, gram, stored = slots.alpha, slots.gram, slots.points
     squares = squares_of(slots)
-    m = smallest(squares, slots.diagonal, slots.born, n)
+    m = lightest_slot(squares, slots.diagonal, slots.born, n)
     partner, h = choose_partner(alpha, n, m, squares, gram[m], slots.born, upkeep.printed)
     kappa = gram[m, partner]
     u, v = kappa ** ((1.0 - h) ** 2), kappa ** (h * h)
@@ -347,16 +347,16 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
     g = 0.0
     for c in range(alpha.shape[0]):
         g += alpha[c, m] * alpha[c, partner]
-    gone = lost(squares[m], squares[partner], g, kappa, h)
-    d = own.shape[1]
+    gone = merge_loss(squares[m], squares[partner], g, kappa, h)
+    d = stored.shape[1]
     norm = 0.0
     for k in range(d):
-        own[partner, k] = h * own[m, k] + (1.0 - h) * own[partner, k]
-        norm = fma(own[partner, k], own[partner, k], norm)
+        stored[partner, k] = h * stored[m, k] + (1.0 - h) * stored[partner, k]
+        norm = fma(stored[partner, k], stored[partner, k], norm)
     slots.norms[partner] = norm
     row = np.empty(n)
     for s in range(n):
-        row[s] = math.exp(-gamma * squared_distance(own[partner], own[s]))
+        row[s] = math.exp(-gamma * squared_distance(stored[partner], stored[s]))
     # <w, z k(z, .)> with w as it was: its own points m and n among the rest.
     row[m], row[partner] = u, v
     after = 0.0
@@ -373,7 +373,7 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
     if rows.shape[0] > 0:
         inner = np.empty((1, points.columns.shape[1]))
         square = np.empty((1, points.columns.shape[1]))
-        point = own[partner : partner + 1]
+        point = stored[partner : partner + 1]
         dense_inner(point, None, points.columns, inner)
         dense_squared(
             point,
@@ -388,7 +388,7 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
         )
         for j in range(rows.shape[0]):
             rows[j, partner] = exp_negative(-gamma * square[0, t + 1 + j])
-    drop(slots, m, rows)
+    free_slot(slots, m, rows)
     return 2.0 * (before - after) - gone  # |w|^2 - |w - lost|^2
 
 

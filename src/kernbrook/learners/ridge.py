@@ -16,7 +16,7 @@ from kernbrook.engine.verbs import descend, is_finite, predict
 from kernbrook.features.base import MAP
 from kernbrook.gram.arrays import Floats
 from kernbrook.learners.steps import product, sign_of
-from kernbrook.numerics.symmetric import diagonal, halves, multiply, packed, take_off, unpacked
+from kernbrook.numerics.symmetric import diagonal, halves, multiply, pack, take_off, unpack
 from kernbrook.numerics.vectors import fill_with
 from kernbrook.numerics.zero import finite
 
@@ -68,12 +68,12 @@ class Ridge(BaseEstimator):
     features: Annotated[Any, Or(("auto",), MAP)] = "auto"
 
     def extra_rows(self, dim: int, scores: int) -> int:
-        """Rows of `dim` numbers that it keeps besides its coefficients: see `Kept`."""
+        """Rows of `dim` numbers that it keeps besides its coefficients: see `Inverse`."""
         return rows_of_matrix(dim) + STEPS + -(-N_NUMBERS // dim)
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
         """P before the first example."""
-        keep(extra, np.eye(extra.shape[1]) / float(self.regularization))
+        store_matrix(extra, np.eye(extra.shape[1]) / float(self.regularization))
 
     def rule(self) -> RidgeRule:
         """The parameters as compiled code reads them."""
@@ -87,8 +87,8 @@ class RidgeRule(NamedTuple):
     forgetting: float
 
 
-class Kept(NamedTuple):
-    """What is kept of P, the inverse of the regularised moment matrix: views of `extra`.
+class Inverse(NamedTuple):
+    """P, the inverse of the regularised moment matrix: views of `extra`.
 
     P = scale (matrix - steps' steps). A step is one number a feature; some wait, and go into the
     matrix together, which is then read and written once for all of them.
@@ -110,17 +110,17 @@ def rows_of_matrix(d):
 
 
 @njit(cache=True, nogil=True, plain=True)
-def kept_of(extra):
+def view_inverse(extra):
     """`extra` by its parts."""
     d = extra.shape[1]
     first, flat = rows_of_matrix(d), extra.reshape(-1)
     last = first + STEPS
     numbers = flat[last * d : last * d + N_NUMBERS]
-    return Kept(flat[: halves(d)], extra[first:last], numbers)
+    return Inverse(flat[: halves(d)], extra[first:last], numbers)
 
 
 @njit(cache=True, nogil=True)
-def waiting(kept):
+def count_waiting(kept):
     """How many steps wait; a file may say anything."""
     return np.uintp(min(max(kept.numbers[0], 0.0), STEPS - 1.0))
 
@@ -131,7 +131,7 @@ def ridge_gain(kept, z, t, gains):
 
     Not below 0, where after great weights P is only rounding errors.
     """
-    steps, n, d = kept.steps, waiting(kept), np.uintp(z.shape[1])
+    steps, n, d = kept.steps, count_waiting(kept), np.uintp(z.shape[1])
     multiply(kept.half, z, t, gains)
     for k in range(np.uintp(0), n, np.uintp(2)):  # two at a time: what waits not is 0
         first = second = 0.0
@@ -154,10 +154,10 @@ def forgetting_now(rule, kept):
     most, scale = LARGEST_GROWTH / rule.regularization, kept.numbers[1]
     if rule.forgetting < 1.0 and kept.numbers[2] * scale > most:
         for j in range(kept.steps.shape[1]):
-            own = diagonal(kept.half, kept.steps.shape[1], j)
-            for k in range(waiting(kept)):
-                own -= kept.steps[k, j] * kept.steps[k, j]
-            if own * scale > most:
+            entry = diagonal(kept.half, kept.steps.shape[1], j)
+            for k in range(count_waiting(kept)):
+                entry -= kept.steps[k, j] * kept.steps[k, j]
+            if entry * scale > most:
                 return 1.0
     return rule.forgetting
 
@@ -165,7 +165,7 @@ def forgetting_now(rule, kept):
 @predict.of(RidgeRule)
 def _predict(rule, held, z, t, out):
     """Vovk, Azoury, Warmuth: with the example's own z in the matrix."""
-    kept = kept_of(held.extra)
+    kept = view_inverse(held.extra)
     variance = ridge_gain(kept, z, t, held.gains)
     beyond = 1.0 + variance / forgetting_now(rule, kept)
     for c in range(out.shape[0]):
@@ -180,7 +180,7 @@ def _descend(rule, held, z, t, seen, scores, variance):
     With A <- forgetting A + weight z z', P its inverse; variance = z' P z and gains = P z of
     before.
     """
-    theta, gains, kept = held.theta, held.gains, kept_of(held.extra)
+    theta, gains, kept = held.theta, held.gains, view_inverse(held.extra)
     forgetting = forgetting_now(rule, kept)
     total = forgetting / seen.weight + variance
     d = np.uintp(theta.shape[1])
@@ -189,26 +189,26 @@ def _descend(rule, held, z, t, seen, scores, variance):
         step = (target - product(theta, c, z, t)) / total
         for j in range(d):
             theta[c, j] += step * gains[j]
-    n, root = waiting(kept), math.sqrt(total * kept.numbers[1])
+    n, root = count_waiting(kept), math.sqrt(total * kept.numbers[1])
     for j in range(d):
         kept.steps[n, j] = gains[j] / root
     kept.numbers[0] = n + 1.0
     kept.numbers[1] /= forgetting
     if n + 1.0 == STEPS or kept.numbers[1] > MOST_SCALE:
-        bring_up_to_date(kept)
+        apply_waiting(kept)
 
 
 @is_finite.of(RidgeRule)
 def _is_finite(rule, held):
     """The matrix where no step waits: a step after it is made with all of its numbers."""
-    kept = kept_of(held.extra)
+    kept = view_inverse(held.extra)
     fine = finite(held.theta.reshape(-1)) and finite(kept.steps.reshape(-1))
     fine &= finite(kept.numbers)
     return fine and (kept.numbers[0] > 0.0 or finite(kept.half))
 
 
 @njit(cache=True, nogil=True)
-def bring_up_to_date(kept):
+def apply_waiting(kept):
     """The steps that wait go into the matrix, and the scale."""
     half, steps, numbers = kept.half, kept.steps, kept.numbers
     d, greatest = steps.shape[1], 0.0
@@ -219,17 +219,17 @@ def bring_up_to_date(kept):
     numbers[0], numbers[1], numbers[2] = 0.0, 1.0, greatest
 
 
-def keep(extra: Floats, matrix: Floats) -> None:
+def store_matrix(extra: Floats, matrix: Floats) -> None:
     """P is this matrix, (d, d)."""
-    kept = kept_of(extra)
-    kept.half[:], kept.steps[:], kept.numbers[:] = packed(matrix), 0.0, 0.0
+    kept = view_inverse(extra)
+    kept.half[:], kept.steps[:], kept.numbers[:] = pack(matrix), 0.0, 0.0
     kept.numbers[1:] = 1.0, matrix.diagonal().max()
 
 
 def matrix_of(extra: Floats) -> Floats:
     """P, (d, d)."""
-    half, steps, numbers = kept_of(extra)
-    return np.asarray(numbers[1] * (unpacked(half, extra.shape[1]) - steps.T @ steps))
+    half, steps, numbers = view_inverse(extra)
+    return np.asarray(numbers[1] * (unpack(half, extra.shape[1]) - steps.T @ steps))
 
 
 @descend_together.register(RidgeRule)
@@ -238,12 +238,12 @@ def _together(rule: RidgeRule, apart: Apart) -> tuple[Floats, Floats]:
 
     Under forgetting they count the last ones, and are averaged.
     """
-    matrices = apart.over(lambda one: symmetric(matrix_of(one.extra)))
+    matrices = apart.over(lambda learned: symmetric(matrix_of(learned.extra)))
     matrix = matrices.averaged() if rule.forgetting < 1.0 else matrices.added()
-    own = apart.over(lambda one: one.theta @ symmetric(matrix_of(one.extra)))
-    moments = own.averaged() if rule.forgetting < 1.0 else own.added()
+    products = apart.over(lambda learned: learned.theta @ symmetric(matrix_of(learned.extra)))
+    moments = products.averaged() if rule.forgetting < 1.0 else products.added()
     inverse, extra = symmetric(matrix), np.zeros_like(apart.before.extra)
-    keep(extra, inverse)
+    store_matrix(extra, inverse)
     return moments @ inverse, extra
 
 

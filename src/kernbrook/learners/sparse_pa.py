@@ -10,7 +10,7 @@ from kernbrook.engine.verbs import Change, expand, fit_in
 from kernbrook.errors import InputError
 from kernbrook.learners.bpas import replace_cheapest
 from kernbrook.learners.budgeted import Budgeted
-from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weighed
+from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weigh_step
 from kernbrook.numerics.draws import DRAW_ADMISSION, PURPOSE, uniform
 from kernbrook.numerics.scores_of_classes import add_step, copies
 
@@ -101,7 +101,7 @@ def drawn_step(rule, seen, classes):
     drawn = uniform(seen.clock.seed, seen.clock.round, slot) < chance
     if square <= SMALLEST_DIAGONAL or not drawn:
         return 0.0
-    return weighed(seen.weight, min(rule.step / chance, loss / square), loss, square)
+    return weigh_step(seen.weight, min(rule.step / chance, loss / square), loss, square)
 
 
 @expand.of(SparsePARule)

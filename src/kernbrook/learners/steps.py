@@ -1,4 +1,4 @@
-"""What the steps of several learners look at."""
+"""Functions that the steps of several learners share."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def hinge_loss(seen):
 
 
 @njit(cache=True, nogil=True)
-def weighed(weight, step, lacks, reach):
+def weigh_step(weight, step, lacks, reach):
     """The step of an example of a weight, `step` with weight 1: as many as it weighs in a row.
 
     But, beyond the first, none goes past the margin that it lacks; reach : what 1 adds to it.
@@ -38,7 +38,7 @@ def mistaken_step(seen, scores):
     scores : how many there are
     """
     reach = copies(scores) * seen.diagonal
-    return weighed(seen.weight, 1.0, reach - seen.margin, reach)
+    return weigh_step(seen.weight, 1.0, reach - seen.margin, reach)
 
 
 @njit(cache=True, nogil=True)
@@ -58,6 +58,6 @@ def product(a, i, b, k):
 
 @njit(cache=True, nogil=True)
 def sign_of(scores, c, label):
-    """What score c of so many should be for that label: 1 or -1."""
+    """The sign that score c of so many should have for a label: 1 or -1."""
     right = label == 1 if scores == 1 else label == c
     return 1.0 if right else -1.0

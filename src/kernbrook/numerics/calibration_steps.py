@@ -23,7 +23,7 @@ MOST_SIZE = 1e290  # of scores, as they count in a mean: sums over all rows are 
 
 
 class Calibrated(NamedTuple):
-    """What is known, for c scores of k classes; changed in place.
+    """The state of a calibration, for c scores of k classes; changed in place.
 
     Rows of scores are (c,), or (2 c,) with a vote behind each score, which has a slope of its own.
 
@@ -68,14 +68,14 @@ def unit_of(total, rows):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def held(value):
+def limit(value):
     """A slope or an intercept, not beyond MOST."""
     return min(max(value, -MOST), MOST)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def logit_of(known, scores, unit, i):
-    """Of class i, by its score and its vote; of several classes, up to a constant."""
+    """The logit of class i by its score and its vote; of several classes, up to a constant."""
     logit = known.slope[0] * (scores[i] / unit) + known.intercepts[i]
     if known.vote.shape[0] > 0:
         logit += known.vote[0] * (scores[known.intercepts.shape[0] + i] / unit)
@@ -156,7 +156,7 @@ def usual_probabilities(known, out):
 
 @njit(cache=True, nogil=True)
 def all_probabilities(known, scores, out):
-    """Of rows of scores, (n, k) out."""
+    """Fill in the probabilities of rows of scores, (n, k) out."""
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], out[t])
         if known.intercepts.shape[0] == 1:
@@ -225,11 +225,11 @@ def _learn_rows(known, recent, scores, labels, weights, judged, found, rooms):
     vote = known.vote if known.vote.shape[0] > 0 else spare
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], p)
-        said = probabilities[t]
+        chance = probabilities[t]
         for k in range(p.shape[0]):
-            said[k] = p[k]
+            chance[k] = p[k]
         if c == 1:
-            mend(known, said)
+            mend(known, chance)
         usual_probabilities(known, usual[t])
         if cuts.shape[0] > 0:
             cuts[t] = best_cut(known.hits) if c == 1 else 0.5
@@ -239,15 +239,15 @@ def _learn_rows(known, recent, scores, labels, weights, judged, found, rooms):
         known.counts[label] = min(known.counts[label] + 1, COUNTED)
         if not judged[t]:
             continue
-        met = 0.0
+        seen = 0.0
         for k in range(p.shape[0]):
-            met += known.counts[k]
+            seen += known.counts[k]
         for k in range(p.shape[0]):
-            known.means[k] += (said[k] - known.means[k]) * max(recent, 4.0 / (met + 3.0))
+            known.means[k] += (chance[k] - known.means[k]) * max(recent, 4.0 / (seen + 3.0))
         for i in range(known.middle.shape[0]):
-            known.middle[i] += (scores[t, i] - known.middle[i]) * max(recent, 4.0 / (met + 3.0))
+            known.middle[i] += (scores[t, i] - known.middle[i]) * max(recent, 4.0 / (seen + 3.0))
         if c == 1:
-            note_label(known.hits, said[1] / said[0], label == 1, weights[t])
+            note_label(known.hits, chance[1] / chance[0], label == 1, weights[t])
             note_error(known.errors, p[1], float(label), weights[t])
         left = min(weights[t], HEAVIEST)
         while left > 0.0:  # as many steps in a row as the row weighs, the last one a part of one
@@ -308,23 +308,23 @@ def newton(known, vote, kept, scores, votes, steps, curves):
         curvatures[i] = kept * curvatures[i] + (1.0 - kept) * RIDGE + curves[i]
         pull += steps[i] * scaled[i]
         pull_vote += steps[i] * voted[i]
-    own, own_vote, both = slope[1], vote[1], vote[2]
+    slope_part, own_vote, both = slope[1], vote[1], vote[2]
     for i in range(scaled.shape[0]):  # without the intercepts
         pull -= cross[i] * (steps[i] / curvatures[i])
-        own -= cross[i] * (cross[i] / curvatures[i])
+        slope_part -= cross[i] * (cross[i] / curvatures[i])
         pull_vote -= crossed[i] * (steps[i] / curvatures[i])
         own_vote -= crossed[i] * (crossed[i] / curvatures[i])
         both -= cross[i] * (crossed[i] / curvatures[i])
     own_vote = max(own_vote, 1e-9 * vote[1])  # rounding
     share = both / own_vote
     pull -= share * pull_vote
-    own -= share * both
-    step = held(pull / max(own, 1e-9 * slope[1]))  # rounding
-    step_vote = held(pull_vote / own_vote - share * step)
-    slope[0], vote[0] = held(slope[0] + step), held(vote[0] + step_vote)
+    slope_part -= share * both
+    step = limit(pull / max(slope_part, 1e-9 * slope[1]))  # rounding
+    step_vote = limit(pull_vote / own_vote - share * step)
+    slope[0], vote[0] = limit(slope[0] + step), limit(vote[0] + step_vote)
     for i in range(scaled.shape[0]):
         change = (steps[i] - cross[i] * step - crossed[i] * step_vote) / curvatures[i]
-        known.intercepts[i] = held(known.intercepts[i] + change)
+        known.intercepts[i] = limit(known.intercepts[i] + change)
 
 
 @njit(cache=True)
@@ -337,7 +337,7 @@ def agreeing_of_two(probabilities, numbers, scores):
     for i in range(len(numbers)):
         size = abs(scores[i])
         least = 0.5 + 1e-6 * (size + 1e-9) / (size + 1.0)
-        own = max(probabilities[i, numbers[i]], least)
-        agreed[i, 1] = own if numbers[i] == 1 else 1.0 - own
+        chance = max(probabilities[i, numbers[i]], least)
+        agreed[i, 1] = chance if numbers[i] == 1 else 1.0 - chance
         agreed[i, 0] = 1.0 - agreed[i, 1]
     return agreed

@@ -37,7 +37,7 @@ def sparse_keys(data, indices, indptr):
 
 
 @njit(cache=True, nogil=True)
-def met_before(keys, stored, inside, out):
+def mark_known(keys, stored, inside, out):
     """out[t] = is keys[t] one of the stored keys, or if `inside` of the keys before it?
 
     By a table of the keys, each at the first free place from its last bits on.
@@ -60,7 +60,7 @@ def met_before(keys, stored, inside, out):
 
 @njit(cache=True, nogil=True)
 def _place(table, taken, key):
-    """Where a key stands in a table, or the place that is free for it."""
+    """The place of a key in a table, or a free one for it."""
     last = table.shape[0] - 1
     at = key & last
     while taken[at] and table[at] != key:

@@ -95,7 +95,7 @@ def _products_of(points, vectors):
             if signature.args[2] != types.none:
                 (where,) = _arrays(context, builder, signature, arguments, 2)
                 feature = builder.load(builder.gep(where.data, [feature]))
-            places = [_place(builder, columns, feature, one, width) for one in firsts]
+            places = [_place(builder, columns, feature, row, width) for row in firsts]
             others = [builder.load(place, align=8) for place in places]
             for begin, sums in zip(begins, totals, strict=True):
                 value = builder.load(builder.gep(values.data, [builder.add(begin, loop.index)]))
@@ -238,7 +238,7 @@ def lay_across(source, first, n, target, column):
         else:
             step = _ONE
         while j < length:
-            for one in range(i, i + step):
-                target[j, column + one] = source[first + one, j]
+            for row in range(i, i + step):
+                target[j, column + row] = source[first + row, j]
             j += _ONE
         i += step

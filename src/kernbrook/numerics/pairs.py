@@ -91,8 +91,8 @@ def sparse_inner(data, indices, indptr, first, columns, place, out):
     where, value = np.empty(room, dtype=np.uintp), np.empty(room)
     for s in range(np.uintp(out.shape[0])):
         here, end = indptr[first + s], indptr[first + s + 1]
-        own, features = data[here:end], indices[here:end]
-        sparse_inner_row(own, features, columns, place, where, value, s, 0, out)
+        values, features = data[here:end], indices[here:end]
+        sparse_inner_row(values, features, columns, place, where, value, s, 0, out)
 
 
 @njit(cache=True, nogil=True)
@@ -182,7 +182,7 @@ def dense_squared(points, norms_points, which, block, norms_block, inner, reach,
 def sparse_squared(
     data, indices, indptr, first, norms_points, block, norms_block, inner, reach, near, out
 ):
-    """As `dense_squared`, the points first.. and the block (data, indices, indptr) in CSR."""
+    """`dense_squared` of the points first.. and the block (data, indices, indptr) in CSR."""
     for s in range(out.shape[0]):
         point = data, indices, indptr[first + s], indptr[first + s + 1], norms_points[s]
         sparse_squared_row(point, block, 0, norms_block, inner[s], reach, near, out[s])
@@ -223,7 +223,7 @@ def dense_manhattan(points, which, columns, out):
 
 @njit(cache=True, nogil=True)
 def sparse_manhattan(data, indices, indptr, first, block, out):
-    """As `dense_manhattan`, both in CSR."""
+    """`dense_manhattan` of points and rows in CSR."""
     for s in range(out.shape[0]):
         point = data, indices, indptr[first + s], indptr[first + s + 1], 0.0
         sparse_manhattan_row(point, block, 0, out[s])

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbrook.checks import COUNTED
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.vectors import how_many
+from kernbrook.numerics.vectors import count_below
 
 MAXIMUM, MOMENTS, RANKS = 0, 1, 2
 METHODS = {"maximum": MAXIMUM, "moments": MOMENTS, "ranks": RANKS}
@@ -48,12 +48,12 @@ def scale_rows(method, X, seen, first, second, out):
             varied = square_before > 0.0
             if in_units:
                 value /= GREAT
-            mean, square, after = moved(value, first[j], square_before, n)
+            mean, square, after = move_moments(value, first[j], square_before, n)
             if not (in_units or square < MOST_SQUARE):
                 in_units = True
                 value /= GREAT
                 square_before = square_before / GREAT / GREAT
-                mean, square, after = moved(value, first[j] / GREAT, square_before, n)
+                mean, square, after = move_moments(value, first[j] / GREAT, square_before, n)
             leaps = square / LEAP / LEAP * (n - 1) > square_before * n
             if leaps and varied and leap == NO_LEAP and n > SETTLED:
                 leap = t * X.shape[1] + j
@@ -66,7 +66,7 @@ def scale_rows(method, X, seen, first, second, out):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def moved(value, mean, square, n):
+def move_moments(value, mean, square, n):
     """(mean, sum of squared deviations, deviation of the value) once the n-th value has come."""
     before = value - mean
     mean += before / n
@@ -76,7 +76,7 @@ def moved(value, mean, square, n):
 
 @njit(cache=True, nogil=True)
 def scale_sparse(data, indices, indptr, largest, out):
-    """As `scale_rows` by MAXIMUM, on rows in CSR: zeros stay zeros."""
+    """`scale_rows` by MAXIMUM of rows in CSR: zeros stay zeros."""
     for t in range(indptr.shape[0] - 1):
         for k in range(indptr[t], indptr[t + 1]):
             j = indices[k]
@@ -101,7 +101,7 @@ def rank_of(ordered, value, oldest):
     rank : the share of smaller values and half of equal ones, less 1/2, by sqrt(12): of a uniform
         feature the deviation is 1
     """
-    below, up_to = how_many(ordered, value, False), how_many(ordered, value, True)
+    below, up_to = count_below(ordered, value, False), count_below(ordered, value, True)
     n = len(ordered) + (1 if oldest != oldest else 0)
     less = below - (1 if oldest < value else 0)
     equal = up_to - below - (1 if oldest == value else 0)
@@ -122,20 +122,20 @@ def rank_rows(X, seen, recent, ordered, out):
     for t in range(X.shape[0]):
         at, held = seen[0] % WINDOW, min(seen[0], WINDOW)
         for j in range(X.shape[1]):
-            value, own = X[t, j], ordered[j]
+            value, in_order = X[t, j], ordered[j]
             oldest = recent[at, j] if held == WINDOW else math.nan
-            out[t, j], below, up_to = rank_of(own[:held], value, oldest)
+            out[t, j], below, up_to = rank_of(in_order[:held], value, oldest)
             place = below
             if oldest < value:  # of equal numbers, the nearest one moves
                 place -= 1
-                for k in range(how_many(own, oldest, True) - 1, place):
-                    own[k] = own[k + 1]
+                for k in range(count_below(in_order, oldest, True) - 1, place):
+                    in_order[k] = in_order[k + 1]
             elif oldest != value:
                 place = up_to
-                free = how_many(own, oldest, False) if held == WINDOW else held
+                free = count_below(in_order, oldest, False) if held == WINDOW else held
                 for k in range(free, place, -1):
-                    own[k] = own[k - 1]
-            own[place] = value
+                    in_order[k] = in_order[k - 1]
+            in_order[place] = value
             recent[at, j] = value
         seen[0] = min(seen[0] + 1, COUNTED)
 

@@ -1,4 +1,4 @@
-"""Where numbers lie: stored points that come and go, and arrays that begin with a cache line."""
+"""Storage: points that come and go, and arrays that begin with a cache line."""
 
 from __future__ import annotations
 
@@ -96,24 +96,24 @@ def move_sparse(data, indices, indptr, first, which, data_out, indices_out, indp
 
 
 @njit(cache=True, nogil=True)
-def rows_there(bits, there):
+def find_rows(bits, holds):
     """How many rows, (n, d) as whole numbers, hold something; there : (n,) bool, out, which."""
     count = 0
     for i in range(bits.shape[0]):
-        own = False
+        any_there = False
         for j in range(bits.shape[1]):
-            own |= bits[i, j] != 0
-        there[i] = own
-        count += own
+            any_there |= bits[i, j] != 0
+        holds[i] = any_there
+        count += any_there
     return count
 
 
 @njit(cache=True, nogil=True)
-def spread_rows(rows, there, out):
+def spread_rows(rows, holds, out):
     """The rows one after the other at the places that are there; out : (n, d)."""
     k = 0
-    for i in range(there.shape[0]):
-        if there[i]:
+    for i in range(holds.shape[0]):
+        if holds[i]:
             for j in range(out.shape[1]):
                 out[i, j] = rows[k, j]
             k += 1

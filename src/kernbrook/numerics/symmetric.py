@@ -38,7 +38,7 @@ def diagonal(half, d, j):
     return half[halves(even) + (j - even) * d + j]
 
 
-def packed(matrix):
+def pack(matrix):
     """(halves(d),) of a symmetric matrix, (d, d)."""
     d, parts = len(matrix), []
     even = d - d % SIDE
@@ -48,7 +48,7 @@ def packed(matrix):
     return np.concatenate([*parts, np.tril(matrix)[even:].ravel()])
 
 
-def unpacked(half, d):
+def unpack(half, d):
     """The symmetric matrix, (d, d)."""
     matrix, at, even = np.zeros((d, d)), 0, d - d % SIDE
     for row in range(0, even, SIDE):
@@ -80,7 +80,7 @@ def _fma(builder, *values):
 
 
 def _sum(builder, vector):
-    """Of the numbers of a vector: halves are added up."""
+    """The sum of a vector's numbers: halves are added up."""
     width = SIDE // 2
     while width:
         none, shape = ir.VectorType(_NUMBER, 2 * width)(ir.Undefined), ir.VectorType(_LANE, width)
@@ -112,12 +112,12 @@ def _multiply_rows(typing_context, half, at, row, z, t, out):
         at, row, t = arguments[1], arguments[2], arguments[4]
         rows, begin = _rows_of(builder, row, at)
         end = builder.and_(row, _INT(-SIDE))
-        own = [
+        of_rows = [
             builder.load(builder.gep(z.data, [builder.add(
-                builder.mul(t, builder.extract_value(z.shape, 1)), one)]))
-            for one in rows
+                builder.mul(t, builder.extract_value(z.shape, 1)), row)]))
+            for row in rows
         ]  # fmt: skip
-        factors = [_spread(builder, one, SIDE) for one in own]
+        factors = [_spread(builder, value, SIDE) for value in of_rows]
         zero = _VECTOR([0.0] * SIDE)
         totals = [cgutils.alloca_once_value(builder, zero) for _ in rows]
         with cgutils.for_range_slice(builder, _INT(0), end, _INT(SIDE), intp=_INT) as (first, _):
@@ -131,10 +131,10 @@ def _multiply_rows(typing_context, half, at, row, z, t, out):
             builder.store(builder.fadd(*parts), where, align=8)
         square = builder.add(begin, builder.mul(end, _INT(SIDE)))
         other = _load(builder, _at(builder, z, t, end))
-        for i, (one, total) in enumerate(zip(rows, totals, strict=True)):
+        for i, (source, total) in enumerate(zip(rows, totals, strict=True)):
             value = _load(builder, _at(builder, half, builder.add(square, _INT(i * SIDE))))
             whole = _sum(builder, _fma(builder, value, other, builder.load(total)))
-            builder.store(whole, builder.gep(out.data, [one]))
+            builder.store(whole, builder.gep(out.data, [source]))
         return context.get_dummy_value()
 
     number = types.uintp
@@ -161,13 +161,13 @@ def _take_off_rows(typing_context, half, at, row, others, n, factor):
             places = [
                 _at(builder, half, builder.add(square, _INT(i * SIDE))) for i in range(TOGETHER)
             ]
-            totals = [cgutils.alloca_once_value(builder, _load(builder, one)) for one in places]
+            totals = [cgutils.alloca_once_value(builder, _load(builder, place)) for place in places]
             with cgutils.for_range(builder, n, intp=_INT) as loop:
                 value = builder.fneg(_load(builder, _at(builder, others, loop.index, first)))
                 line = builder.mul(loop.index, long)
                 for one, total in zip(rows, totals, strict=True):
-                    own = builder.load(builder.gep(others.data, [builder.add(line, one)]))
-                    new = _fma(builder, _spread(builder, own, SIDE), value, builder.load(total))
+                    element = builder.load(builder.gep(others.data, [builder.add(line, one)]))
+                    new = _fma(builder, _spread(builder, element, SIDE), value, builder.load(total))
                     builder.store(new, total)
             for place, total in zip(places, totals, strict=True):
                 builder.store(builder.fmul(builder.load(total), factor), place, align=8)
@@ -191,11 +191,11 @@ def multiply(half, z, t, out):
         if row & (_SIDE - _ONE) == 0:
             at += _SIDE * row
     while row < d:
-        own, total = z[t, row], 0.0
+        factor, total = z[t, row], 0.0
         for j in range(row):
             total += half[at + j] * z[t, j]
-            out[j] += half[at + j] * own
-        out[row] = total + half[at + row] * own
+            out[j] += half[at + j] * factor
+        out[row] = total + half[at + row] * factor
         at, row = at + d, row + _ONE
 
 
@@ -214,9 +214,9 @@ def take_off(half, others, n, factor):
             at += _SIDE * row
     while row < d:
         for k in range(n):
-            own = others[k, row]
+            element = others[k, row]
             for j in range(row + _ONE):
-                half[at + j] -= own * others[k, j]
+                half[at + j] -= element * others[k, j]
         for j in range(row + _ONE):
             half[at + j] *= factor
         at, row = at + d, row + _ONE

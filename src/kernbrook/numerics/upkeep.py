@@ -33,7 +33,7 @@ def score_slots(slots, row, scores, sizes):
 
 
 @njit(cache=True, nogil=True)
-def equal_ones(values, wanted, filled):
+def find_equal(values, wanted, filled):
     """(first, count) of the slots whose value is the one wanted; first = `filled` where none is."""
     first, count = np.int64(filled), np.int64(0)
     for s in range(np.int64(filled)):
@@ -49,7 +49,7 @@ def oldest(born, filled):
     first = born[0]
     for s in range(filled):
         first = min(first, born[s])
-    return equal_ones(born, first, filled)[0]
+    return find_equal(born, first, filled)[0]
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +57,7 @@ def cheapest(costs, born):
     """The slot of the least cost; of equal ones the oldest."""
     costs, born = borrowed(costs), borrowed(born)
     n, cost = len(costs), least(costs)
-    found, count = equal_ones(costs, cost, n)
+    found, count = find_equal(costs, cost, n)
     if count > 1:
         for s in range(found + 1, n):
             if costs[s] == cost and born[s] < born[found]:
@@ -66,7 +66,7 @@ def cheapest(costs, born):
 
 
 @njit(cache=True, nogil=True)
-def scale(alpha, filled, factor):
+def shrink_slots(alpha, filled, factor):
     """Shrink: every coefficient times a factor; alpha : (c, B)."""
     for c in range(alpha.shape[0]):
         for s in range(filled):
@@ -81,7 +81,7 @@ def random_slot(filled, expert, clock):
 
 
 @njit(cache=True, nogil=True)
-def keep(slots, kept, later):
+def keep_slots(slots, kept, later):
     """The expert holds the slots kept[0] < kept[1] < ... alone, moved to 0, 1, ...
 
     later : (n, B) the slots' kernel values with examples to come, moved with them

@@ -1,4 +1,4 @@
-"""What NumPy does with vectors, as loops: its own functions take ten times as long to compile."""
+"""Loops over vectors: NumPy's own functions take ten times as long to compile."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def put_in_order(numbers):
 
 
 @njit(cache=True, nogil=True)
-def how_many(ordered, number, up_to):
+def count_below(ordered, number, up_to):
     """How many of a rising vector are below a number; up_to : or equal to it."""
     low, high = 0, ordered.shape[0]
     while low < high:

@@ -1,4 +1,4 @@
-"""What counts as zero, and what as finite."""
+"""Tests of numbers: zero up to rounding, and finite."""
 
 import numpy as np
 

@@ -120,17 +120,17 @@ def _ada_raker(
     return OnlineMKRegressor(kernels, learners, combiner, None, labels, random_state)
 
 
-def also(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., Any]:
+def join_parameters(build: Callable[..., Any], base: Callable[..., Any]) -> Callable[..., Any]:
     """`build`, whose ** are the parameters of `base`, with all of them in its signature."""
 
     def builder(**parameters: Any) -> Any:
         return build(**parameters)
 
-    own = list(signature(build).parameters.values())[:-1]
+    parameters = list(signature(build).parameters.values())[:-1]
     # A recipe that makes its own label policy takes no other.
-    asks = any(parameter.name == "window" for parameter in own)
+    asks = any(parameter.name == "window" for parameter in parameters)
     rest = [p for p in signature(base).parameters.values() if not (asks and p.name == "labels")]
-    builder.__signature__ = Signature([*rest, *own])  # type: ignore[attr-defined]
+    builder.__signature__ = Signature([*rest, *parameters])  # type: ignore[attr-defined]
     return builder
 
 
@@ -139,10 +139,10 @@ RECIPES: dict[str, Recipe] = {
     "kl-poly": (partial(_one_kernel, Polynomial(2)), {}),
     "kl-linear": (partial(_one_kernel, Linear()), {}),
     "omkl": (_omkl, {}),
-    "omkl-b": (also(_omkl_b, _omkl), {}),
+    "omkl-b": (join_parameters(_omkl_b, _omkl), {}),
     "raker": (_raker, {"normalize": True}),
     "ada-raker": (_ada_raker, {"normalize": True}),
-    "omkl-aks": (also(_omkl_aks, _raker), {"normalize": True}),
-    "amkl": (also(_amkl, _raker), {"normalize": True}),
-    "amkl-aks": (also(_amkl_aks, _raker), {"normalize": True}),
+    "omkl-aks": (join_parameters(_omkl_aks, _raker), {"normalize": True}),
+    "amkl": (join_parameters(_amkl, _raker), {"normalize": True}),
+    "amkl-aks": (join_parameters(_amkl_aks, _raker), {"normalize": True}),
 }

@@ -1,4 +1,4 @@
-"""What a recipe's parameters are: what the classes say to which they go."""
+"""Descriptions of recipes' parameters, by the classes that take them."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ def describe(name: str) -> list[Parameter]:
     model = make(name)
     trivial = hasattr(model, "strategy")  # and has no kernels
     without = {"random_state", "kernels"} if trivial else {"random_state"}
-    said = list(_ranges(model))
+    ranges = list(_ranges(model))
     kernels = str(ranges_of(OnlineMKClassifier)["kernels"].words).removeprefix("'auto', ")
     return [
-        Parameter(own, value, kernels if own == "kernels" else _words(said, own, value))
-        for own, value in defaults(name).items()
-        if own not in without
+        Parameter(key, value, kernels if key == "kernels" else _say(ranges, key, value))
+        for key, value in defaults(name).items()
+        if key not in without
     ]
 
 
-def _words(said: list[tuple[str, Any, str]], parameter: str, default: Any) -> str:
-    own = [one for one in said if one[0] == _NAMED.get(parameter, parameter)]
-    if own:  # several classes may have the name: the one that has the recipe's value
-        return max(own, key=lambda one: type(one[1]) is type(default) and one[1] == default)[2]
+def _say(ranges: list[tuple[str, Any, str]], parameter: str, default: Any) -> str:
+    entries = [entry for entry in ranges if entry[0] == _NAMED.get(parameter, parameter)]
+    if entries:  # several classes may have the name: the one that has the recipe's value
+        return max(entries, key=lambda e: type(e[1]) is type(default) and e[1] == default)[2]
     if isinstance(default, bool):
         return Flag().words
     return "a list of numbers" if isinstance(default, Sequence) else "as in scikit-learn"
@@ -72,7 +72,7 @@ def _ranges(value: Any) -> Iterator[tuple[str, Any, str]]:
     elif hasattr(value, "get_params") and not isinstance(value, (type, Kernel)):
         kind: Any = type(value)
         known = ranges_of(kind)
-        for name, own in value.get_params(deep=False).items():
+        for name, setting in value.get_params(deep=False).items():
             if name in known:
-                yield name, own, known[name].words
-            yield from _ranges(own)
+                yield name, setting, known[name].words
+            yield from _ranges(setting)

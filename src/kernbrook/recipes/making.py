@@ -21,14 +21,14 @@ def _of_papers(recipe: Recipe) -> Recipe:
     """A recipe whose rows are neither scaled nor left out of any judgement, unless asked for."""
     build, library = recipe
 
-    def builder(scaling: str | None = None, judge_stored: bool = True, **own: Any) -> Any:
-        model = build(**own)
+    def builder(scaling: str | None = None, judge_stored: bool = True, **settings: Any) -> Any:
+        model = build(**settings)
         center = {"center": False} if isinstance(model, OnlineMKRegressor) else {}
         return model.set_params(scaling=scaling, judge_stored=judge_stored, **center)
 
-    own = inspect.signature(build).parameters.values()
+    accepted = inspect.signature(build).parameters.values()
     added = inspect.signature(builder).parameters
-    parameters = [*own, added["scaling"], added["judge_stored"]]
+    parameters = [*accepted, added["scaling"], added["judge_stored"]]
     builder.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return builder, {**library, "judge_stored": False}
 
@@ -132,7 +132,7 @@ def defaults(name: str) -> dict[str, Any]:
     """
     _entry(name)
     found = inspect.signature(_RECIPES[name][0]).parameters
-    return {parameter: own.default for parameter, own in found.items()}
+    return {parameter: spec.default for parameter, spec in found.items()}
 
 
 def make(name: str, /, mode: str = "table", **overrides: Any) -> Any:

@@ -11,7 +11,7 @@ from kernbrook.features import GrownPartitions, HashedInputs, RandomBinning, Ran
 from kernbrook.kernels import Gaussian, Polynomial
 from kernbrook.labels import LabelBudget
 from kernbrook.learners import BPAS, BoostedTrees, Cells, GradientDescent, Group, LastLabel, Ridge
-from kernbrook.recipes.amkl import also
+from kernbrook.recipes.amkl import join_parameters
 from kernbrook.recipes.catalogue import Recipe
 
 
@@ -99,5 +99,5 @@ OF_CLASSES: dict[str, Recipe] = {
 OF_NUMBERS: dict[str, Recipe] = {
     "kernbrook-regression": (_of_numbers, {}),
     "kernbrook-small-regression": (_small_of_numbers, {}),
-    "kernbrook-active": (also(_active, _of_numbers), {}),
+    "kernbrook-active": (join_parameters(_active, _of_numbers), {}),
 }

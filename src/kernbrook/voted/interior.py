@@ -122,16 +122,16 @@ def _directions(
         return None
 
     def direction(change: Floats) -> Point:
-        own = change / dual
-        rest = missed - own[:n] + own[n : 2 * n]
-        right = (own[2 * n : 2 * n + q] - own[2 * n + q :]) / spread + rows @ (rest / theta)
+        quotas = change / dual
+        rest = missed - quotas[:n] + quotas[n : 2 * n]
+        right = (quotas[2 * n : 2 * n + q] - quotas[2 * n + q :]) / spread + rows @ (rest / theta)
         move = dpotrs(factor, right, lower=1)[0]
         left = right - move / spread - scaled @ (move @ scaled)
         move = move + dpotrs(factor, left, lower=1)[0]
         by_u = (rest - move @ rows) / theta
         by_use = rows @ by_u
         by_dual = np.concatenate((-by_u, by_u, -by_use, by_use))
-        return own - ratio * by_dual, by_dual
+        return quotas - ratio * by_dual, by_dual
 
     return direction
 

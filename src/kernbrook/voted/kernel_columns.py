@@ -53,10 +53,10 @@ class Columns:
         for b, (lo, hi) in enumerate(self._blocks):
             pairs = self._pool.pairs(examples, examples.take(slice(lo, hi)))
             self.sizes[:, lo:hi] = self._pool.sizes(pairs)
-            own = np.ascontiguousarray(np.diagonal(pairs, -lo, 1, 2))[:, None]
+            diagonal = np.ascontiguousarray(np.diagonal(pairs, -lo, 1, 2))[:, None]
             for k, kernel in enumerate(self.kernels):
                 check_sizes(kernel, self.sizes[k, lo:hi], of_vectors=not examples.are_objects)
-                self.diagonals[k, lo:hi] = self._pool.values(k, own)
+                self.diagonals[k, lo:hi] = self._pool.values(k, diagonal)
             if pairs.nbytes <= room:
                 self._kept[b] = pairs
                 room -= pairs.nbytes

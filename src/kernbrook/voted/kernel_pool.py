@@ -63,8 +63,9 @@ class Pool:
                         f"kernel {kernel}: takes vectors, but X is a list of objects; give "
                         "functions of two lists"
                     )
-            return np.stack([_of_objects(one, A.items, B.items) for one in self._layout.given])
-        if not any(is_given(one) or not one.of_vectors for one in self._layout.given):
+            given = self._layout.given
+            return np.stack([_of_objects(kernel, A.items, B.items) for kernel in given])
+        if not any(is_given(kernel) or not kernel.of_vectors for kernel in self._layout.given):
             return B.rows.pairs(self._layout, A.rows)
         # Functions and matrices need not be symmetric: k(a, b) is of the point b and the row a.
         turned = A.rows.pairs(self._layout, B.rows).transpose(0, 2, 1)

@@ -133,7 +133,7 @@ COMPLEXITIES: dict[str, Function[[Columns, float], Floats]] = {
 def _check_definite(columns: Columns, complexity: str) -> None:
     """The bounds are for symmetric positive definite kernels, as powers are: test each other one on
     some examples."""
-    kernels = [one for one in columns.kernels if not (isinstance(one, POWERS) and one.offset >= 0)]
+    kernels = [k for k in columns.kernels if not (isinstance(k, POWERS) and k.offset >= 0)]
     if not kernels:
         return
     chosen = np.unique(np.linspace(0, columns.n - 1, min(columns.n, SAMPLE)).astype(np.intp))

@@ -19,7 +19,7 @@ def add_powers(source, added, rows, weights, first, sums):  # type: ignore[no-un
     sums : (top, b), top even, b at most n - first
     """
     top, width, first = np.uintp(sums.shape[0]), np.uintp(sums.shape[1]), np.uintp(first)
-    one, two, last = np.uintp(1), np.uintp(2), len(rows) - 1
+    unit, two, last = np.uintp(1), np.uintp(2), len(rows) - 1
     bases, terms = np.empty((2, width)), np.empty((2, width))
     for i in range(0, len(rows), 2):
         for a in range(2):
@@ -34,5 +34,5 @@ def add_powers(source, added, rows, weights, first, sums):  # type: ignore[no-un
                 t, u = terms[0, j] * b, terms[1, j] * c
                 sums[e, j] += t + u
                 t, u = t * b, u * c
-                sums[e + one, j] += t + u
+                sums[e + unit, j] += t + u
                 terms[0, j], terms[1, j] = t, u

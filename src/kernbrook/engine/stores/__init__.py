@@ -1,1 +1,1 @@
-"""Where experts keep what they learn."""
+"""Stores, which keep what experts learn."""

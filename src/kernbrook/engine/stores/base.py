@@ -1,4 +1,4 @@
-"""What all stores share."""
+"""The base of all stores."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kernbrook.engine.state import count_filled
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, wider
+from kernbrook.gram.arrays import Flags, Floats, Labels, widened
 from kernbrook.gram.rows import Rows
-from kernbrook.numerics.keys import met_before
+from kernbrook.numerics.keys import mark_known
 from kernbrook.numerics.scores_of_classes import margin_of
 
 Array = NDArray[Any]
@@ -107,7 +107,7 @@ def spread_of(scores: int, positions: Labels, classes: int) -> Spread:
 
 
 class Store:
-    """Where some experts of a pool keep what they learn.
+    """A store of what some experts of a pool learn.
 
     The store itself never changes: its state is given, and given back.
 
@@ -138,7 +138,7 @@ class Store:
         raise NotImplementedError
 
     def prepare(self, state: Any, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        """What a block of rows is learned with. Called before each block.
+        """The means to learn a block of rows. Called before each block.
 
         The pass works on copies of the state's arrays, and its `finish` gives the next state: the
         state given never changes, so that a block is learned as a whole or not at all. Arrays that
@@ -150,7 +150,7 @@ class Store:
         raise NotImplementedError
 
     def reading(self, state: Any, rows: Rows, raw: Any) -> Prepared:
-        """What rows are scored with. Called before rows are predicted; nothing is learned.
+        """The means to score rows. Called before rows are predicted; nothing is learned.
 
         The pass may share all arrays with the state.
         """
@@ -181,7 +181,7 @@ class Store:
     def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
         arrays, width = before.arrays(state), self.setting.width
-        wide = {name: wider(arrays[name], width) for name in ("X", "points") if name in arrays}
+        wide = {name: widened(arrays[name], width) for name in ("X", "points") if name in arrays}
         return self.restored({**arrays, **wide})
 
     def merged(self, apart: Apart) -> Any:
@@ -214,7 +214,7 @@ class Store:
         return state
 
     def restored_snapshot(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
-        """What `snapshot` gave, from its arrays. Called by `load`; InputError as of `restored`."""
+        """The snapshot with these arrays. Called by `load`; InputError as of `restored`."""
         return self.restored(arrays)
 
     def only(self, state: Any, expert: int) -> Any:
@@ -238,7 +238,7 @@ def find_known(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[
     known = np.zeros(len(rows), dtype=bool)
     if judged:
         return np.arange(len(rows)), known
-    met_before(rows.keys, stored, inside, known)
+    mark_known(rows.keys, stored, inside, known)
     return rows.keys, known
 
 

@@ -163,7 +163,7 @@ def _learn(part, t, updates, clock, board):
 
 @learn.of(Shared)
 def _learn_together(part, t, updates, clock, board):
-    """Where the two-class margin is at most 1, the example is added with step 1."""
+    """Add the example with step 1 if the two-class margin is at most 1."""
     scores, sizes, label = board.scores[t], board.sizes[t], int(board.labels[t])
     m, classes = scores.shape
     if board.importance[t] <= 0.0:

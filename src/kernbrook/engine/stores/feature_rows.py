@@ -32,7 +32,7 @@ class RowOfFeatures(NamedTuple):
 
 
 class FeaturesInRows(InRows):
-    """Of experts on features."""
+    """A `Linear` store row by row, on arrays of its own."""
 
     def __init__(self, store: Linear, state: LinearState):
         self.store, self.pool = store, state.pool

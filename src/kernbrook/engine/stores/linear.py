@@ -100,7 +100,7 @@ def features_of(block, i, b):
 
 @njit(cache=True, nogil=True, forceinline=True)
 def coefficients_of(block, i):
-    """What an expert has learned, views."""
+    """The coefficients of an expert: views."""
     d, at, more, rows = block.dim[i], block.at[i], block.more[i], block.rows[i]
     theta = block.theta[at : block.at[i + 1]].reshape((-1, d))
     extra = block.extra[more : more + rows * d].reshape((rows, d))
@@ -215,7 +215,7 @@ class Linear(Store):
         )
 
     def _index(self, i: int) -> int:
-        """Of a map, for its draws."""
+        """The number of a map, for its draws."""
         return i + FAR_APART * self.view
 
     def prepare(self, state: LinearState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
@@ -314,7 +314,7 @@ class Linear(Store):
         return [array for drawn in state.pool.maps for array in drawn.arrays().values()]
 
     def _coefficients_of(self, state: LinearState, e: int) -> Coefficients:
-        """What an expert holds: views."""
+        """The coefficients of an expert: views."""
         d = int(self.dims[e])
         theta = state.theta[self.at[e] : self.at[e + 1]].reshape(-1, d)
         extra = state.extra[self.more[e] : self.more[e + 1]].reshape(-1, d)

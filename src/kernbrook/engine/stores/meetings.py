@@ -33,7 +33,7 @@ TILE = 256  # points that meet a window together: what a second-level cache hold
 
 
 class Common(NamedTuple):
-    """What both forms of a meeting have.
+    """The fields that both forms of a meeting have.
 
     codes : (channels,) int; reach, near : as in `Plan`
     given : (kernels, points, b) values of kernels that are called; the block's rows are the last

@@ -18,7 +18,7 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, wider
+from kernbrook.gram.arrays import Flags, Floats, widened
 from kernbrook.gram.rows import Rows
 
 ROUNDING = 1e-6  # by which a probability may lie outside of 0 to 1
@@ -145,7 +145,7 @@ class OutsideModel(Store):
         return found.reshape(n) if self.setting.regression else self._of_classes(found, "predict")
 
     def _numbers(self, answer: Any, method: str) -> Floats:
-        """What a model answers, as floats; InputError where it is none."""
+        """The answer of a model as floats; InputError if it is none."""
         if isinstance(answer, np.ma.MaskedArray) and answer.mask.any():
             raise InputError(f"{self.title}: {method} gave masked numbers")
         try:
@@ -284,13 +284,13 @@ class OutsideModel(Store):
         """A model that takes rows of one width alone begins anew."""
         model, width = state.model if self.one_by_one else None, self.setting.width
         if not sp.issparse(state.X):
-            return state._replace(model=model, X=wider(state.X, width))
+            return state._replace(model=model, X=widened(state.X, width))
         X = state.X.copy()
         X.resize(len(state.y), width)
         return state._replace(model=model, X=X)
 
     def nbytes(self, state: Trained) -> int:
-        """Of the rows that it holds; of the model itself nothing is known."""
+        """The bytes of the rows that the expert holds; those of its model are not known."""
         X = state.X
         rows = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
         return sum(array.nbytes for array in (*rows, state.y, state.weights))

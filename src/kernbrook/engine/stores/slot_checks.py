@@ -1,4 +1,4 @@
-"""What slots can hold: numbers that are places, and those that are divided by."""
+"""Checks of slots: numbers that are places, and numbers that are divided by."""
 
 from __future__ import annotations
 

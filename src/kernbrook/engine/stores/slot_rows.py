@@ -35,7 +35,7 @@ from kernbrook.engine.stores.slots import SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.stored_points import StoredPoints
-from kernbrook.numerics.keys import met_before
+from kernbrook.numerics.keys import mark_known
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
 from kernbrook.numerics.storage import aligned, renumber
 from kernbrook.numerics.upkeep import score_slots
@@ -168,7 +168,7 @@ def meet_rows(store):
     block, stored, row, n = store.block, store.stored, store.row, store.n[0]
     b = row.x.shape[0]
     if row.tells_apart:
-        met_before(row.key, stored.keys[:n], True, block.known)
+        mark_known(row.key, stored.keys[:n], True, block.known)
     put_rows(row, stored, stored.keys.shape[0] - b)
     for i in range(len(store.codes)):
         if store.codes[i] == INNER:

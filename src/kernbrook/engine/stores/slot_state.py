@@ -20,7 +20,7 @@ class SlotState(NamedTuple):
     changes: bool = False
 
     def __reduce__(self) -> Any:
-        """As it is, without room for more."""
+        """The state without room for more."""
         return SlotState, tuple(settled(self))
 
 

@@ -23,7 +23,7 @@ from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
-from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_own
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_called
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
@@ -201,7 +201,7 @@ class SlotStore(Store):
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
             if joins:
-                check_own(kernel, out[len(points) - len(rows) :])
+                check_called(kernel, out[len(points) - len(rows) :])
         return given
 
     def points_of(self, state: SlotState) -> Rows:
