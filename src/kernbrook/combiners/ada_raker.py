@@ -82,7 +82,7 @@ class AdaRaker(LossCombiner):
 
     @property
     def n_learners(self) -> int:
-        """One for each level."""
+        """The number of learners, one for each level."""
         return self.levels
 
     def state_size(self, n_experts: int) -> int:

@@ -1,4 +1,4 @@
-"""What combiners that learn from losses have in common: which loss, its cap, and discounts."""
+"""The base of combiners that learn from losses: which loss, its cap, and discounts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LossCombiner(BaseEstimator):
 
     @property
     def loss_code(self) -> int:
-        """What the compiled pass takes as the loss."""
+        """The code of the loss for compiled passes."""
         return LOSSES[self.loss]
 
     def state_size(self, n_experts: int) -> int:
@@ -112,5 +112,5 @@ def share_weights(share, log_weights):
 
 @weigh_together.register(DiscountRule)
 def _together(combiner: DiscountRule, apart: Apart) -> Weighing:
-    """Without a share losses add up; with one the weights tell of the last rounds."""
+    """Add up losses without a share; with one the weights tell of the last rounds."""
     return added_weights(apart) if combiner.share == 0.0 else averaged_weights(apart)

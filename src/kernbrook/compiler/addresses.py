@@ -188,7 +188,7 @@ def take_apart(
 
 @intrinsic
 def _word(typing_context: Any, address: Any) -> Any:
-    """What stands at an address."""
+    """The word at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = context.get_value_type(types.intp)

@@ -82,7 +82,7 @@ class Inner(NamedTuple):
 
     @property
     def codegen(self) -> Any:
-        """What the cache asks for."""
+        """The code generator, for which the cache asks."""
         return self.code.codegen
 
 
@@ -231,7 +231,7 @@ class Compiled(CPUDispatcher):
         return register(context, Inner(*parts, object()))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What numba asks for where compiled code calls."""
+        """The template for which numba asks at a call in compiled code."""
         pysig, args = self._compiler.fold_argument_types(args, kws)
         found, name = self.inner(args), self.py_func.__name__
         template = typing.make_concrete_template(

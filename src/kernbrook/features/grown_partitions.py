@@ -151,7 +151,7 @@ class GrownPartitions(BaseEstimator):
 
 
 def most_slots(bins: int, c: int) -> int:
-    """As many as take 4 MB, of so many bins, but from 32 to 1,000."""
+    """The number of slots that take 4 MB, of so many bins, but from 32 to 1,000."""
     return min(max(2**20 // (bins * (c + 1)), 32), 1000)
 
 
@@ -161,7 +161,7 @@ def room_of(d: int, c: int) -> CutRoom:
 
 
 def spread(trees: Trees, fresh: Trees, weights: NDArray[np.float32]) -> Trees:
-    """The same trees with weights of more scores, (nodes, k); leaves begin to collect anew.
+    """The trees with weights of more scores, (nodes, k); leaves begin to collect anew.
 
     fresh : trees of so many scores
     """

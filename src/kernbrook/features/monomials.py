@@ -41,7 +41,7 @@ def fill_monomials(rows, chosen, factors, out):
 
 
 class OneByOne(NamedTuple):
-    """As in `fill_monomials`; start : where the first goes."""
+    """The monomials of `fill_monomials` one by one; start : the place of the first."""
 
     chosen: NDArray[np.int64]
     factors: Floats
@@ -111,7 +111,7 @@ class Monomials(Features):
 
 
 def monomials(kernel: Kernel, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """What the f monomials multiply: (f, degree) numbers of inputs, `width` for none; (f,) factors.
+    """The f monomials: (f, degree) numbers of inputs, `width` for none; (f,) factors.
 
     Powers of sqrt(offset) are in the factors.
     """

@@ -177,7 +177,7 @@ class RandomFeatures(Features):
     inputs: Annotated[int | None, or_none(Whole())] = None
 
     def scale(self) -> float:
-        """What sines and cosines are multiplied by."""
+        """The factor of sines and cosines."""
         return 1.0 / math.sqrt(self.n_components) if self.normalize else 1.0
 
     def dim(self, kernel: Kernel, width: int) -> int:
@@ -207,7 +207,7 @@ class RandomFeatures(Features):
     def with_features(
         self, kernel: Kernel, arrays: Arrays, width: int, generator: np.random.Generator
     ) -> Arrays | None:
-        """Of all inputs, and kernels that are products over them."""
+        """The map of all inputs, for kernels that are products over them."""
         assert isinstance(kernel, ShiftInvariant)
         if not kernel.product or (self.inputs is not None and self.inputs < width):
             return None

@@ -76,7 +76,7 @@ class LabelBudgetRule(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def worth(state, variance, rounds):
-    """What `LabelBudget` takes a label to be worth, about 1 on average: recent error, disagreement.
+    """The worth of a label to `LabelBudget`, about 1 on average: recent error, disagreement.
 
     state : (3,) running mean of squared errors; sums so far of it, and of the variance
     """

@@ -1,4 +1,4 @@
-"""What learners under a budget have in common."""
+"""The base of learners under a budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Budgeted(BaseEstimator):
 
     @property
     def store(self) -> str:
-        """What it learns in."""
+        """The store of the learner."""
         return "slots"
 
     def slots(self) -> int | None:
@@ -33,7 +33,7 @@ class Budgeted(BaseEstimator):
         return None if self.budget is None else int(self.budget)
 
     def keeps(self, rule: Any) -> set[str]:
-        """What the slots of experts with that rule hold beside coefficients and points."""
+        """Fields that slots of experts with a rule hold beside coefficients and points."""
         return set()
 
 

@@ -145,14 +145,14 @@ class Cells(WithoutKernel):
     step: Annotated[float, Number(0, 100, "(]")] = 0.2
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Where the weights are: the expert has the number `first`."""
+        """Make the store of the weights; the expert has the number `first`."""
         maps = self.maps(setting.width)
         if isinstance(maps, HashedInputs):
             return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)
         return InPlace(clone(self), CellsContent(self, maps, first, setting), first, setting)
 
     def sizes(self, setting: Setting) -> dict[str, tuple[int, ...]]:
-        """What takes memory, by name: a file is compared with it before there is a store."""
+        """Sizes of what takes memory, by name: a file is compared with them before it is read."""
         maps, d, c = self.maps(setting.width), setting.width, setting.scores
         if isinstance(maps, HashedInputs):
             return {"table": (maps.size(d) + 1, c + 1)}
@@ -176,7 +176,7 @@ class Cells(WithoutKernel):
         given = each_of(self.features)
         if isinstance(self.features, str) and self.features == "auto":
             given = [HashedInputs(), RandomBinning(), GrownPartitions()]
-        found = {type(kind_map): kind_map for kind_map in given}
+        found = {type(recipe): recipe for recipe in given}
         known = found.keys() <= {HashedInputs, RandomBinning, GrownPartitions}
         if not found or len(found) < len(given) or not known:
             raise refusal(self, "features", f"be {MAPS}")

@@ -63,7 +63,7 @@ class External(WithoutKernel):
         return kind_of(self.model) != "regressor"
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Where it learns: the expert has the number `first`."""
+        """Make the store of the model; the expert has the number `first`."""
         if isinstance(self.model, type):
             raise InputError(
                 f"External: model must be an object, got the class {shown(self.model)}"
@@ -132,5 +132,5 @@ class Advice(WithoutKernel):
         return columns
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Where they are looked up: the experts have the numbers from `first` on."""
+        """Make the store of the columns; the experts have the numbers from `first` on."""
         return Forecasts(self._numbers(), first, setting)

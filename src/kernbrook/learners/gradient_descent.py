@@ -113,7 +113,7 @@ class GradientDescent(Budgeted):
         return scores if self.schedule == "adagrad" else 0
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
-        """What it begins with in these rows: zeros."""
+        """Set what the learner begins with in these rows: zeros."""
 
     def rule(self) -> GradientRule:
         """The parameters as compiled code reads them."""
@@ -279,7 +279,7 @@ def _predict(rule, held, z, t, out):
 
 @descend.of(GradientRule)
 def _descend(rule, held, z, t, seen, scores, variance):
-    """As many steps in a row as the example weighs, the last one a part of a step."""
+    """Take as many steps in a row as the example weighs, the last one a part of a step."""
     classes, left = scores.shape[0], min(seen.weight, HEAVIEST)
     gradient = np.empty(classes)
     loss_gradient(rule, seen, scores, gradient)

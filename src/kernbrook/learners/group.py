@@ -48,7 +48,7 @@ class Group(BaseEstimator):
     scaling: Annotated[str | None, or_none(OneOf(tuple(METHODS)))] = None
 
     def members(self) -> list[Member]:
-        """One for each learner.
+        """The members of the pool, one for each learner.
 
         Raises
         ------

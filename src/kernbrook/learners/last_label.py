@@ -30,7 +30,7 @@ class LastLabel(WithoutKernel):
     n_experts = 1
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Where the label is kept: the expert has the number `first`."""
+        """Make the store of the label; the expert has the number `first`."""
         return InPlace(self, LastLabelContent(setting), first, setting)
 
 
@@ -90,7 +90,7 @@ class LastLabelContent(Content):
             raise InputError(f"label: expected one that there is, got {label:g}")
 
     def with_classes(self, before: LabelArray, spread: Spread) -> LabelArray:
-        """The same label among more."""
+        """The label among more classes."""
         label = before.label[0]
         if np.isnan(label):
             return before
@@ -101,5 +101,5 @@ class LastLabelContent(Content):
         return LabelArray(np.array([float(place)]))
 
     def with_features(self, before: LabelArray) -> LabelArray:
-        """The same: it looks at none."""
+        """The label: no feature counts."""
         return before

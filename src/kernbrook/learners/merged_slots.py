@@ -170,7 +170,7 @@ def _printed_weights(alpha, filled, m):
 
 @njit(cache=True, nogil=True)
 def _oldest_of_the_least(costs, born, room):
-    """Of the places that cost the least, but for a share of EQUAL and the room, the oldest."""
+    """The oldest of the places that cost the least, up to a share of EQUAL and the room."""
     limit = least(costs) * (1.0 + EQUAL) + room
     found = -1
     for i in range(len(costs)):

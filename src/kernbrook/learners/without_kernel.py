@@ -1,4 +1,4 @@
-"""What learners have in common that have no kernel, and bring a store of their own."""
+"""The base of learners without a kernel, which bring a store of their own."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from kernbrook.numerics.arithmetic import fma
 
 
 def _vector_bytes():
-    """Of the machine that numba compiles for; where vectors are shorter, it takes several."""
+    """The bytes of a vector of numba's machine; where vectors are shorter, it takes several."""
     features = config.CPU_FEATURES or llvm.get_host_cpu_features().flatten()
     return 64 if "+avx512f" in features else 32
 
@@ -44,7 +44,7 @@ def _check_order(*arrays):
 
 
 def _place(builder, array, row, first, width=WIDTH):
-    """Where a vector from column `first` on lies in a row of an array."""
+    """The address of a vector from column `first` on in a row of an array."""
     columns = builder.extract_value(array.shape, 1)
     where = builder.gep(array.data, [builder.add(builder.mul(row, columns), first)])
     return builder.bitcast(where, ir.VectorType(where.type.pointee, width).as_pointer())

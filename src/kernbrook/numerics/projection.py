@@ -49,7 +49,7 @@ def reduce(factor, order, n, row, reduced):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def _dots(factor, i, values, start, stop):
-    """Of the rows i..i+3 with the values from `start` on."""
+    """Products of the rows i..i+3 with the values from `start` on."""
     first, second, third, fourth = factor[i], factor[i + 1], factor[i + 2], factor[i + 3]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for j in range(start, stop):

@@ -93,7 +93,7 @@ def _sum(builder, vector):
 
 
 def _rows_of(builder, row, at):
-    """Of the rows taken together their numbers, and where they begin in a square."""
+    """The numbers of the rows taken together, and their first places in a square."""
     rows = [builder.add(row, _INT(i)) for i in range(TOGETHER)]
     begin = builder.add(at, builder.mul(builder.and_(row, _INT(SIDE - 1)), _INT(SIDE)))
     return rows, begin
@@ -101,7 +101,7 @@ def _rows_of(builder, row, at):
 
 @intrinsic
 def _multiply_rows(typing_context, half, at, row, z, t, out):
-    """What TOGETHER rows of squares that begin at `at` add to out = matrix . z[t].
+    """Add to out = matrix . z[t] the part of TOGETHER rows of squares that begin at `at`.
 
     out : (d,) up to the row's square added to, then, for these rows, set
     """

@@ -78,7 +78,7 @@ def title(name: str) -> str:
 
 
 def task(name: str) -> Task:
-    """What a recipe predicts: "classification" or "regression".
+    """The task of a recipe: "classification" or "regression".
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def batch(name: str) -> bool:
 
 
 def parameters(name: str) -> tuple[str, ...]:
-    """What `make` takes for a recipe, beside its mode.
+    """The parameters that `make` takes for a recipe, beside its mode.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def parameters(name: str) -> tuple[str, ...]:
 
 
 def defaults(name: str) -> dict[str, Any]:
-    """The same with their defaults.
+    """The parameters of a recipe with their defaults.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def draw_subset(log_weights, ratio, seed, round_, used):
 
 @njit(cache=True, nogil=True)
 def _one_of_all(weights, size, u, used):
-    """One of all subsets of that size, in lexicographic order."""
+    """Draw one of all subsets of a size, in lexicographic order."""
     experts = weights.shape[0]
     members = np.empty(size, dtype=np.int64)
     total, left = 0.0, 0.0
@@ -80,7 +80,7 @@ def _one_of_all(weights, size, u, used):
 
 @njit(cache=True, nogil=True)
 def _one_of_bins(weights, size, u, seed, round_, slot, used):
-    """One of 2 P bins, with each expert in 2 `size` of them."""
+    """Draw one of 2 P bins, with each expert in 2 `size` of them."""
     experts = weights.shape[0]
     bins, each = 2 * experts, 2 * size
     held = np.zeros((bins, experts), dtype=np.bool_)

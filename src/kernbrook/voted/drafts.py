@@ -104,7 +104,7 @@ def sizes_of(columns: Columns) -> Floats:
 
 
 def _of_a_part(columns: Columns, y: Floats, penalties: Floats, sizes: Floats) -> Draft:
-    """What a part of the examples chooses, on all of them."""
+    """The choice of a part of the examples, on all of them."""
     n = columns.n
     if n <= SMALL:
         return Draft(np.empty(0, dtype=np.intp), np.empty((0, n)), np.ones(n), np.empty(0))
@@ -168,7 +168,7 @@ def _next(columns: Columns, y: Floats, found: Draft, use: Floats, sizes: Floats)
 
 
 def _unlike(rows: Floats) -> Indices:
-    """One row after the other, but for those that are like an earlier one."""
+    """Rows one after the other, but for those that are like an earlier one."""
     directions = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     alike = np.abs(directions @ directions.T) > ALIKE
     covered = np.zeros(len(rows), dtype=bool)
