@@ -31,7 +31,7 @@ from kernbrook.evaluation.recipes_wanted import CHUNK, NewModel, task_of_labels
 from kernbrook.evaluation.training import Training, check_target
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up
 from kernbrook.evaluation.windows import Past
-from kernbrook.gram.arrays import canonical, sound
+from kernbrook.gram.arrays import as_rows, canonical
 from kernbrook.streams import open_stream
 from kernbrook.streams.arrow import ParquetRecords, parquet_file
 from kernbrook.streams.booleans import spelled_as, unify_kinds
@@ -105,7 +105,7 @@ def parts_of(data: Any, most: int, label: str | None = None, encoder: Any = None
         raise InputError("data: expected arrays of Dask for both X and y, or for neither")
     if hasattr(X, "to_delayed"):
         return _of_dask(X, y)
-    X, y = (X if hasattr(X, "tocsr") else np.asarray(sound(X))), as_labels(y)
+    X, y = (X if hasattr(X, "tocsr") else np.asarray(as_rows(X))), as_labels(y)
     if len(X.shape) != 2 or X.shape[0] != len(y):
         raise InputError(f"data: X of shape {X.shape} does not go with {len(y)} labels")
     X, bounds = canonical(X), np.linspace(0, len(y), min(most, max(len(y), 1)) + 1).astype(int)

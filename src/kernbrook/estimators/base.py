@@ -74,7 +74,7 @@ from kernbrook.estimators.pool import (
     shared_kernels,
 )
 from kernbrook.estimators.tasks import Outputs, joined, waiting
-from kernbrook.gram.arrays import Flags, Floats, Labels, canonical, sound
+from kernbrook.gram.arrays import Flags, Floats, Labels, as_rows, canonical
 from kernbrook.gram.rows import Rows, keys_of
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
@@ -108,11 +108,11 @@ def checked(X: Any, owner: Any = None, reset: bool = False, y: Any = None) -> An
     form: Any = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
     with in_words(X):
         if owner is None:
-            return canonical(check_array(sound(X), **form))
+            return canonical(check_array(as_rows(X), **form))
         if y is None:
-            return canonical(validate_data(owner, sound(X), reset=reset, **form))
+            return canonical(validate_data(owner, as_rows(X), reset=reset, **form))
         form["y_numeric"] = owner._of_numbers
-        X, y = validate_data(owner, sound(X), y, reset=reset, **form)
+        X, y = validate_data(owner, as_rows(X), y, reset=reset, **form)
         return canonical(X), y
 
 
@@ -202,7 +202,7 @@ def good_rows(X: Any) -> Flags:
     >>> good_rows([[1, 2], [3, "four"], [float("nan"), 5]])
     array([ True, False, False])
     """
-    X = sound(X)
+    X = as_rows(X)
     if sp.issparse(X):
         sizes = np.abs(X.data.astype(np.float64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

@@ -24,7 +24,7 @@ from kernbrook.estimators.labels import (
     present,
 )
 from kernbrook.estimators.tasks import Outputs, Task, is_batch
-from kernbrook.gram.arrays import Flags, sound
+from kernbrook.gram.arrays import Flags, as_rows
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
 from kernbrook.turns import changes
@@ -97,7 +97,7 @@ class OutsideMachine(BaseEstimator):
 
     def _learn_rows(self, X: Any, y: Any, classes: Any) -> Outputs:
         with in_words(X):
-            X = sound(X) if sp.issparse(X) else np.asarray(sound(X), dtype=np.float64)
+            X = as_rows(X) if sp.issparse(X) else np.asarray(as_rows(X), dtype=np.float64)
         y = as_labels(y)
         if X.ndim != 2 or len(y) != X.shape[0]:
             raise InputError(

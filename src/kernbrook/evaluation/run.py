@@ -24,7 +24,7 @@ from kernbrook.evaluation.measures import COVERAGE, added, losses, measures_over
 from kernbrook.evaluation.recipes_wanted import classes_of
 from kernbrook.evaluation.record import History, Record, by_horizon
 from kernbrook.evaluation.warming import few_rows, warm_up
-from kernbrook.gram.arrays import sound
+from kernbrook.gram.arrays import as_rows
 from kernbrook.streams import Stream
 from kernbrook.streams.stream import LabelledRows
 
@@ -222,7 +222,7 @@ def _chunk(rows: int | None) -> int:
 def _arrays(X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     if y is None:
         raise InputError("prequential: y is missing")
-    X = sound(X) if sp.issparse(X) else np.asarray(sound(X))
+    X = as_rows(X) if sp.issparse(X) else np.asarray(as_rows(X))
     y = as_labels(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != y.shape[0]:
         raise InputError(

@@ -19,7 +19,7 @@ Flags = NDArray[np.bool_]
 Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
 
 
-def sound(X: Any) -> Any:
+def as_rows(X: Any) -> Any:
     """X; a sparse matrix in CSR, checked, for scikit-learn and SciPy take its indices on trust.
 
     Else as `real` has it.
@@ -53,7 +53,7 @@ def enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-def widened(array: Floats, width: int) -> Floats:
+def pad_columns(array: Floats, width: int) -> Floats:
     """The array with as many columns: those that it has not are 0."""
     grown = np.zeros((*array.shape[:-1], width))
     grown[..., : array.shape[-1]] = array
