@@ -334,8 +334,7 @@ class RowSession:
     def _settle(self, judges: bool = True) -> None:
         """Settle what is due, and drop readers of models that judge no more rows."""
         self.model.settle(judges)
-        far = self.model.horizons
-        readers = self.readers
+        far, readers = self.model.horizons, self.readers
         self.readers = [pair for pair in readers if pair[0] is far.now or pair[0] is far.old]
 
     def _foresee(self, n: int) -> None:

@@ -63,8 +63,7 @@ class Pool:
                         f"kernel {kernel}: takes vectors, but X is a list of objects; give "
                         "functions of two lists"
                     )
-            given = self._layout.given
-            return np.stack([_of_objects(kernel, A.items, B.items) for kernel in given])
+            return np.stack([_of_objects(k, A.items, B.items) for k in self._layout.given])
         if not any(is_given(kernel) or not kernel.of_vectors for kernel in self._layout.given):
             return B.rows.pairs(self._layout, A.rows)
         # Functions and matrices need not be symmetric: k(a, b) is of the point b and the row a.

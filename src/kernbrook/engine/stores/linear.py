@@ -323,8 +323,7 @@ class Linear(Store):
     def with_features(self, before: Linear, state: LinearState) -> LinearState:
         """Experts begin anew on maps that cannot go on."""
         fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
-        old_maps = enumerate(state.pool.maps)
-        held = [widen(drawn, width, seed, self._index(i)) for i, drawn in old_maps]
+        held = [widen(old, width, seed, self._index(i)) for i, old in enumerate(state.pool.maps)]
         for e in np.flatnonzero([held[i] is not None for i in self.which]):
             for new, old, ends, were in (
                 (fresh.theta, state.theta, self.at, before.at),
