@@ -29,14 +29,14 @@ def plus(a, b):
 class Feature:
     """Its least value, the edges between its bins, its greatest; and the shares of rows there."""
 
-    def __init__(self, values):
+    def __init__(self, values, bins):
         different, counts = np.unique(values, return_counts=True)
         below, n = np.cumsum(counts)[:-1].tolist(), len(values)
         edges, shares, filled = [], [], 0
         for lower, upper, count in zip(different[:-1], different[1:], below, strict=True):
-            if len(different) <= BINS:
+            if len(different) <= bins:
                 edge = min(lower + (upper - lower) * single(0.5), upper)
-            elif len(edges) < BINS - 1 and count * BINS // n > filled * BINS // n:
+            elif len(edges) < bins - 1 and count * bins // n > filled * bins // n:
                 edge, filled = lower, count
             else:
                 continue
@@ -63,8 +63,8 @@ class Feature:
 class Sample:
     """Rows, of which each so far is as likely to be there as any other."""
 
-    def __init__(self, d, seed):
-        self.rows, self.met, self.seed = [], 0, seed
+    def __init__(self, d, seed, bins=BINS):
+        self.rows, self.met, self.seed, self.bins = [], 0, seed, bins
         self.features = [None] * d
 
     def place(self, x):
@@ -85,7 +85,7 @@ class Sample:
             self.rows[at] = values
         if self.met not in EDGES_AT:
             return False
-        self.features = [Feature(column) for column in np.array(self.rows).T]
+        self.features = [Feature(column, self.bins) for column in np.array(self.rows).T]
         return True
 
 

@@ -106,7 +106,7 @@ class Stack(BaseEstimator):
         Few of them are judged, so that coefficients that fit these by chance are held more to 0,
         and the greatest label among them is not the greatest that has come.
         """
-        far = Stack(self.base, (10.0 if regression else 2.0) * self.regularization)
+        far = Stack(self.base, (20.0 if regression else 2.0) * self.regularization)
         far._within = False
         return far
 

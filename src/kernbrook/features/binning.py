@@ -13,7 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.numerics.draws import DRAW_SAMPLE, PURPOSE, uniform
 from kernbrook.numerics.vectors import put_in_order
 
-BINS = 32
+BINS = 32  # of a feature
 SAMPLE = 1024  # rows
 FIRST, RATIO, LAST = 16, 4, 4096  # rows after which edges are set: 16, 64, ..., 4096
 HUGE = 1e30  # greater values count as this
@@ -26,8 +26,8 @@ class Bins(NamedTuple):
     """What is known of d features.
 
     sample : (SAMPLE, d) rows, each of those so far as likely as any other
-    edges : (d, BINS + 1) the least value, the edges between bins, and the greatest
-    levels : (d, BINS + 1) the share of the sample up to there
+    edges : (d, bins + 1) the least value, the edges between bins, and the greatest
+    levels : (d, bins + 1) the share of the sample up to there
     inner : (d,) how many edges lie between bins; -1: none is known yet
     met : (1,) int, rows so far
     """
@@ -47,10 +47,10 @@ class Placed(NamedTuple):
     bins: Ints
 
 
-def no_bins(d: int) -> Bins:
-    """Before the first row."""
+def no_bins(d: int, bins: int = BINS) -> Bins:
+    """Before the first row, with room for so many bins of each feature."""
     f4 = np.float32
-    edges, levels = np.zeros((d, BINS + 1), f4), np.zeros((d, BINS + 1), f4)
+    edges, levels = np.zeros((d, bins + 1), f4), np.zeros((d, bins + 1), f4)
     sample, inner = np.zeros((SAMPLE, d), f4), np.full(d, -1, np.int32)
     return Bins(sample, edges, levels, inner, np.zeros(1, np.int64))
 
@@ -72,8 +72,9 @@ def check(bins: Bins) -> None:
     """Raise InputError where numbers are beyond their ranges."""
     for name in ("sample", "edges", "levels"):
         check_bounded(name, getattr(bins, name), HUGE)
-    if not ((bins.inner >= -1) & (bins.inner < BINS)).all() or not 0 <= bins.met[0] <= COUNTED:
-        raise InputError(f"inner, met: expected -1 to {BINS - 1}, and a number of rows")
+    most = bins.edges.shape[1] - 2
+    if not ((bins.inner >= -1) & (bins.inner <= most)).all() or not 0 <= bins.met[0] <= COUNTED:
+        raise InputError(f"inner, met: expected -1 to {most}, and a number of rows")
 
 
 @njit(cache=True, nogil=True)
@@ -132,6 +133,7 @@ def set_edges(bins, j, n):
     Between all values, where these are few; else so that bins have about equal counts.
     """
     values, edges, levels = np.empty(n, np.float32), bins.edges[j], bins.levels[j]
+    most = edges.shape[0] - 1
     for i in range(n):
         values[i] = bins.sample[i, j]
     put_in_order(values)
@@ -143,10 +145,10 @@ def set_edges(bins, j, n):
     for i in range(1, n):
         if not values[i] > values[i - 1]:
             continue
-        if different <= BINS:
+        if different <= most:
             middle = values[i - 1] + (values[i] - values[i - 1]) * np.float32(0.5)
             edge = min(middle, values[i])
-        elif inner < BINS - 1 and i * BINS // n > filled * BINS // n:
+        elif inner < most - 1 and i * most // n > filled * most // n:
             edge = values[i - 1]
         else:
             continue

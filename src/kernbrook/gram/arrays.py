@@ -55,7 +55,7 @@ def enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 def pad_columns(array: Floats, width: int) -> Floats:
     """The array with as many columns: those that it has not are 0."""
-    grown = np.zeros((*array.shape[:-1], width))
+    grown = np.zeros((*array.shape[:-1], width), array.dtype)
     grown[..., : array.shape[-1]] = array
     return grown
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.checks import Number, Whole, ask_for, parameters, shown
@@ -14,12 +16,11 @@ from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
-from kernbrook.features.binning import BINS, Bins, Placed, keep_row, no_bins, place, placed
+from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM
-from kernbrook.gram.arrays import Floats, Labels, within
+from kernbrook.gram.arrays import Floats, Labels, wider, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
-    CUT,
     MOST_LABEL,
     MOST_WEIGHT,
     OFFSET,
@@ -35,6 +36,10 @@ from kernbrook.learners.cell_steps import (
 from kernbrook.learners.cells import MOST_FEATURES
 from kernbrook.learners.latest_rows import Window, encode, no_window, number_bins
 from kernbrook.learners.tree_fitting import (
+    BINS,
+    CUT,
+    LEAST,
+    LEAST_ROWS,
     MOST_STEP,
     PER_ROW,
     Fitted,
@@ -53,6 +58,7 @@ from kernbrook.numerics.vectors import copy, fill_with
 
 MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
 FIRST_TREE = 16  # rows, when the first bins are there
+BINS_BEFORE = 32  # of a feature, in older files
 STAYS = 300  # rows, of a window when errors have leapt
 CREDIT, TURN, GONE = range(3)  # what `work` holds
 LEARNING = {"bins.sample", "work"} | {f"window.{name}" for name in Window._fields}
@@ -122,7 +128,7 @@ class BoostedTrees(WithoutKernel):
 
     Notes
     -----
-    A feature has 32 bins at most, set by a sample of the rows as for `Cells`; nothing else is drawn
+    A feature has 64 bins at most, set by a sample of the rows as for `Cells`; nothing else is drawn
     at random. Models that learned apart are not averaged: what learned from most labels stays.
 
     References
@@ -180,7 +186,7 @@ class Latest(Content):
     def first(self) -> Held:
         own, d, c = self.learner, self.setting.width, self.setting.scores
         return Held(
-            no_bins(d), no_window(own.window, d, c, own.n), no_trees(own.n, own.leaves, c),
+            no_bins(d, BINS), no_window(own.window, d, c, own.n), no_trees(own.n, own.leaves, c),
             np.zeros(3, np.int64), no_levels(),
         )  # fmt: skip
 
@@ -195,6 +201,12 @@ class Latest(Content):
     def what_says(self, held: Held) -> Held:
         """The trees, and what places a row."""
         return drop_rows(held, LEARNING)
+
+    def as_today(self, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        """With room for as many bins as there are today."""
+        names = ("bins.edges", "bins.levels")
+        older = [name for name in names if np.shape(arrays.get(name))[1:] == (BINS_BEFORE + 1,)]
+        return {**arrays, **{name: wider(arrays[name], BINS + 1) for name in older}}
 
     def check_what_says(self, held: Held) -> None:
         with within("bins."):
@@ -312,6 +324,7 @@ def fit(form, tree, rows):
     take_away(window, weights, leaves, rows, room.order)
     slopes_of_rows(window, held.levels, form.numbers, rows[1], room)
     cuts, links = trees.cuts[tree], trees.links[tree]
-    nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], room)
+    least = LEAST_ROWS if form.numbers else LEAST
+    nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], least, room)
     most = min(CUT * held.levels[SIZE], LARGEST_WEIGHT) if form.numbers else MOST_STEP
     put_weights(window, inputs, weights, leaves, nodes, (form.step, most), room)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import BINS, HUGE, LAST, Bins, check_bounded
+from kernbrook.features.binning import HUGE, LAST, Bins, check_bounded
 from kernbrook.features.grown_partitions import MOST_SUM
 from kernbrook.gram.arrays import Floats, Labels
 from kernbrook.learners.cell_steps import MOST_LABEL
@@ -77,8 +77,9 @@ def check_window(window: Window, bins: Bins, nodes: int, classes: int | None) ->
         raise InputError("usual: expected a bin of each feature")
     if not ((window.counts >= 0) & (window.counts <= d)).all():
         raise InputError(f"counts: expected 0 to {d}")
-    if (window.codes >= d * BINS).any():
-        raise InputError(f"codes: expected less than {d * BINS}")
+    codes = bins.edges.size - d
+    if (window.codes >= codes).any():
+        raise InputError(f"codes: expected less than {codes}")
     if (window.leaves >= nodes).any():
         raise InputError("leaves: expected nodes that there are")
 

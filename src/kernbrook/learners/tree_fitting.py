@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import BINS, HUGE, check_bounded
+from kernbrook.features.binning import HUGE, check_bounded
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, NOBODY
 from kernbrook.features.leaf_sums import SMOOTH, best_cut_of, part_of_gain
 from kernbrook.gram.arrays import Floats, Labels
-from kernbrook.learners.cell_steps import CUT, OFFSET, SCALE, SIZE, slope_of_class
+from kernbrook.learners.cell_steps import OFFSET, SCALE, SIZE, slope_of_class
 from kernbrook.numerics.vectors import copy, fill_with
 
-LEAST = 1.5  # curvature of a child
+BINS = 64  # of a feature
+LEAST, LEAST_ROWS = 1.5, 20.0  # curvature of a child; of numbers it is the weight of its rows
+CUT = 20.0  # residuals are cut at so many of their mean sizes
 GAIN = 1e-3  # of a cut
 BETTER = 1.0 + 1e-9  # times as great is a greater gain: of equal cuts the first one is taken
 MOST_STEP = 4.0  # of a leaf, of classes, before it is shortened
@@ -143,15 +145,16 @@ def slopes_of_rows(window, levels, numbers, count, room):
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(inputs, cuts, links, window, bins, count, room):
+def grow_tree(inputs, cuts, links, window, bins, count, least, room):
     """Cut the leaf whose best cut gains most, again and again. Returns how many nodes there are.
 
     inputs, cuts, links : (s,) out; count : of rows, the first in order
+    least : curvature of a child
     """
     first, last, gains = room.first, room.last, room.gains
     inputs[0], first[0], last[0], room.at[0] = NOBODY, 0, count, 0
     add_up(window, room, 0)
-    best_cut(window, room, 0)
+    best_cut(window, room, 0, least)
     nodes, leaves = 1, room.sums.shape[0]
     for taken in range(1, leaves):
         node, most = NOBODY, GAIN
@@ -173,8 +176,8 @@ def grow_tree(inputs, cuts, links, window, bins, count, room):
         room.at[small], room.at[large] = taken, room.at[node]
         add_up(window, room, small)
         leave(window, room, node, small, large)
-        best_cut(window, room, nodes)
-        best_cut(window, room, nodes + 1)
+        best_cut(window, room, nodes, least)
+        best_cut(window, room, nodes + 1, least)
         nodes += 2
     return nodes
 
@@ -240,11 +243,11 @@ def leave(window, room, node, small, large):
 
 
 @njit(cache=True, nogil=True)
-def best_cut(window, room, node):
+def best_cut(window, room, node, least):
     """Find the cut that gains most; see `best_cut_of`."""
     sums, total, c = room.sums[room.at[node]], room.totals[node], room.totals.shape[1] - 1
     room.gains[node] = 0.0
-    if total[c] < 2.0 * LEAST:
+    if total[c] < 2.0 * least:
         return
     whole = part_of_gain(total)
     for j in range(window.usual.shape[0]):
@@ -255,7 +258,7 @@ def best_cut(window, room, node):
                 slope += sums[b, 0]
                 curvature += sums[b, 1]
                 right = total[1] + 2.0 * SMOOTH - curvature
-                if curvature < LEAST + SMOOTH or right < LEAST + SMOOTH:
+                if curvature < least + SMOOTH or right < least + SMOOTH:
                     continue
                 other = total[0] - slope
                 both = slope * slope * right + other * other * curvature
@@ -264,7 +267,7 @@ def best_cut(window, room, node):
                     room.gains[node], room.features[node], room.places[node] = gain, j, b - first
             continue
         best = room.gains[node], BETTER
-        gain, place = best_cut_of(sums, (first, end), total, whole, room.left, LEAST, best)
+        gain, place = best_cut_of(sums, (first, end), total, whole, room.left, least, best)
         if place >= 0:
             room.gains[node], room.features[node], room.places[node] = gain, j, place
 

@@ -19,7 +19,7 @@ SHORTEST = 128  # rows of a lap
 SHORT_LAPS = 16  # before laps are four times as long
 LAPS_LATE = 4  # from one model kept for `late` to the next
 SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
-LATE_PLACES = 16  # rows judged of each lap for `late`
+LATE_PLACES = 32  # rows judged of each lap for `late`
 
 
 def late_places(lap: int) -> Labels:
