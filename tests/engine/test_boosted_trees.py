@@ -264,7 +264,7 @@ def test_arrays_that_learning_cannot_lead_to(how, grown, tmp_path):
         ("window.labels", 3, 0.5, "labels: expected classes"),
         ("window.counts", 3, 6, "counts: expected 0 to 5"),
         ("window.leaves", (0, 3), 9, "leaves: expected nodes"),
-        ("window.usual", 0, 32, "usual: expected a bin"),
+        ("window.usual", 0, 64, "usual: expected a bin"),
         ("window.begins", 2, 1, "begins: expected where"),
         ("trees.inputs", (0, 0), 5, "inputs: expected -1 to 4"),
         ("trees.links", (0, 0), 0, "links: expected trees"),

@@ -13,7 +13,7 @@ from naive import combiners, regression, stack
 LAP, FAR = 128, 128
 SOON = {2, 4, 6, 8, 10, 12, 14, 16, 21, 33, 45, 57, 69, 81, 93, 105, 117}
 RIVALS = -3, -5, -4  # the mean; of numbers the model's own committee, and the trend
-LATE = set(range(FAR + 7, 4 * LAP + 1, 8))
+LATE = set(range(FAR + 7, 4 * LAP + 1, 4))
 
 
 class Lines:
@@ -103,7 +103,7 @@ class Committee:
         self.prior[own] = 1.0
         self.prior /= self.prior.sum()
         if numbers:
-            self.base, self.top = Begun(self.prior), stack.Numbers(m, 1000.0)
+            self.base, self.top = Begun(self.prior), stack.Numbers(m, 2000.0)
             self.top.held = False  # to the greatest label that was judged
         else:
             self.base, self.top = combiners.FixedShare(m, 0.9, 0.003), stack.Classes(m, 200.0)
@@ -124,7 +124,7 @@ class Committee:
 
         known : the lines; errors : see `Lines.broken`
         """
-        rows = (1.0 - 0.99**self.own) / 0.01
+        rows = (1.0 - 0.995**self.own) / 0.005
         if self.numbers and rows and known.broken(self.lost[1] / rows, errors):
             return s[-5]
         best = int(np.argmin(self.lost[1:]))
@@ -143,7 +143,7 @@ class Committee:
 
     def note(self, before, own):
         """before : (vote, scores, label) of the rows of a lap; own : which are its own horizons"""
-        self.lost *= (0.99 if self.numbers else 0.995) ** sum(own)
+        self.lost *= (0.995 if self.numbers else 0.9975) ** sum(own)
         self.own += sum(own)
         for (vote, s, y), mine in zip(before, own, strict=True):
             if mine:
