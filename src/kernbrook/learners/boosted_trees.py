@@ -205,7 +205,7 @@ class Latest(Content):
     def as_today(self, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         """With room for as many bins as there are today."""
         names = ("bins.edges", "bins.levels")
-        older = [name for name in names if np.shape(arrays.get(name))[1:] == (BINS_BEFORE + 1,)]
+        older = [name for name in names if np.shape(arrays.get(name, ()))[1:] == (BINS_BEFORE + 1,)]
         return {**arrays, **{name: wider(arrays[name], BINS + 1) for name in older}}
 
     def check_what_says(self, held: Held) -> None:
