@@ -19,6 +19,10 @@ PAIRS = {
     "Hedge": (kb.Hedge(0.8), lambda m: naive.Hedge(m, 0.8)),
     "Hedge, slow": (kb.Hedge(0.99), lambda m: naive.Hedge(m, 0.99)),
     "FixedShare": (kb.FixedShare(0.8, 0.05), lambda m: naive.FixedShare(m, 0.8, 0.05)),
+    "FixedShare, variable": (
+        kb.FixedShare(0.8, 0.05, variable=True),
+        lambda m: naive.FixedShare(m, 0.8, 0.05, True),
+    ),
     "FixedShare, rare": (kb.FixedShare(0.9, 1e-9), lambda m: naive.FixedShare(m, 0.9, 1e-9)),
     "MLPoly": (kb.MLPoly(), naive.MLPoly),
     "MLPoly, scale-free": (kb.MLPoly(scale_free=True), regression.MLPoly),

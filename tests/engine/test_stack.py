@@ -58,7 +58,7 @@ def test_naive_twin(C):
     model, counted = machine(C, kb.Stack(regularization=3.0)), relative(weights, len(y))
     m = 7 if C else 4
     twin = stack.Numbers(m, 3.0) if C is None else stack.Classes(m, 3.0)
-    base = regression.MLPoly(m) if C is None else combiners.FixedShare(m, 0.9, 0.003)
+    base = regression.MLPoly(m) if C is None else combiners.FixedShare(m, 0.9, 0.015, True)
     says(model, X[:1], y[:1], C, 1, weights)  # nobody has said anything yet
     for t in range(len(y)):
         if t > 0:

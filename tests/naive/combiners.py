@@ -24,11 +24,11 @@ class Hedge:
 
 
 class FixedShare:
-    """Herbster, Warmuth (1998), Fixed-Share: loss update, then share update."""
+    """Herbster, Warmuth (1998), Fixed-Share or Variable-Share: loss update, then share update."""
 
-    def __init__(self, m, discount=0.8, share=0.01):
+    def __init__(self, m, discount=0.8, share=0.01, variable=False):
         self.w = np.ones(m, EXACT) / m
-        self.discount, self.share = discount, share
+        self.discount, self.share, self.variable = discount, share, variable
 
     def weights(self):
         return self.w / self.w.sum()
@@ -41,8 +41,12 @@ class FixedShare:
             raise AssertionError("a share keeps every weight above share / m")
         if m == 1:
             return
-        pool = self.share * middle.sum()
-        self.w = (1 - self.share) * middle + (pool - self.share * middle) / (m - 1)
+        part = np.full(m, EXACT(self.share))
+        if self.variable:
+            part = 1 - (1 - EXACT(self.share)) ** losses
+        pool = (part * middle).sum()
+        self.w = (1 - part) * middle + (pool - part * middle) / (m - 1)
+        self.w = np.maximum(self.w, EXACT(1e-300) * middle.max())
 
 
 class MLPoly:

@@ -56,7 +56,7 @@ class EXP(LossCombiner):
         if self.horizon is None:
             return EXPRule(self._cap(), self.step)
         rate = -float(self.step) / math.sqrt(self.horizon)
-        return DiscountRule(self._cap(), rate, True, 0.0)
+        return DiscountRule(self._cap(), rate, True, 0.0, False)
 
 
 class EXPRule(NamedTuple):

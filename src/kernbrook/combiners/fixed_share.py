@@ -13,8 +13,6 @@ from kernbrook.combiners.loss_combiner import DISCOUNT, DiscountRule, LossCombin
 class FixedShare(LossCombiner):
     """Hedge that never gives up an expert: each weight gives a share to the others every round.
 
-    The default combiner: of nine, its mistakes were the fewest on average over 24 data sets.
-
     After Hedge's discount v_i = w_i * discount^loss_i, the weights of m experts become
     w_i = (1 - share) v_i + share / (m - 1) * sum_{j != i} v_j. An expert that becomes the best
     late, as under drift, has its weight back after about log(m / share) / log(1 / discount)
@@ -27,6 +25,10 @@ class FixedShare(LossCombiner):
         About the fraction of rounds at which the best expert changes. 0 gives Hedge.
     loss, cap : as for `Hedge`
         But the losses of all experts count, also under a drawn selection.
+    variable : bool
+        An expert gives the part 1 - (1 - share)^loss of its weight, so nothing where it has no
+        loss: Variable-Share of the paper. Where the best expert seldom errs, the others get
+        little. `Stack` builds on `FixedShare(share=0.015, variable=True)`.
 
     Notes
     -----
@@ -35,13 +37,14 @@ class FixedShare(LossCombiner):
     in expectation over T rounds, where L is the loss of any sequence of experts that changes
     k times.
 
-    No weight falls below about share / m. On "hinge", where scores are added, a kernel whose
-    scores are of size 1e6 on raw features therefore decides every vote: take "mistakes" there.
+    Without `variable` no weight falls below about share / m. On "hinge", where scores are added, a
+    kernel whose scores are of size 1e6 on raw features therefore decides every vote: take
+    "mistakes" there.
 
     References
     ----------
-    Herbster and Warmuth (1998), Tracking the best expert, the Fixed-Share algorithm. Their share
-    update, on the weights of Freund and Schapire (1997).
+    Herbster and Warmuth (1998), Tracking the best expert, the algorithms Fixed-Share and
+    Variable-Share. Their share updates, on the weights of Freund and Schapire (1997).
 
     Examples
     --------
@@ -53,7 +56,8 @@ class FixedShare(LossCombiner):
     share: Annotated[float, Number(0, 1, "[)")] = 0.003
     loss: str = "mistakes"
     cap: float | None = None
+    variable: bool = False
 
     def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them."""
-        return DiscountRule(self._cap(), math.log(self.discount), True, self.share)
+        return DiscountRule(self._cap(), math.log(self.discount), True, self.share, self.variable)

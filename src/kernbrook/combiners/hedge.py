@@ -47,4 +47,4 @@ class Hedge(LossCombiner):
 
     def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them."""
-        return DiscountRule(self._cap(), math.log(self.discount), False, 0.0)
+        return DiscountRule(self._cap(), math.log(self.discount), False, 0.0, False)

@@ -30,6 +30,7 @@ LOSSES = {
     "linearized": losses.LINEARIZED,
 }
 DISCOUNT = Number(0, 1, "(]")
+LEAST_WEIGHT = 1e-300  # beside the greatest, where weights are shared
 
 
 class LossCombiner(BaseEstimator):
@@ -75,12 +76,14 @@ class DiscountRule(NamedTuple):
 
     everybody : whether losses count of experts without an update, too
     share : of each weight, which the others get in equal parts
+    variable : whether a weight gives 1 - (1 - share)^loss instead
     """
 
     cap: float
     log_discount: float
     everybody: bool
     share: float
+    variable: bool
 
 
 @update.of(DiscountRule)
@@ -93,20 +96,21 @@ def _update(combiner, told, progress):
             log_weights[e] += combiner.log_discount * losses[e]
     lift(log_weights)
     if combiner.share > 0.0 and losses.shape[0] > 1:
-        share_weights(combiner.share, log_weights)
+        share_weights(combiner, losses, log_weights)
 
 
 @njit(cache=True, nogil=True)
-def share_weights(share, log_weights):
-    """Every weight gives a share to the others: Herbster and Warmuth (1998)."""
-    m, total = log_weights.shape[0], 0.0
-    weights = np.empty(m)
+def share_weights(combiner, losses, log_weights):
+    """Every weight gives a share to the others: Herbster and Warmuth (1998), figures 1 and 2."""
+    m, pool, share = log_weights.shape[0], 0.0, combiner.share
+    kept, given = np.empty(m), np.empty(m)
     for e in range(m):
-        weights[e] = math.exp(log_weights[e])
-        total += weights[e]
+        weight = math.exp(log_weights[e])
+        part = 1.0 - (1.0 - share) ** max(losses[e], 0.0) if combiner.variable else share
+        kept[e], given[e] = (1.0 - part) * weight, part * weight
+        pool += given[e]
     for e in range(m):
-        shared = (1.0 - share) * weights[e] + share * (total - weights[e]) / (m - 1)
-        log_weights[e] = math.log(shared)
+        log_weights[e] = math.log(max(kept[e] + (pool - given[e]) / (m - 1), LEAST_WEIGHT))
     lift(log_weights)
 
 

@@ -51,8 +51,8 @@ class Stack(BaseEstimator):
     Parameters
     ----------
     base : combiner that learns from losses
-        By default `FixedShare()` for classes, `MLPoly("linearized", scale_free=True)` for numbers.
-        Its weights are the experts'.
+        By default `FixedShare(share=0.015, variable=True)` for classes,
+        `MLPoly("linearized", scale_free=True)` for numbers. Its weights are the experts'.
     regularization : float, more than 0
         How much the coefficients are held to 0; about the number of rounds before they count.
 
@@ -97,7 +97,11 @@ class Stack(BaseEstimator):
         """The same with a base."""
         if self.base is not None:
             return self
-        base = MLPoly("linearized", scale_free=True) if regression else FixedShare()
+        base = (
+            MLPoly("linearized", scale_free=True)
+            if regression
+            else FixedShare(share=0.015, variable=True)
+        )
         return Stack(base, self.regularization)
 
     def far_ahead(self, regression: bool) -> Stack:

@@ -23,7 +23,7 @@ class Uniform(BaseEstimator):
 
     def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them: a discount of 1."""
-        return DiscountRule(NO_CAP, 0.0, False, 0.0)
+        return DiscountRule(NO_CAP, 0.0, False, 0.0, False)
 
     def state_size(self, n_experts: int) -> int:
         """How many numbers it keeps besides the weights."""
