@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from kernbrook.checks import Number, parameters
+from kernbrook.checks import Flag, Number, parameters
 from kernbrook.combiners.loss_combiner import DISCOUNT, DiscountRule, LossCombiner
 
 
@@ -56,7 +56,7 @@ class FixedShare(LossCombiner):
     share: Annotated[float, Number(0, 1, "[)")] = 0.003
     loss: str = "mistakes"
     cap: float | None = None
-    variable: bool = False
+    variable: Annotated[bool, Flag()] = False
 
     def rule(self) -> DiscountRule:
         """The parameters as compiled code reads them."""
