@@ -84,7 +84,7 @@ class Record:
     >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y)
     >>> from sklearn.metrics import accuracy_score, roc_auc_score
     >>> round(roc_auc_score(record.labels, record.scores), 2)
-    0.92
+    0.93
     >>> accuracy_score(record.labels[-200:], record.predictions[-200:])
     0.91
     >>> record.confusion().sum(axis=1)
