@@ -86,7 +86,7 @@ class Record:
     >>> round(roc_auc_score(record.labels, record.scores), 2)
     0.93
     >>> accuracy_score(record.labels[-200:], record.predictions[-200:])
-    0.91
+    0.93
     >>> record.confusion().sum(axis=1)
     array([273, 327])
     """

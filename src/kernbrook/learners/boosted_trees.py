@@ -18,7 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM
-from kernbrook.gram.arrays import Floats, Labels, widened, within
+from kernbrook.gram.arrays import Floats, Labels, pad_columns, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
     MOST_LABEL,
@@ -206,7 +206,7 @@ class Latest(Content):
         """With room for as many bins as there are today."""
         names = ("bins.edges", "bins.levels")
         older = [name for name in names if np.shape(arrays.get(name, ()))[1:] == (BINS_BEFORE + 1,)]
-        return {**arrays, **{name: widened(arrays[name], BINS + 1) for name in older}}
+        return {**arrays, **{name: pad_columns(arrays[name], BINS + 1) for name in older}}
 
     def check_what_says(self, held: Held) -> None:
         with within("bins."):
