@@ -373,10 +373,9 @@ OTHERS: dict[str, Made] = {  # of classes and numbers, in long runs
     "capymoa-arf10": capymoa(*FOREST, ensemble_size=10),
     "capymoa-arf100": capymoa(*FOREST, ensemble_size=100),
 }
-PAPERS = (  # recipes of papers: of classes, and two of numbers
-    *("omkc-dd", "spa", "bpas", "bogd", "forgetron", "rbp", "bpegasos-merge"),
-    *("raker", "ada-raker"),
-)
+# Recipes of papers.
+OF_CLASSES = "omkc-dd", "spa", "bpas", "bogd", "forgetron", "rbp", "bpegasos-merge"
+OF_NUMBERS = "raker", "ada-raker"
 TRIVIAL = ("majority", "last-label", "mean", "last-value")
 CLASSES: dict[str, Made] = {
     "kernbrook": recipe("kernbrook-classification"),
@@ -392,7 +391,7 @@ CLASSES: dict[str, Made] = {
     "last-label": recipe("last-label"),
     "lgb500": RefittedOften,
     "line500": RefittedLine,
-    **{name: recipe(name, scaling="moments") for name in PAPERS[:-2]},
+    **{name: recipe(name, scaling="moments") for name in OF_CLASSES},
     "kernbrook-small": recipe("kernbrook-small"),
     **OTHERS,
     "capymoa-srp": capymoa("StreamingRandomPatches"),
@@ -410,13 +409,13 @@ NUMBERS: dict[str, Made] = {
     "last-value": recipe("last-value"),
     "lgb500": RefittedOften,
     "line500": RefittedLine,
-    **{name: recipe(name, scaling="moments") for name in PAPERS[-2:]},
+    **{name: recipe(name, scaling="moments") for name in OF_NUMBERS},
     "kernbrook-small": recipe("kernbrook-small-regression"),
     **OTHERS,
 }
 LATE = ("lgb500", "line500")  # beside them, where labels come late
 LONG = ("kernbrook-small", *OTHERS, "capymoa-srp")  # likewise, where streams are long
-ON_REQUEST = (*PAPERS, *LATE, *LONG)
+ON_REQUEST = (*OF_CLASSES, *OF_NUMBERS, *LATE, *LONG)
 NEEDS = {  # by how the names of methods begin
     "lgb": "lightgbm",
     "xgb": "xgboost",
@@ -424,7 +423,8 @@ NEEDS = {  # by how the names of methods begin
     "capymoa": "capymoa",
     **dict.fromkeys(("arf", "srp", "hat", "logreg", "linear", "alma"), "river"),
 }
-DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", *PAPERS)  # others: one seed is enough
+# One seed is enough for the others.
+DRAWS = ("kernbrook", "arf", "srp", "hat", "sgd-rbf", *OF_CLASSES, *OF_NUMBERS)
 SETTINGS = {  # in words; of our own, the parameters
     "lgb": "LightGBM, default settings, fitted at rows 100, 200, 500, 1,000 and then every 2,000 "
     "on the last 10,000; before, the most frequent label or the mean so far",

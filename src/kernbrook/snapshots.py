@@ -9,11 +9,13 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kernbrook.turns import in_turn
+
+T = TypeVar("T")
 
 
 class Snapshots:
@@ -35,6 +37,13 @@ class Snapshots:
     def _snapshot(self, memo: dict[int, Any]) -> dict[str, Any]:
         held = {name: value for name, value in vars(self).items() if name != "_turn"}
         return deepcopy(held, memo)  # which makes a turn of its own
+
+
+def copy_with(thing: T, **attributes: Any) -> T:
+    """A copy that shares all attributes but these; quicker than `copy.copy`."""
+    other = object.__new__(type(thing))
+    other.__dict__.update(vars(thing), **attributes)
+    return other
 
 
 class _Moved(MetaPathFinder, Loader):

@@ -59,11 +59,6 @@ def in_use(arrays):
     return arrays
 
 
-def counts_of(model):
-    """(e,) support vectors of each expert."""
-    return model._model.counts
-
-
 def slots_of(model, i=0):
     """The slots of the i-th store, of m experts: `filled` and `scale` are (m,)."""
     held = store_of(model, i)[1].slots
@@ -78,11 +73,6 @@ def expert_slots(model, e):
             own = state.slots._make(array[i] for array in state.slots)
             return own, store.points_of(state).dense()
     raise IndexError(e)
-
-
-def filled_of(model):
-    """(e,) slots in use of each expert, whatever its store."""
-    return np.array([expert_slots(model, e)[0].filled[0] for e in range(model._model.n_experts)])
 
 
 def threads_of(model, rows):

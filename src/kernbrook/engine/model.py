@@ -23,7 +23,7 @@ from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, check_array, within
 from kernbrook.kernels import Kernel
-from kernbrook.snapshots import in_memory
+from kernbrook.snapshots import copy_with, in_memory
 
 
 class Model:
@@ -156,11 +156,8 @@ class Model:
 
     def with_states(self, progress: Progress, states: tuple[Any, ...], scaler: Any) -> Model:
         """A model of the same parts with other states, for decisions on the next row alone."""
-        replaced = {"progress": progress, "states": states, "scaler": scaler}
         nothing = dict.fromkeys(("session", "horizons", "due", "calibration"))
-        other = object.__new__(Model)
-        other.__dict__.update({**vars(self), **replaced, **nothing})
-        return other
+        return copy_with(self, progress=progress, states=states, scaler=scaler, **nothing)
 
     def snapshot(self) -> Model:
         """A model that predicts as this one does now, and learns nothing."""

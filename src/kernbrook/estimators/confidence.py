@@ -29,6 +29,7 @@ from kernbrook.numerics.calibration_steps import (
     usual_probabilities,
 )
 from kernbrook.numerics.interval_widths import deviation, follow
+from kernbrook.snapshots import copy_with
 
 # -- probabilities, learned from scores as labels come ---------------------------------------------
 
@@ -121,9 +122,7 @@ class Calibration:
         return np.empty((n, len(self._known.counts)))
 
     def copy(self) -> Calibration:
-        other = object.__new__(type(self))
-        other.__dict__.update(vars(self), _known=copy_arrays(self._known))
-        return other
+        return copy_with(self, _known=copy_arrays(self._known))
 
     def begun_far(self) -> Calibration:
         """That of rows farther from the last label, few of which are judged.
@@ -333,9 +332,7 @@ class Residuals:
         return float(deviation(self._in_order(), FADING))
 
     def copy(self) -> Residuals:
-        other = object.__new__(type(self))
-        other.__dict__.update(vars(self), _known=copy_arrays(self._known))
-        return other
+        return copy_with(self, _known=copy_arrays(self._known))
 
     def begun_far(self) -> Residuals:
         """Those of rows farther from the last label, whose errors are others."""
