@@ -117,6 +117,18 @@ def test_others_begin_anew_beside_what_goes_on(learner):
     assert next(read_boards(model._model, views, raw))[1].scores[:, 1:].any()
 
 
+@pytest.mark.parametrize("kind", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
+def test_the_default_goes_on_with_more_features(kind):
+    """Its trees keep fewer rows from 33 features on, and begin anew; the others go on."""
+    y = TWO if kind is kb.OnlineMKClassifier else SCORE
+    rows = [np.pad(X, [(0, 0), (0, width - 5)]) for width in (30, 50, 120)]
+    model = kind(random_state=0).partial_fit(rows[0], y)
+    for wider in rows[1:]:
+        model._widen(wider.shape[1])
+        assert model.n_rounds_ == 150
+        assert model.score(wider, y) > 0.7
+
+
 def test_all_begins_anew_where_the_default_has_other_parts():
     narrow, wide = (pool_of("auto", None, None, False, width, "moments") for width in (512, 513))
     assert len(narrow.members) != len(wide.members)

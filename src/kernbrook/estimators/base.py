@@ -47,7 +47,6 @@ from kernbrook.engine.learning import Answer, Examples, learn_block
 from kernbrook.engine.model import Model
 from kernbrook.engine.pool import Expert, experts_of, parts_of_pool
 from kernbrook.engine.progress import MOST_ROUNDS
-from kernbrook.engine.same import same
 from kernbrook.engine.scalers import LARGEST_FILLED, Scalers
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.stores.base import Setting
@@ -67,6 +66,7 @@ from kernbrook.estimators.merge import merged
 from kernbrook.estimators.pool import (
     Pool,
     default_pool,
+    goes_on,
     is_auto,
     learns_itself,
     make_model,
@@ -1109,7 +1109,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         """
         old = self._model
         model = self._new_model(width, old.sparse, old.setting.seed)
-        if same(self._pool(old.setting.width), self._pool(width)):
+        if goes_on(self._pool(old.setting.width), self._pool(width)):
             widen(model, old)
         self.__dict__.update(_model=model, n_features_in_=width)
 

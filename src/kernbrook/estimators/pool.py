@@ -13,6 +13,7 @@ from kernbrook.engine.horizons.horizons import Horizons
 from kernbrook.engine.model import Model
 from kernbrook.engine.needs import check_part, check_together, gives
 from kernbrook.engine.pool import Member, scalings_of
+from kernbrook.engine.same import same
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.features import RandomFeatures
@@ -168,6 +169,23 @@ def pool_of(
     members = members_of(given, combiner, regression, scaling)
     methods = tuple(scaling if method is None else method for method in scalings_of(members))
     return Pool(shared_kernels(kernels, regression), members, methods)
+
+
+def goes_on(old: Pool, new: Pool) -> bool:
+    """Whether a pool for more features takes over what the one for fewer has learned.
+
+    Boosted trees begin anew in any case, so it does not matter how many rows they keep.
+    """
+
+    def alike(before: Member, after: Member) -> bool:
+        trees = isinstance(before.learner, BoostedTrees) and isinstance(after.learner, BoostedTrees)
+        return trees or same(before, after)
+
+    return (
+        same((old.kernels, old.scalings), (new.kernels, new.scalings))
+        and len(old.members) == len(new.members)
+        and all(map(alike, old.members, new.members))
+    )
 
 
 def with_constants(pool: Pool, width: int) -> Pool:

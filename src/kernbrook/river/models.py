@@ -139,8 +139,9 @@ class MKClassifier(Machine, base.MiniBatchClassifier):
 
     Notes
     -----
-    The defaults have other parts from 513 features on, and scale in another way from 4,097 on:
-    all is learned anew when so many have come. For text name a learner, and `scaling=None`.
+    The defaults have other parts from 129 and from 513 features on, and scale in another way from
+    4,097 on: all is learned anew when so many have come. For text name a learner, and
+    `scaling=None`.
 
     Examples
     --------
