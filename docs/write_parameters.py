@@ -27,6 +27,7 @@ was expected and what was found. Numbers are finite, and True and False are none
 kernels they are 0, or of a size from 1e-100 to 1e100; so a positive number is at least 1e-100.
 Kernels that have `sigma` and `gamma` are given one of the two.
 """
+HEAD = "| class | parameter | default | may be |\n|---|---|---|---|"
 
 
 def classes_of(module: Any) -> list[type]:
@@ -49,22 +50,23 @@ def sections() -> dict[str, list[type]]:
 
 
 def page() -> str:
-    """The text of docs/parameters.md."""
+    """The text of docs/parameters.md: a table for each kind of part."""
     parts = [BEGIN]
     for title, kinds in sections().items():
-        parts.append(f"## {title}\n")
-        parts += [_table(kind) for kind in kinds]
+        parts += [f"## {title}\n", HEAD, *(row for kind in kinds for row in _rows(kind)), ""]
     return "\n".join(parts)
 
 
-def _table(kind: type) -> str:
-    lines = [f"### {kind.__name__}\n", "| parameter | default | may be |", "|---|---|---|"]
+def _rows(kind: type) -> list[str]:
+    """A line for each parameter; the first one names the class."""
+    lines, name = [], f"`{kind.__name__}`"
     parameters = signature(kind).parameters
-    for name, allowed in ranges_of(kind).items():
-        default = parameters[name].default
+    for parameter, allowed in ranges_of(kind).items():
+        default = parameters[parameter].default
         shown = "needed" if default is Parameter.empty else f"`{default!r}`"
-        lines.append(f"| `{name}` | {shown} | {allowed.words} |")
-    return "\n".join(lines) + "\n"
+        lines.append(f"| {name} | `{parameter}` | {shown} | {allowed.words} |")
+        name = ""
+    return lines
 
 
 if __name__ == "__main__":
