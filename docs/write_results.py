@@ -234,6 +234,8 @@ def long_settings() -> str:
         own = [one for one in pairs if (one["method"], one["task"]) == (method, task)]
         if own:
             numbers = ", ".join(sorted({one["version"] for one in own}))
+            if method.startswith("kernbrook"):
+                words = f"recipe `{RECIPES[task].get(method, method)}`"
             lines.append(f"| {method}, {task} | {numbers} | {words} |")
     texts = [one["machine"].splitlines() for one in pairs]
     loads = [float(found[0]) for text in texts if (found := re.findall(r"average (\S+)", text[0]))]

@@ -400,7 +400,7 @@ def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
 
 
 def markdown(table: Table) -> str:
-    """A pipe table and its notes; names of groups and strong rows are bold, the title is left out.
+    """A pipe table, and its notes as a list; names of groups and strong rows are bold; no title.
 
     Examples
     --------
@@ -412,7 +412,7 @@ def markdown(table: Table) -> str:
     | **spa** | **9.5** |
     | a\\|b | 12 |
     <BLANKLINE>
-    two of them
+    - two of them
     """
     if not table.columns:
         return ""
@@ -427,7 +427,8 @@ def markdown(table: Table) -> str:
     for place, cells in enumerate(table.lines()[0]):
         texts = [_escaped(cell.strip()) for cell in cells]
         lines.append(_row([f"**{t}**" if t and place in strong else t for t in texts]))
-    return "\n".join([*lines, *chain.from_iterable(("", _escaped(note)) for note in table.notes)])
+    notes = [f"- {_escaped(note)}" for note in table.notes]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
 def _row(cells: list[str]) -> str:
