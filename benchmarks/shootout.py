@@ -13,7 +13,7 @@ rows and predicts the second, whose labels it never sees.
 
 A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
 seconds are those of predicting and learning; a copy of the method learns 50 rows before, so that
-imports and compiling are not counted. Bytes are `memory_bytes_` of our own estimators, and the
+imports and compiling are not counted. Memory is `memory_bytes_` of our own estimators, and the
 length of the pickle of others. Several seeds are for methods that draw, and are averaged.
 
 Cells are kept in the cache folder: a bit for each row of classes, a float for each of numbers. They
@@ -24,8 +24,9 @@ bytes are then those of more.
 Two methods tie on a stream where the mean difference of their losses is less than 2 standard
 errors: over rows for mistakes, over means of 50 rows for squared errors. A rank is 1, plus 1 for
 each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
-streams. Seconds and bytes are means over the streams that a method ran on. An empty cell was not
-run, or failed: River's SRP ends in a RecursionError on energy and tomshardware.
+streams. Won, tied and lost are the streams on which ours errs less, as much, or more. Seconds and
+megabytes are means over the streams that a method ran on. An empty cell was not run, or failed:
+River's SRP ends in a RecursionError on energy and tomshardware.
 
 With `--long`, whole files and 1,000,000 drawn rows: see long_runs.py.
 
@@ -486,29 +487,25 @@ class Table:
             "classification": "mistakes in per cent",
             "regression": "squared error over variance of y",
         }
-        errors = [["", *self.streams]]
-        errors += [[m, *(self.shown(s, m) for s in self.streams)] for m in self.methods]
-        header = ["", "won", "tied", "lost", "mean rank", "seconds / 1,000 rows", "bytes", "seeds"]
-        summary = [header]
+        ends = ("won / tied / lost", "mean rank", "seconds / 1,000 rows", "MB")
+        lines = [["", *self.streams, *ends]]
         for method in self.methods:
-            counts = ["", "", ""] if method == self.ours else map(str, self.against(method))
-            rank, size = self.rank(method), self.mean("bytes", method)
-            seeds = sorted({ran.seeds for (_, m), ran in self.found.items() if m == method})
-            summary.append(
+            counts = "" if method == self.ours else " / ".join(map(str, self.against(method)))
+            rank, size = self.rank(method), self.mean("bytes", method) / 1e6
+            seeds = max(ran.seeds for (_, m), ran in self.found.items() if m == method)
+            lines.append(
                 [
-                    *(method, *counts),
+                    f"{method}, {seeds} seeds" if seeds > 1 else method,
+                    *(self.shown(stream, method) for stream in self.streams),
+                    counts,
                     "" if np.isnan(rank) else f"{rank:.2f}",
                     f"{self.mean('seconds', method):.3f}",
-                    "" if np.isnan(size) else f"{size:,.0f}",
-                    " or ".join(map(str, seeds)),
+                    "" if np.isnan(size) else f"{size:.2f}",
                 ]
             )
         late = {"1": "", "frozen": ", frozen after half of them"}
         when = late.get(self.labels, f", labels every {self.labels} rows")
-        return [
-            (f"{unit[self.task].capitalize()}, {rows}{when}", errors),
-            (f"{self.ours} against each, on {self.task}{when}", summary),
-        ]
+        return [(f"{unit[self.task].capitalize()}, {rows}{when}", lines)]
 
     def as_json(self) -> dict[str, Any]:
         """NaN and infinity are null."""

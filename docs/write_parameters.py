@@ -27,7 +27,7 @@ was expected and what was found. Numbers are finite, and True and False are none
 kernels they are 0, or of a size from 1e-100 to 1e100; so a positive number is at least 1e-100.
 Kernels that have `sigma` and `gamma` are given one of the two.
 """
-HEAD = "| class | parameter | default | may be |\n|---|---|---|---|"
+HEAD = "| parameter | default | may be |\n|---|---|---|"
 
 
 def classes_of(module: Any) -> list[type]:
@@ -58,14 +58,13 @@ def page() -> str:
 
 
 def _rows(kind: type) -> list[str]:
-    """A line for each parameter; the first one names the class."""
-    lines, name = [], f"`{kind.__name__}`"
+    """A line with the name of a class, and one for each parameter."""
+    lines = [f"| **{kind.__name__}** | | |"]
     parameters = signature(kind).parameters
-    for parameter, allowed in ranges_of(kind).items():
-        default = parameters[parameter].default
+    for name, allowed in ranges_of(kind).items():
+        default = parameters[name].default
         shown = "needed" if default is Parameter.empty else f"`{default!r}`"
-        lines.append(f"| {name} | `{parameter}` | {shown} | {allowed.words} |")
-        name = ""
+        lines.append(f"| `{name}` | {shown} | {allowed.words} |")
     return lines
 
 
