@@ -515,6 +515,8 @@ def test_what_cannot_be_labelled(tmp_path):
         with pytest.raises(InputError, match=said):
             go(path, Person(), fresh=fresh, classes=classes)
         assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"expected a stream, got 'a\.csv'"):
+        label("a.csv", machine(), tmp_path / "m", Person())
     with pytest.raises(InputError, match="there is no folder"):
         go(tmp_path / "absent" / "m", Person())
     go(path, Person(quit_at=3))

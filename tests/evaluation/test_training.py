@@ -148,6 +148,7 @@ def test_what_is_refused_before_work(tmp_path):
     refused(unread, kb.VotedKernelClassifierCV(), "learns from all data at once, not from a stre")
     refused(unread, make("l2-svm"), r"GridSearchCV learns .*: use its fit\(X, y\)")
     refused(unread, plain.regressor(learner=kb.Ridge(-1.0)), "regularization must be")
+    refused("a.csv", None, "expected a stream, got 'a.csv'; kb.open_stream makes one of it")
 
 
 class Diverging(kb.OnlineMKRegressor):

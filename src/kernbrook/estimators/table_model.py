@@ -763,6 +763,14 @@ def open_like(
         Neither a file nor a name, or no such column.
     InputError
         The data have other features.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> rows = [{"km": 3.0, "late": "no"}, {"km": 9.0, "late": "yes"}] * 20
+    >>> model = kb.fit_table(rows, label="late", model=kb.recipes.make("bpas"))
+    >>> kb.evaluation.open_like(model, [{"km": 4.0}, {"km": 8.0}]).read()[0].tolist()
+    [[4.0], [8.0]]
     """
     sep, skips = checked_separator(sep), check_on_bad_rows(on_bad_rows)
     wanted: str | None = "label"

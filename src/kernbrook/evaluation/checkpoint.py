@@ -89,6 +89,19 @@ def load_checkpoint(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint |
     ------
     ModelFileError
         The file is damaged, or holds a `LateLabels` or a `NamedColumns`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model"
+    ...     stream, model = kb.open_stream("checkerboard:500"), kb.recipes.make("majority")
+    ...     training = kb.evaluation.train(stream, model, file)
+    ...     table, history = load_checkpoint(file)
+    >>> history.rows, history.finished, [data.name for data in history.past]
+    (500, True, ['checkerboard:500'])
     """
     model = load(path)
     if isinstance(model, (LateLabels, NamedColumns)):

@@ -42,7 +42,7 @@ from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
 from kernbrook.persistence.saving import save
 from kernbrook.streams import Stream
-from kernbrook.streams.stream import Features, Labels
+from kernbrook.streams.stream import Features, Labels, check_stream
 
 EVERY = 60.0  # seconds from one writing of the model to the next
 _DIGITS = 6  # of a probability that is written down
@@ -175,6 +175,7 @@ def label(
     >>> result.finished, result.asked == lines - 1, result.saved > 150
     (True, True, True)
     """
+    check_stream(stream)
     table = model if isinstance(model, TableModel) else TableModel._of_stream(model, stream)
     model = table.model
     if not hasattr(model, "should_ask"):

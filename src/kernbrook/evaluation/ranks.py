@@ -73,6 +73,15 @@ class Ranking:
     References
     ----------
     Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> names, rules = ("wdbc:90", "checkerboard:90"), ["majority", "last-label"]
+    >>> found = [kb.compare(name, rules, permutations=2, jobs=1) for name in names]
+    >>> ranks = kb.evaluation.ranking(found)
+    >>> dict(zip(ranks.recipes, ranks.mean.tolist()))
+    {'majority': 1.5, 'last-label': 1.5}
     """
 
     data: tuple[str, ...]

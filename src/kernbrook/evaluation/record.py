@@ -299,6 +299,15 @@ class Comparison:
     in_order : whether the one order is that of the data
     dates : (n,) of the rows in this order, microseconds since 1970, by the first column of dates;
         None without one
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> found.best, [row.recipe for row in found.rows]
+    (('majority', 'last-label'), ['majority', 'last-label'])
+    >>> found.rows[0].errors.round(1).tolist()  # of each order, in per cent
+    [33.3, 32.2]
     """
 
     data: str

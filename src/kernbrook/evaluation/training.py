@@ -50,7 +50,7 @@ from kernbrook.persistence.encoding import Writer
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.records import quoted
-from kernbrook.streams.stream import Features, Labels, Piece, has_label
+from kernbrook.streams.stream import Features, Labels, Piece, check_stream, has_label
 from kernbrook.streams.tables.declared import AUTO, declared_lags, is_auto
 from kernbrook.streams.tables.labels import (
     as_numbers,
@@ -460,6 +460,7 @@ def train(
     >>> first.rows, first.finished, whole.resumed_at, whole.rows, whole.finished
     (1024, False, 1024, 3000, True)
     """
+    check_stream(stream)
     with locked(path):
         going_on = check_target(path, resume, overwrite)
         if estimator is None:

@@ -57,6 +57,17 @@ class Explanation:
     what : the score: "probability", "decision" or "prediction"
     of_class : the class whose score it is; None for numbers
     background : which rows the row was compared with, in words
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> one = kb.explain(model, X[0], random_state=0)
+    >>> bool(abs(one.base + one.contributions.sum() - one.score) < 1e-9)
+    True
     """
 
     parameter_ranges: ClassVar = {

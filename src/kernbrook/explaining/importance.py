@@ -48,6 +48,17 @@ class Importance:
     rows : that were drawn
     n_rows : from which they were drawn: those with a label that the model knows
     left_out : rows without such a label
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> found = kb.importance(model, X, y, random_state=0)
+    >>> found.columns[0], found.measure, found.rows
+    (1, 'log_loss', 200)
     """
 
     parameter_ranges: ClassVar = {

@@ -48,6 +48,13 @@ def published(table: str) -> Published:
     ------
     UnknownNameError
         There is none of that name.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> first = kb.papers.published("omkc-table-3").printed()[0]
+    >>> first.title, first.data, first.number("error")
+    ('Perceptron', 'ionosphere', 26.82)
     """
     if table not in PUBLISHED:
         raise UnknownNameError("table", table, PUBLISHED)
@@ -90,6 +97,14 @@ def reproduce(
         No such table, or no such data set in it.
     InputError
         None of its data sets is present, or the table does not go with an argument.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> results = kb.papers.reproduce("omkc-table-3", data="wdbc", permutations=1, jobs=1)
+    >>> cell = results.cell(title="Perceptron")
+    >>> cell.ours["error"].runs, cell.printed["error"].mean
+    (1, 34.51)
     """
     wanted = published(table)
     printed = wanted.printed()

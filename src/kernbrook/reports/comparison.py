@@ -481,6 +481,14 @@ def comparison_table(comparison: Comparison) -> Table:
     ------
     InputError
         if there are no rows, or no runs in one of them.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> table = kb.reports.comparison_table(found)
+    >>> [column.header for column in table.columns]
+    ['algorithm', 'recipe', 'mistakes %', '#SV stored', 'seconds']
     """
     rows, how = checked(comparison).rows, form_of(comparison)
     digits = 0 if all(len(row.runs) == 1 for row in rows) else 1
@@ -561,6 +569,13 @@ def verdict(comparison: Comparison) -> str:
     Returns
     -------
     text ending with a full stop
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> print(kb.reports.verdict(found))  # doctest: +ELLIPSIS
+    majority so far makes the fewest mistakes over 2 permutations of wdbc:90: 32.78 % of ...
     """
     rows, how = checked(comparison).rows, form_of(comparison)
     means = {row.recipe: float(np.mean(row.measured(how.measure))) for row in rows}
@@ -614,6 +629,17 @@ def write_report(comparison: Comparison, path: str | PathLike[str]) -> None:
     ------
     InputError
         if there is nothing to report, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(found, Path(folder) / "report.html")
+    ...     "wdbc:90" in (Path(folder) / "report.html").read_text("utf-8")
+    True
     """
     write_page(comparison_page(comparison), path)
 
@@ -624,6 +650,14 @@ def comparison_page(comparison: Comparison) -> Page:
     Parameters
     ----------
     comparison : at least one row, each with at least one run
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> page = kb.reports.comparison_page(found)
+    >>> page.title, [section.heading for section in page.sections][:2]
+    ('Online learning on wdbc:90', ['Results', 'Mistakes over time'])
     """
     table = comparison_table(comparison)
     sections = [Section("Results", _explained(comparison), table=table)]
@@ -695,6 +729,15 @@ def ranking_table(ranking: Ranking) -> Table:
     Parameters
     ----------
     ranking : of `kernbrook.evaluation.ranking`
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> names, rules = ("wdbc:90", "checkerboard:90"), ["majority", "last-label"]
+    >>> found = [kb.compare(name, rules, permutations=2, jobs=1) for name in names]
+    >>> ranks = kb.evaluation.ranking(found)
+    >>> [column.header for column in kb.reports.ranking_table(ranks).columns]
+    ['algorithm', 'recipe', 'mean rank', 'wdbc:90', 'checkerboard:90']
     """
     order = np.argsort(ranking.mean, kind="stable")
     marks = tuple("*" if ranking.recipes[i] in ranking.best else " " for i in order)
@@ -724,6 +767,16 @@ def comparisons_page(comparisons: Sequence[Comparison], ranking: Ranking | None)
     Parameters
     ----------
     comparisons, ranking : as `comparisons_json` has them
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> names, rules = ("wdbc:90", "checkerboard:90"), ["majority", "last-label"]
+    >>> found = [kb.compare(name, rules, permutations=2, jobs=1) for name in names]
+    >>> ranks = kb.evaluation.ranking(found)
+    >>> page = kb.reports.comparisons_page(found, ranks)
+    >>> page.title, [section.heading for section in page.sections][:3]
+    ('Online learning on 2 data sets', ['Ranks', 'wdbc:90', 'checkerboard:90'])
     """
     by = {comparison.by for comparison in comparisons} - {*DEFAULT.values()}
     quantity = NAMES[by.pop()] if len(by) == 1 else "mean errors"
@@ -751,6 +804,14 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     -------
     dict with the keys data, task, n_rows, n_features, permutations, measure, best,
     left_out, manifest and rows
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> found = kb.compare("wdbc:90", ["majority", "last-label"], permutations=2, jobs=1)
+    >>> values = kb.reports.comparison_json(found)
+    >>> values["data"], values["rows"][0]["recipe"]
+    ('wdbc:90', 'majority')
     """
     names = ("data", "task", "n_rows", "n_features", "permutations", "best", "left_out", "manifest")
     found = {name: getattr(comparison, name) for name in names}
@@ -763,6 +824,15 @@ def ranking_json(ranking: Ranking) -> dict[str, Any]:
     Parameters
     ----------
     ranking : of `kernbrook.evaluation.ranking`
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> names, rules = ("wdbc:90", "checkerboard:90"), ["majority", "last-label"]
+    >>> found = [kb.compare(name, rules, permutations=2, jobs=1) for name in names]
+    >>> ranks = kb.evaluation.ranking(found)
+    >>> kb.reports.ranking_json(ranks)["mean"]
+    [1.5, 1.5]
     """
     return dict(plain({**asdict(ranking), "mean": ranking.mean, "best": ranking.best}))
 
@@ -774,6 +844,15 @@ def comparisons_json(comparisons: Sequence[Comparison], ranking: Ranking | None)
     ----------
     comparisons : one a data set
     ranking : of these, or None
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> names, rules = ("wdbc:90", "checkerboard:90"), ["majority", "last-label"]
+    >>> found = [kb.compare(name, rules, permutations=2, jobs=1) for name in names]
+    >>> ranks = kb.evaluation.ranking(found)
+    >>> list(kb.reports.comparisons_json(found, ranks))
+    ['comparisons', 'ranks']
     """
     found: dict[str, Any] = {"comparisons": list(map(comparison_json, comparisons))}
     return found if ranking is None else found | {"ranks": ranking_json(ranking)}

@@ -42,6 +42,13 @@ class Page:
     ----------
     title, subtitle, summary : a heading, a line below it, a paragraph below that
     sections : in their order
+
+    Examples
+    --------
+    >>> from kernbrook.reports import Page, Section
+    >>> page = Page("Two weeks", (Section("Monday", "400 rows."), Section("Tuesday", "420 rows.")))
+    >>> [section.heading for section in page.sections]
+    ['Monday', 'Tuesday']
     """
 
     title: str
@@ -62,6 +69,17 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
     ------
     InputError
         if the file cannot be written, or a figure has nothing to draw.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from kernbrook.reports import Page, Section
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "page.html"
+    ...     write_page(Page("Two weeks", (Section("Monday", "400 rows."),)), path)
+    ...     "400 rows." in path.read_text("utf-8")
+    True
     """
     from importlib.resources import files
 

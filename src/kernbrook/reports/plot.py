@@ -154,6 +154,12 @@ class Bars:
     values : their lengths
     errors : half of the length of a whisker at the end of each; none where empty
     x_label : what the lengths are
+
+    Examples
+    --------
+    >>> from kernbrook.reports import Bars, draw
+    >>> len(draw(Bars(["wind", "temperature"], [0.03, 0.01])).axes)
+    1
     """
 
     names: Sequence[str]
@@ -186,6 +192,14 @@ def draw(plot: Plot | Bars) -> Figure:
     ------
     InputError
         There is no panel, or a panel without lines, or nothing else to draw.
+
+    Examples
+    --------
+    >>> from kernbrook.reports import Line, Panel, Pen, Plot, draw
+    >>> pen = Pen("#0072B2", "-")
+    >>> panel = Panel([Line("error", [1, 2, 3], [0.4, 0.3, 0.2], pen)], y_label="error")
+    >>> len(draw(Plot([panel], {"error": pen}, x_label="rows")).axes)
+    1
     """
     if isinstance(plot, Bars):
         return _draw_bars(plot)

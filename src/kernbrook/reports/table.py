@@ -101,6 +101,13 @@ class Table:
     strong : numbers, from 0, of the rows to emphasise
     notes : lines below
     title : above
+
+    Examples
+    --------
+    >>> from kernbrook.reports import Column, Table
+    >>> names, errors = Column("recipe", ("spa", "bpas"), kind="text"), Column("error", (9.5, 12.0))
+    >>> Table((names, errors), strong=frozenset({0}), title="two recipes").lines()[0]
+    [['spa', ' 9.5'], ['bpas', '12.0']]
     """
 
     columns: tuple[Column, ...]
@@ -323,6 +330,17 @@ def rendered(table: Table, width: int = 80) -> RichTable:
     ----------
     table : what to print; a table that is too wide is made narrower, see `Table.within`
     width : columns of the terminal
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from kernbrook.reports import Column, Table, rendered
+    >>> names, errors = Column("recipe", ("spa", "bpas"), kind="text"), Column("error", (9.5, 12.0))
+    >>> Console(width=40).print(rendered(Table((names, errors)), width=40))
+    recipe  error
+    ─────────────
+    spa       9.5
+    bpas     12.0
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
@@ -392,6 +410,20 @@ def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
     Parameters
     ----------
     tables, width : as `rendered` has them
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> from kernbrook.reports import Column, Table, below_each_other
+    >>> tables = [Table((Column("error", (number,)),)) for number in (9.5, 12.0)]
+    >>> Console(width=40).print(below_each_other(tables, width=40))
+    error
+    ─────
+      9.5
+    <BLANKLINE>
+    error
+    ─────
+     12.0
     """
     from rich.console import Group
 
@@ -447,6 +479,13 @@ def results_json(results: Results) -> dict[str, Any]:
     Parameters
     ----------
     results : of `kernbrook.papers.reproduce`, or of a comparison; the keys are its attributes
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> results = kb.compare("wdbc:90", ["majority"], permutations=2, jobs=1).results()
+    >>> results_json(results)["cells"][0]["ours"]["error"]["runs"]
+    2
     """
     return {name: plain(value) for name, value in asdict(results).items()}
 

@@ -45,6 +45,17 @@ def importance_table(importance: Importance, title: str = "") -> Table:
     ----------
     importance : of `kb.importance`
     title : above the table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> found = kb.importance(model, X, y, random_state=0)
+    >>> kb.reports.importance_table(found).columns[0].values
+    ('1', '0', '2')
     """
     bars = _importance_bars(importance)
     digits = _digits([*bars.values, *bars.errors])
@@ -85,6 +96,17 @@ def importance_json(importance: Importance) -> dict[str, Any]:
     Returns
     -------
     dict with the keys measure, base, rows, repeats, n_rows, left_out and columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> found = kb.importance(model, X, y, random_state=0)
+    >>> kb.reports.importance_json(found)["columns"][0]["column"]
+    '1'
     """
     names = ("measure", "base", "rows", "n_rows", "left_out")
     rows = zip(map(str, importance.columns), importance.mean, importance.std, strict=True)
@@ -117,6 +139,17 @@ def explanation_table(explanation: Explanation, title: str = "") -> Table:
     ----------
     explanation : of `kb.explain`
     title : above the table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> one = kb.explain(model, X[0], random_state=0)
+    >>> kb.reports.explanation_table(one).columns[0].values
+    ('usually', '1', '0', '2', 'this row')
     """
     order = _by_size(explanation)
     first, rest = order[:SHOWN], order[SHOWN:]
@@ -153,6 +186,17 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     Returns
     -------
     dict with the keys what, of_class, score, base, background and columns
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> one = kb.explain(model, X[0], random_state=0)
+    >>> list(kb.reports.explanation_json(one))
+    ['what', 'score', 'base', 'background', 'of_class', 'columns']
     """
     names = ("what", "score", "base", "background")
     found: dict[str, Any] = {name: getattr(explanation, name) for name in names}
@@ -263,6 +307,17 @@ def why_page(
     importance : of `kb.importance`; None where the data have no labels
     explanation : of `kb.explain`, for one row
     row : its number, from 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import kernbrook as kb
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = (X[:, 1] > 0).astype(int)
+    >>> model = kb.OnlineMKClassifier(kb.Linear(), kb.PassiveAggressive(), random_state=0).fit(X, y)
+    >>> found = kb.importance(model, X, y, random_state=0)
+    >>> kb.reports.why_page("model.kb", "new rows", found).title
+    'Which columns matter to model.kb'
     """
     sections, title = [], f"Which columns matter to {model}"
     if explanation is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import DataFileWarning, InputError
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.telling import warn_caller
@@ -59,6 +60,15 @@ class Stream(ABC):
     -----
     The type of a stream's chunks never changes within it: X is always dense or always sparse, and
     y has one dtype. Chunks of arrays are views of these arrays: copy one before writing to it.
+
+    Examples
+    --------
+    >>> import kernbrook as kb
+    >>> stream = kb.open_stream("checkerboard:3000")
+    >>> stream.name, stream.n_features, stream.n_rows
+    ('checkerboard:3000', 2, 3000)
+    >>> [X.shape for X, y in stream.chunks(2000)]
+    [(2000, 2), (1000, 2)]
     """
 
     name: str
@@ -307,3 +317,11 @@ def _join(pieces: list[Piece]) -> Piece:
         joined[stop - len(X) : stop] = X
         stop -= len(X)
     return joined, y
+
+
+def check_stream(stream: Any) -> None:
+    """InputError where something else than a stream is given, such as the path of a file."""
+    if not isinstance(stream, Stream):
+        raise InputError(
+            f"stream: expected a stream, got {shown(stream)}; kb.open_stream makes one of it"
+        )
