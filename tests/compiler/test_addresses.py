@@ -19,10 +19,11 @@ KERNELS = [kb.Gaussian(sigma=1), kb.Cauchy(sigma=1)]
     ("learner", "X", "said"),
     [
         (kb.Ahpatron(10**8), X, r"^Ahpatron\(budget=100000000\) with 2 kernels takes 320,000,012"),
+        (kb.Pegasos(10**8), WIDE, r"^Pegasos\(budget=100000000\) with 1 kernel takes 1,760"),
         (
-            kb.Pegasos(10**8),
-            WIDE,
-            r"^Pegasos\(budget=100000000\) with 1 kernel takes 1,760",
+            kb.Cells(kb.GrownPartitions(9, 10**8, 10**8, 10**8)),
+            X,
+            r"^Cells\(.* takes [\d,.]+ GB, and",
         ),
         (kb.Ridge(features=WAVES), X, "^Ridge, 2 experts on RandomFeatures.* takes 640,000,1"),
         (

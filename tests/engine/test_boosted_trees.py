@@ -3,38 +3,34 @@
 import copy
 from itertools import pairwise
 
-import hard_streams
 import numpy as np
 import pytest
 from driving import learn
 from engine.test_cells import (
+    MEASURED,
     SPOILED,
     TASKS,
     assert_refused_at_once,
     assert_refused_or_harmless,
     assert_same,
+    compare_levels,
+    follow,
     held,
-    named,
+    measured,
     one_by_one,
-    scores,
     stream,
 )
-from engine.test_cells import learned as learned_by
+from engine.test_cells import learned as learned_of
 from engine.test_cells import machine as machine_of
 from estimators.test_model_files import at, rewrite
 from inside import store_of
 from naive import boosted_trees as naive
-from naive.weights import relative
 
 import kernbrook as kb
 from kernbrook.errors import InputError, ModelFileError
 
 SIZES = {"n": 4, "leaves": 5, "window": 150, "step": 0.5, "work": 400}
 TREES = kb.BoostedTrees(**SIZES)
-
-
-def learned(C, n, size, learner=TREES):
-    return learned_by(C, n, size, learner)
 
 
 def test_values_go_when_bins_stay():
@@ -63,32 +59,21 @@ def test_values_go_when_bins_stay():
 # -- the twin --------------------------------------------------------------------------------------
 
 
-def assert_equals_its_twin(C, X, y, weights=None, size=50, **sizes):
+def assert_equals_its_twin(C, X, y, weights=None, **sizes):
     """In the scores along the way, and in all that is kept at the end; the naive one."""
     sizes = SIZES | sizes
-    model, weights = machine_of(C, kb.BoostedTrees(**sizes)), weights
-    weights = np.ones(len(y)) if weights is None else weights
-    twin, counted = None, relative(weights, len(y))
-    for lo in range(0, len(y), size):
-        if twin is not None:
-            found, wanted = scores(model, X[lo : lo + 1])[0], twin.scores(X[lo])
-            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6, err_msg=str(lo))
-        own = slice(lo, lo + size)
-        model.partial_fit(X[own], y[own], sample_weight=weights[own], **named(C))
-        if twin is None:
-            setting = store_of(model)[0].setting
-            twin = naive.BoostedTrees(setting.width, C, setting.seed, **sizes)
-        for t in range(lo, min(lo + size, len(y))):
-            if weights[t] > 0:
-                twin.learn(X[t], y[t], counted[t])
-    compare(held(model), twin)
+
+    def begin(model):
+        setting = store_of(model)[0].setting
+        return naive.BoostedTrees(setting.width, C, setting.seed, **sizes)
+
+    found, twin = follow(kb.BoostedTrees(**sizes), begin, C, X, y, weights)
+    compare(found, twin)
     return twin
 
 
 def compare(found, twin):
-    levels = [twin.mean, twin.span, twin.number * (twin.C is None), twin.offset, twin.unit]
-    levels += [twin.size, twin.error, twin.usual, twin.since]
-    np.testing.assert_allclose(found.levels, levels, rtol=1e-9)
+    compare_levels(found.levels, twin)
     assert found.work.tolist() == [twin.credit, twin.turn, twin.gone]
     assert found.bins.met[0] == len(twin.rows)
     for g, tree in enumerate(twin.trees):
@@ -128,8 +113,8 @@ def test_naive_twin(C):
     n = 4200 if C == 3 else 1100  # edges are set for the fifth time after 4,096, the fourth 1,024
     X, y = stream(C, n)
     weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 1.0, 3.0], n) if C == 3 else None
-    twin = assert_equals_its_twin(C, X, y, weights, work=250)
-    assert twin.fits > n // 42
+    twin = assert_equals_its_twin(C, X, y, weights, work=100 if C == 3 else 250)
+    assert twin.fits > n // 120
     assert max(sum(1 for _ in naive.every(tree)) for tree in twin.trees) == (7 if C == 2 else 9)
 
 
@@ -137,7 +122,7 @@ def test_naive_twin_where_errors_leap():
     """A concept that stays for 2,300 rows, and its opposite."""
     X = np.random.default_rng(3).normal(size=(2700, 3))
     y = (X[:, 0] + 0.5 * np.sin(3 * X[:, 1]) > 0) ^ (np.arange(2700) >= 2300)
-    twin = assert_equals_its_twin(2, X, y.astype(int), window=500)
+    twin = assert_equals_its_twin(2, X, y.astype(int), window=500, work=150)
     assert twin.alarms == 1
     assert 2000 < twin.gone < 2400
     model = machine_of(2, kb.BoostedTrees(**SIZES))
@@ -150,22 +135,10 @@ def test_naive_twin_of_other_sizes(sizes):
     assert_equals_its_twin(2, *stream(2, 600), **sizes)
 
 
-@pytest.mark.parametrize(("name", "C"), [("wdbc", 2), ("digits", 10)])
+@pytest.mark.parametrize(("name", "C"), MEASURED)
 def test_naive_twin_on_rows_that_were_measured(name, C):
-    if name == "wdbc":
-        X, y = hard_streams.wdbc()
-        y = (y > 0).astype(int)
-    else:
-        X, y = hard_streams.of_scikit_learn(name, 400)
-    twin = assert_equals_its_twin(C, X, y, work=1000)
-    assert twin.fits > 8
-
-
-@pytest.mark.data
-def test_naive_twin_on_a_file_of_the_papers():
-    X, y = hard_streams.real("magic04", 1500)
-    order = np.random.default_rng(0).permutation(len(y))
-    assert_equals_its_twin(2, X.toarray()[order], (y[order] > 0).astype(int))
+    twin = assert_equals_its_twin(C, *measured(name, 300), work=1000)
+    assert twin.fits > 5
 
 
 def tied(name, n=4200):
@@ -212,13 +185,7 @@ def test_codes_are_those_of_the_bins_as_they_are(name, window):
     assert fewer or name != "mostly zeros"
 
 
-# -- any rows --------------------------------------------------------------------------------
-
-
-def test_rows_that_are_too_wide():
-    X = np.zeros((4, 513))
-    with pytest.raises(InputError, match=r"512 features at most, got 513; take Cells\(Hashed"):
-        kb.OnlineMKClassifier(learner=TREES).partial_fit(X, [0, 1, 0, 1])
+# -- other classes ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("known", [2, 3])
@@ -244,7 +211,7 @@ def test_a_class_that_comes_later(known, tmp_path):
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory):
     """The bytes of a model with cuts."""
-    model = learned(2, 650, 100)
+    model = learned_of(2, 650, 100, TREES)
     assert (held(model).trees.inputs[:, 0] >= 0).all()
     path = tmp_path_factory.mktemp("trees") / "model"
     kb.save(model, path)
@@ -260,16 +227,13 @@ def test_arrays_that_learning_cannot_lead_to(how, grown, tmp_path):
 @pytest.mark.parametrize(
     ("name", "place", "value", "message"),
     [
-        ("window.labels", 3, 2.0, "labels: expected classes"),
         ("window.labels", 3, 0.5, "labels: expected classes"),
         ("window.counts", 3, 6, "counts: expected 0 to 5"),
         ("window.leaves", (0, 3), 9, "leaves: expected nodes"),
         ("window.usual", 0, 64, "usual: expected a bin"),
         ("window.begins", 2, 1, "begins: expected where"),
         ("trees.inputs", (0, 0), 5, "inputs: expected -1 to 4"),
-        ("trees.links", (0, 0), 0, "links: expected trees"),
         ("trees.links", (0, 0), 8, "links: expected trees"),
-        ("work", 1, 4, "work: expected"),
         ("work", 2, 651, "work: expected"),
     ],
 )

@@ -4,9 +4,9 @@ import hard_streams
 import numpy as np
 import pytest
 from driving import says
+from inside import scores_of
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.scalers import OnlineScaler
 from kernbrook.errors import InputError
 
@@ -16,17 +16,12 @@ WAVES = kb.Nystroem(landmarks=np.random.default_rng(7).normal(size=(6, 4)))
 
 
 def stream(n=300):
-    X, y = hard_streams.gaussian_clouds(n, 4)
-    return np.exp(X), (y > 0).astype(int)
+    X, y = hard_streams.clouds_of(2, n)
+    return np.exp(X), y
 
 
 def machine(learner, **choices):
     return kb.OnlineMKClassifier(KERNELS, learner, kb.MLPoly("hinge"), random_state=3, **choices)
-
-
-def scores(model, X):
-    views, raw = model._seen(X)
-    return np.concatenate([board.scores for _, board in read_boards(model._model, views, raw)])
 
 
 @pytest.mark.parametrize(
@@ -47,8 +42,8 @@ def test_a_group_learns_as_a_machine_of_its_own(learner, scaling):
     own = OnlineScaler(scaling or "moments", 4)
     alone = kb.OnlineMKClassifier(OWN, learner, random_state=3, scaling=None)
     says(alone, own.learn(X), y, 2)
-    expected = scores(alone, own.transform(X[:20]))
-    np.testing.assert_allclose(scores(model, X[:20])[:, 2:4], expected, rtol=1e-9, atol=1e-9)
+    expected = scores_of(alone, own.transform(X[:20]))
+    np.testing.assert_allclose(scores_of(model, X[:20])[:, 2:4], expected, rtol=1e-9, atol=1e-9)
     assert [str(k) for k in model.kernels_] == [str(k) for k in [*KERNELS, kb.Linear()]]
     kernel_weights, weights = model.kernel_weights_, model.expert_weights_
     np.testing.assert_allclose(kernel_weights[1], weights[1] + weights[2])

@@ -6,7 +6,8 @@ import hard_streams
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from driving import says
+from driving import learn, named, says
+from inside import assert_equal_arrays, scores_of
 from naive import horizons as naive
 from sklearn.linear_model import SGDRegressor
 
@@ -51,11 +52,18 @@ def machine(C, **choices):
 def learned(C, n=FROM, size=128, **choices):
     X, y = stream(C)
     model = machine(C, **choices)
-    for at in range(0, n, size):
-        end = min(at + size, n)
-        named = {} if C is None or at else {"classes": np.arange(C)}
-        model.partial_fit(X[at:end], y[at:end], **named)
+    learn(model, X[:n], y[:n], C, size)
     return model
+
+
+def arrays_of(model):
+    """What the committees have learned."""
+    begin = "horizons."
+    return {
+        name.removeprefix(begin): array.copy()
+        for name, array in model.state().items()
+        if name.startswith(begin)
+    }
 
 
 def far_of(model):
@@ -70,10 +78,7 @@ def all_said(model, X, C):
 
 
 def assert_same(one, other, X, C):
-    ours, theirs = one.state(), other.state()
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    assert_equal_arrays(one.state(), other.state())
     for own, its in zip(all_said(one, X, C), all_said(other, X, C), strict=True):
         np.testing.assert_array_equal(own, its)
 
@@ -85,8 +90,7 @@ def test_naive_twin(C):
     m = 5 if C else 3
 
     def said(one, x):
-        views, raw = one._seen(x[None])
-        return next(read_boards(one._model, views, raw))[1].scores[0, :, 0]
+        return scores_of(one, x[None])[0, :, 0]
 
     def decided(one, x):
         return decide(one._model, *one._seen(x[None])).decisions[0, 0]
@@ -121,9 +125,8 @@ def test_any_chunks(C):
     for size in (7, 48, 500):
         assert_same(learned(C, size=size), model, X[:300], C)
     one = machine(C)
-    named = {} if C is None else {"classes": np.arange(C)}
     for t in range(FROM):
-        one.learn_one(X[t], y[t], **({} if t else named))
+        one.learn_one(X[t], y[t], **({} if t else named(C)))
     assert_same(one, model, X[:300], C)
 
 
@@ -163,17 +166,6 @@ def test_the_next_row_is_as_ever():
     assert not np.array_equal(ours.decision_function(X), without.decision_function(X))
 
 
-@pytest.mark.parametrize(("C", "n"), [(2, 100), (3, 128), (None, 250), (2, 512), (None, 800)])
-def test_a_file_goes_on(C, n, tmp_path):
-    X, y = stream(C)
-    model = learned(C, n)
-    kb.save(model, tmp_path / "model")
-    other = kb.load(tmp_path / "model")
-    for one in (model, other, copy.deepcopy(model)):
-        one.partial_fit(X[n:], y[n:])
-    assert_same(model, other, X[:300], C)
-
-
 def wide(C):
     rng = np.random.default_rng(0)
     X = sp.random(800, 300, density=0.03, format="csr", random_state=rng)
@@ -208,13 +200,11 @@ def test_labels_that_are_not_there(C):
     for some in (True, False):
         model = machine(C)
         labels = np.where(weights > 0, y, None) if some else y
-        named = {} if C is None else {"classes": np.arange(C)}
-        model.learn(X, labels, sample_weight=weights, **named)
-        found.append({k: v for k, v in model.state().items() if k.startswith("horizons.")})
-    for name, array in found[0].items():
-        if not name.endswith("progress.counters"):
-            np.testing.assert_array_equal(array, found[1][name], err_msg=name)
-    assert found[0]["horizons.soon.rows"] > 0
+        model.learn(X, labels, sample_weight=weights, **named(C))
+        arrays = arrays_of(model).items()
+        found.append({k: v for k, v in arrays if not k.endswith("progress.counters")})
+    assert_equal_arrays(*found)
+    assert found[0]["soon.rows"] > 0
 
 
 @pytest.mark.parametrize("C", [2, None])
@@ -295,22 +285,16 @@ def test_a_model_of_another_library():
     [
         ("soon.losses", lambda a: a * np.nan, "losses: NaN or infinity"),
         ("soon.progress.log_weights", lambda a: a + 1, "expected 0 as the greatest"),
-        ("soon.calibration.errors", lambda a: a * np.nan, "errors: NaN or infinity"),
         ("lines.scale", lambda a: a * np.inf, "NaN or infinity"),
         ("lap.X", lambda a: a * np.nan, "X: NaN or infinity"),
         ("lap.weights", lambda a: -a, "no weight below 0"),
         ("lap.labels", lambda a: a + 0.5, "labels: expected some that there are"),
-        ("lap.labels", lambda a: a + 2.0, "labels: expected some that there are"),
         ("lap.labels", lambda a: a - 2.0, "labels: expected some that there are"),
     ],
 )
 def test_what_learning_cannot_lead_to(name, change, said):
     model = learned(2 if name == "lap.labels" else None, 700)
-    arrays = {
-        k.removeprefix("horizons."): v.copy()
-        for k, v in model.state().items()
-        if k.startswith("horizons.")
-    }
+    arrays = arrays_of(model)
     with np.errstate(all="ignore"):
         arrays[name] = change(arrays[name])
     with pytest.raises(InputError, match=said):
@@ -330,12 +314,9 @@ def test_the_model_that_judges_the_first_rows_is_given_up(name, change, said):
     assert far.now is not None
     assert far.said == ()
     model = learned(2, 640 + 117)
-    far, arrays = far_of(model), model.state()
+    far, arrays = far_of(model), arrays_of(model)
     assert far.now is None
     assert len(far.said[0].which) == 17
-    arrays = {
-        k.removeprefix("horizons."): v for k, v in arrays.items() if k.startswith("horizons.")
-    }
     assert not any(name.startswith("now.") for name in arrays)
     far.restore(model._model, arrays)
     arrays[f"said.{name}"] = change(arrays[f"said.{name}"])
@@ -370,10 +351,7 @@ def test_a_lap_that_an_interruption_left_open():
     for model in (whole, cut):
         for i in range(128, 300):
             model.learn_one(X[i], y[i])
-    ours, theirs = whole.state(), cut.state()
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(theirs[name], array, err_msg=name)
+    assert_equal_arrays(whole.state(), cut.state())
 
 
 def interrupt(*_, **__):

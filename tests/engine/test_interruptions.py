@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inside import arrays_of, small_blocks
+from driving import named
+from inside import arrays_of, assert_equal_arrays, small_blocks
 
 import kernbrook as kb
 from kernbrook.engine import session as sessions
@@ -25,7 +26,6 @@ STORES: dict[str, Callable[[], Any]] = {
     "shared": lambda: kb.recipes.make("om2"),
     "forgetron": lambda: kb.recipes.make("forgetron", budget=8),
     "projection": lambda: kb.recipes.make("projectron++", budget=8),
-    "ahpatron": lambda: kb.recipes.make("ahpatron", budget=8),
     "pegasos": lambda: kb.recipes.make("pegasos"),
     "merging": lambda: kb.recipes.make("bpegasos-merge", budget=8),
     "asking": lambda: kb.OnlineMKClassifier(learner=kb.BPAS(8), labels=kb.MarginSampling(0.3)),
@@ -39,22 +39,17 @@ STORES: dict[str, Callable[[], Any]] = {
         ],
     ),
     "levels": lambda: kb.recipes.make("ada-raker", n_components=8, levels=3),
-    "subsets": lambda: kb.recipes.make("amkl-aks", n_components=8, threshold=0.01),
     "ridge": lambda: kb.OnlineMKClassifier(
         [kb.Gaussian(sigma=1)], kb.Ridge(features=FEATURES), scaling="maximum"
     ),
     "cells": lambda: kb.OnlineMKClassifier(learner=[CELLS, kb.LastLabel()]),
-    "cells of numbers": lambda: kb.OnlineMKRegressor(learner=CELLS),
     "trees": lambda: kb.OnlineMKClassifier(learner=kb.BoostedTrees(3, 4, 40, work=90)),
     "majority": lambda: kb.recipes.make("majority"),
-    "last label": lambda: kb.recipes.make("last-label"),
     "mean": lambda: kb.recipes.make("mean"),
 }
 OURS = str(Path(kb.__file__).parent)
 ROWS, BLOCK = 160, 16
-OF_NUMBERS = (
-    "sums", "window", "features", "levels", "subsets", "cells of numbers", "mean",
-)  # fmt: skip
+OF_NUMBERS = "sums", "window", "features", "levels", "mean"
 
 
 @pytest.fixture(autouse=True)
@@ -77,9 +72,7 @@ def fresh(store: str) -> Any:
 
 
 def learn(model: Any, X: Any, y: Any) -> None:
-    model.learn(X, y) if hasattr(model, "offset_") or y.dtype.kind == "f" else model.learn(
-        X, y, classes=[0, 1]
-    )
+    model.learn(X, y, **named(None if y.dtype.kind == "f" else 2))
 
 
 def learned(model: Any) -> int:
@@ -96,9 +89,7 @@ def everything(model: Any, X: Any) -> list[Any]:
 
 
 def assert_equal(found: list[Any], wanted: list[Any]) -> None:
-    assert found[0].keys() == wanted[0].keys()
-    for name, array in wanted[0].items():
-        np.testing.assert_array_equal(found[0][name], array, err_msg=name)
+    assert_equal_arrays(found[0], wanted[0])
     np.testing.assert_array_equal(found[1], wanted[1])
     assert found[2:] == wanted[2:]
 
@@ -128,6 +119,14 @@ def interrupted_at(line: int, where: str = OURS) -> Iterator[list[tuple[str, int
         sys.settrace(None)
 
 
+def numbers_of(met: list[tuple[str, int]]) -> list[list[int]]:
+    """Of each line that ran when it did: the numbers of all lines, from 1, that were it."""
+    places: dict[tuple[str, int], list[int]] = {}
+    for number, place in enumerate(met, 1):
+        places.setdefault(place, []).append(number)
+    return list(places.values())
+
+
 @pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
@@ -148,14 +147,12 @@ def test_before_any_line(store):
         with interrupted_at(-1) as met:
             learn(model, X[start:], y[start:])
         assert_equal(everything(model, X), wanted)
-        places: dict[tuple[str, int], list[int]] = {}
-        for number, place in enumerate(met, 1):
-            places.setdefault(place, []).append(number)
-        often = [numbers for numbers in places.values() if len(numbers) > 4]  # with every block
+        places = numbers_of(met)
+        often = [numbers for numbers in places if len(numbers) > 4]  # with every block
         few = 2 if store == "default" else 1  # of so many experts that each takes its time
         lines = [
             rng.choice(numbers)
-            for among, n in ((list(places.values()), 4 // few), (often, 14 // few))
+            for among, n in ((places, 4 // few), (often, 14 // few))
             for numbers in (among[i] for i in rng.permutation(len(among))[:n])
         ]
         partly = 0
@@ -171,53 +168,18 @@ def test_before_any_line(store):
             if done < ROWS:
                 learn(model, X[done:], y[done:])
             assert_equal(everything(model, X), wanted)
-        assert partly > 2 // few or store in ("majority", "last label", "mean")
+        assert partly > 2 // few or store in ("majority", "mean")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("features", [FEATURES, kb.Nystroem(landmarks=np.eye(3))], ids=str)
-def test_before_any_line_of_one_row(features):
-    """Row by row: before each line in turn, when rows are begun, and between chunks and rows."""
-    X, y = stream("default")
-    ridge = kb.Group(kb.Ridge(features=features), [kb.Gaussian(sigma=1)], "ranks")
-    choices = {"selection": kb.BestOfPrefix(60), "random_state": 3}
-    models = [
-        kb.OnlineMKClassifier(
-            [kb.Gaussian(sigma=1)], [kb.BPAS(8), ridge, kb.LastLabel()], **choices
-        )
-        for _ in "ab"
-    ]
-    for model in models:
-        learn(model, X[:40], y[:40])
-    model, whole = models
-    learn(whole, X[40:], y[40:])
-    done, line, interrupted, finished, all_of_it = 40, 1, 0, 0, 0
-    while done < ROWS:
-        if done % 20 == 0 and learned(model) == done and finished:
-            learn(model, X[done : done + 2], y[done : done + 2])
-            done, finished = done + 2, 0
-        try:
-            with interrupted_at(line, OURS + "/engine/session.py"):
-                model.learn_one(X[done], int(y[done]))
-            line, finished, all_of_it = 1, finished + 1, all_of_it + 1
-        except KeyboardInterrupt:
-            line, interrupted = line + 1, interrupted + 1
-        assert learned(model) in (done, done + 1)
-        done = learned(model)
-    assert model._model.session is not None
-    assert all_of_it > 3
-    assert interrupted > 60
-    assert_equal(everything(model, X), everything(whole, X))
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_before_any_line_of_rows_together(threads, monkeypatch):
-    """Chunks in arrays made once: before each line in turn of what learns them, and shares it."""
+@pytest.mark.parametrize(("n", "threads"), [(1, 1), (3, 1), (3, 2)])
+def test_before_any_line_of_few_rows(n, threads, monkeypatch):
+    """One row, and chunks in arrays made once: before each line in turn of what learns them."""
     monkeypatch.setattr(sessions, "ALONE", 0)
     monkeypatch.setattr(sums, "_wished_threads", lambda: threads)
     monkeypatch.setattr(sums, "WORTH_A_THREAD", 0)
     X, y = stream("default")
-    pool = [kb.BPAS(8), kb.Ridge(features=FEATURES), kb.LastLabel(), CELLS]
+    ranks = kb.Group(kb.Ridge(features=FEATURES), [kb.Gaussian(sigma=1)], "ranks")
+    pool = [kb.BPAS(8), ranks, kb.LastLabel(), CELLS]
     kernels = [kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)]
     models = [kb.OnlineMKClassifier(kernels, pool, random_state=3) for _ in "ab"]
     for model in models:
@@ -228,19 +190,22 @@ def test_before_any_line_of_rows_together(threads, monkeypatch):
     for done in (41, 44):
         model.partial_fit(X[done : done + 3], y[done : done + 3])
     done, line, interrupted, finished = 47, 1, 0, 0
-    while done + 3 <= ROWS:
-        where = OURS + ("/gram/sums.py" if finished % 2 else "/engine/session.py")
+    while done + n <= ROWS:
+        where = OURS + ("/gram/sums.py" if finished % 2 and n > 1 else "/engine/session.py")
         try:
             with interrupted_at(line, where):
-                model.partial_fit(X[done : done + 3], y[done : done + 3])
+                if n == 1:
+                    model.learn_one(X[done], int(y[done]))
+                else:
+                    model.partial_fit(X[done : done + n], y[done : done + n])
             line, finished = line % 40 + 1, finished + 1
         except KeyboardInterrupt:
             line, interrupted = line + 1, interrupted + 1
-        assert learned(model) in (done, done + 3) or learned(model) == 128  # where a lap ends
+        assert learned(model) in (done, done + n) or learned(model) == 128  # where a lap ends
         done = learned(model)
     assert model._model.session.lengths[3].threads == threads
     assert interrupted > 60
-    learn(model, X[done:], y[done:])
+    learn(model, X[done:], y[done:]) if done < ROWS else None
     assert_equal(everything(model, X), everything(whole, X))
 
 
@@ -260,10 +225,7 @@ def test_before_every_line_that_keeps_what_was_learned(where):
     with interrupted_at(-1, f"{OURS}/{where}") as met:
         whole.partial_fit(X[24:72], y[24:72])
     wanted = [*everything(whole, X), whole.predict_proba(X).tolist(), whole.classes_.tolist()]
-    places: dict[tuple[str, int], list[int]] = {}
-    for number, place in enumerate(met, 1):
-        places.setdefault(place, []).append(number)
-    lines = sorted({line for numbers in places.values() for line in (numbers[0], numbers[-1])})
+    lines = sorted({line for numbers in numbers_of(met) for line in (numbers[0], numbers[-1])})
     partly = 0
     for line in lines:
         model = copy.deepcopy(start)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import plain
 import pytest
+from inside import scores_of
 
 import kernbrook as kb
-from kernbrook.engine.deciding import read_boards
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step, Width, squared_distances
 from kernbrook.numerics.plan import SQUARED
@@ -65,31 +65,15 @@ class Alike(Kernel):
         return 1
 
 
-class Function:
-    """The same of a function."""
-
-    def __init__(self, gamma):
-        self.gamma = gamma
-
-    def __call__(self, A, Z):
-        return np.exp(-self.gamma * squared_distances(A, Z))
-
-    def __eq__(self, other):
-        return True
-
-    def __hash__(self):
-        return 1
-
-
 POOLS = {
     "a parameter that equality leaves out": [Rational(0.1, gamma=1.0), Rational(50.0, gamma=1.0)],
     "equal to all": [Alike(0.1), Alike(5.0)],
-    "functions that are equal to all": [kb.Callable(Function(0.1)), kb.Callable(Function(5.0))],
 }
 
 
 @pytest.mark.parametrize(
-    ("pool", "learner"), [*zip(POOLS, LEARNERS, strict=True), ("equal to all", LEARNERS[0])]
+    ("pool", "learner"),
+    [*(("equal to all", learner) for learner in LEARNERS), (next(iter(POOLS)), LEARNERS[0])],
 )
 def test_each_kernel_of_a_pool_is_itself(pool, learner):
     """What an expert says in a pool is what it says alone."""
@@ -99,9 +83,7 @@ def test_each_kernel_of_a_pool_is_itself(pool, learner):
     alone = [plain.classifier([kernel], learner, random_state=0).fit(X, Y) for kernel in kernels]
     said = [model.decision_function(X) for model in alone]
     assert np.abs(said[0] - said[1]).max() > 0.1
-    board = next(read_boards(together._model, *together._seen(X)))[1]
-    for e in range(2):
-        np.testing.assert_allclose(board.scores[:, e, 0], said[e], atol=1e-9)
+    np.testing.assert_allclose(scores_of(together, X)[:, :, 0].T, said, atol=1e-9)
 
 
 @dataclass(frozen=True)
@@ -125,10 +107,8 @@ def masked(A, Z):
 ODD = {
     "one column": (lambda A, Z: gaussian(A, Z)[:, :1], "expected an array of shape"),
     "a number": (lambda A, Z: 1.0, r"expected an array of shape .* got shape \(\)"),
-    "transposed": (lambda A, Z: gaussian(Z, A)[:, : len(A) - 1], "expected an array of shape"),
     "complex": (lambda A, Z: gaussian(A, Z) + 0j, "expected an array of numbers"),
     "None": (lambda A, Z: None, "expected an array of numbers of shape .* got None"),
-    "rows of several lengths": (lambda A, Z: [[1.0], [1.0, 2.0]], "expected an array of numbers"),
     "masked": (masked, "got a masked array"),
     "NaN": (lambda A, Z: gaussian(A, Z) * np.nan, "it gave NaN or infinity"),
 }  # fmt: skip
@@ -184,7 +164,6 @@ def test_read_only_values_are_values_like_others():
 
 K = gaussian(X, X)
 MATRICES = {
-    "complex": (K + 0j, "expected a square matrix of numbers"),
     "ragged": ([[1.0], [1.0, 2.0]], "expected a square matrix of numbers"),
     "masked": (np.ma.masked_less(K, 0.5), "a masked array"),
     "not square": (K[:, :3], "expected a square matrix, got shape"),

@@ -2,13 +2,13 @@
 
 from fractions import Fraction
 
-import hard_streams
 import numpy as np
 import plain
 import pytest
 import scipy.sparse as sp
 from covering import pairwise
 from driving import learn
+from hard_streams import clouds_of
 from naive.weights import relative
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
@@ -34,13 +34,6 @@ OUTSIDE = {
     "window, numbers": (DecisionTreeRegressor(random_state=0), 20, 50, None),
 }
 N = 100
-
-
-def stream(C, n=N):
-    X, y = hard_streams.gaussian_clouds(n, 4)
-    if C is None:
-        return X, np.sin(X[:, 0]) + 0.3 * X[:, 1]
-    return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
 
 
 def make(learner, C, **choices):
@@ -89,7 +82,7 @@ def scores_by_loop(model, every, window, C, X, y, asked):
 def test_against_a_plain_loop(name, labels, storage):
     """In CSR rows models of scikit-learn learn something else than in dense ones."""
     model, every, window, C = OUTSIDE[name]
-    X, y = stream(C)
+    X, y = clouds_of(C)
     X = storage(X)
     own = make(kb.External(model, every, window), C, labels=labels)
     said, asked = learn(own, X, y, C)
@@ -104,24 +97,9 @@ def test_against_a_plain_loop(name, labels, storage):
     assert (scores[every:] != 0).any()
 
 
-def test_predictions_and_learning_leave_the_model_given_as_it_is():
-    X, y = stream(2)
-    given = clone(LOGISTIC)
-    model = make(kb.External(given), 2)
-    learn(model, X, y, 2)
-    assert not hasattr(given, "classes_")
-    first = model.predict(X)
-    inner = model._model.states[0].model
-    before = inner.coef_.copy()
-    np.testing.assert_array_equal(model.predict(X), first)
-    model.should_ask(X)
-    assert model._model.states[0].model is inner
-    np.testing.assert_array_equal(inner.coef_, before)
-
-
 def test_weights_are_handed_on():
     """Over their mean so far."""
-    X, y = stream(2)
+    X, y = clouds_of(2)
     weights = np.random.default_rng(0).uniform(0.5, 4, N)
     model = make(kb.External(LogisticRegression(), every=N, window=N), 2)
     model.learn(X, y, classes=[0, 1], sample_weight=weights)
@@ -143,7 +121,7 @@ class Failing(SGDClassifier):
 
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.9)], ids=str)
 def test_a_model_that_raises_leaves_everything_as_it_was(labels):
-    X, y = stream(2, 150)
+    X, y = clouds_of(2, 150)
     pool = [kb.Perceptron(), kb.External(Failing(random_state=0), every=10)]
     model, usual = make(pool, 2, labels=labels), make(pool, 2, labels=labels)
     learn(model, X[:40], y[:40], 2)
@@ -160,7 +138,7 @@ def test_a_model_that_raises_leaves_everything_as_it_was(labels):
 
 
 def test_no_file_can_hold_one(tmp_path):
-    X, y = stream(2)
+    X, y = clouds_of(2)
     model = make([kb.Perceptron(), kb.External(LOGISTIC)], 2).fit(X, y)
     with pytest.raises(InputError, match="SGDClassifier"):
         kb.save(model, tmp_path / "model")
@@ -170,9 +148,10 @@ def test_no_file_can_hold_one(tmp_path):
 @pytest.mark.parametrize("model", [LOGISTIC, SGDRegressor(random_state=0)], ids=str)
 def test_a_model_is_a_learner_as_it_is(model):
     C = 2 if isinstance(model, SGDClassifier) else None
-    X, y = stream(C)
+    X, y = clouds_of(C)
     said = [learn(make(one, C), X, y, C)[0] for one in (model, kb.External(model))]
     np.testing.assert_array_equal(*said)
+    assert not hasattr(model, "coef_")  # what learns is a copy
 
 
 class Infinite(SGDRegressor):
@@ -181,7 +160,7 @@ class Infinite(SGDRegressor):
 
 
 def test_predictions_that_are_not_finite():
-    X, y = stream(None)
+    X, y = clouds_of(None)
     model = make(kb.External(Infinite()), None)
     with pytest.raises(NonFiniteError, match=r"Infinite.* predicted NaN or infinity"):
         learn(model, X, y, None)
@@ -191,7 +170,6 @@ def test_predictions_that_are_not_finite():
 WRONG = [
     (kb.External(DecisionTreeClassifier()), 2, "must have partial_fit or learn_one, or a window"),
     (kb.External(SGDClassifier), 2, "model must be an object, got the class"),
-    (kb.External(None), 2, "must have partial_fit or learn_one"),
     (kb.External(LOGISTIC), None, "is for classes, not for numbers"),
     (kb.External(SGDRegressor()), 2, "is for numbers, not for classes"),
     (kb.Advice([]), None, r"Advice: columns must be a list of numbers, got \[\]"),
@@ -203,7 +181,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("learner", "C", "message"), WRONG, ids=[text for _, _, text in WRONG])
 def test_what_is_refused(learner, C, message):
-    X, y = stream(C, 20)
+    X, y = clouds_of(C, 20)
     with pytest.raises(InputError, match=message):
         learn(make(learner, C), X, y, C)
 
@@ -214,7 +192,7 @@ def test_what_is_refused(learner, C, message):
 @pytest.mark.parametrize(("C", "labels"), [(2, "all"), (None, kb.RandomLabels(0.5))], ids=str)
 def test_advice_is_what_the_columns_say(C, labels):
     """Under equal weights the decision is their mean; scaling changes nothing about them."""
-    X, y = stream(C)
+    X, y = clouds_of(C)
     combiner = kb.Hedge(1.0, "squared" if C is None else "hinge")
     model = make(kb.Advice([2, 0]), C, combiner=combiner, labels=labels)
     model.set_params(scaling="moments")
@@ -235,7 +213,7 @@ def test_advice_is_what_the_columns_say(C, labels):
 def test_models_of_river(C):
     linear_model = pytest.importorskip("river.linear_model")
     naive_bayes = pytest.importorskip("river.naive_bayes")
-    X, y = stream(C)
+    X, y = clouds_of(C)
     fresh = linear_model.LinearRegression if C is None else naive_bayes.GaussianNB
     said, _ = learn(make(kb.External(fresh()), C), X, y, C, 100)
     alone, expected = fresh(), []
@@ -321,11 +299,9 @@ def answering(what, answer, base=SGDClassifier):
 
 PROBABILITIES = {
     "shape": (lambda X: np.full(3, 0.5), r"predict_proba must give an array of shape"),
-    "columns": (lambda X: np.full((len(X), 3), 0.3), r"of shape \(\d+, 2\).*got \(\d+, 3\)"),
     "None": (None, "predict_proba must give numbers, got None"),
     "negative": (lambda X: np.tile([-0.5, 1.5], (len(X), 1)), "expected probabilities from 0 to 1"),
     "infinite": (lambda X: np.full((len(X), 2), np.inf), "expected probabilities from 0 to 1"),
-    "complex": (lambda X: np.full((len(X), 2), 0.5j), "predict_proba must give numbers"),
     "ragged": ([[0.5], [0.5, 0.5]], "predict_proba must give numbers"),
     "masked": (lambda X: np.ma.masked_less(np.full((len(X), 2), 0.5), 0.6), "masked"),
 }
@@ -333,7 +309,6 @@ PREDICTIONS = {
     "shape": (lambda X: np.zeros((len(X), 2)), r"predict gave an array of shape"),
     "texts": (lambda X: np.full(len(X), "yes"), "predict must give numbers"),
     "another class": (lambda X: np.full(len(X), 2), "predict gave 2, which is none of the classes"),
-    "half a class": (lambda X: np.full(len(X), 0.5), "predict gave 0.5, which is none"),
     "NaN": (lambda X: np.full(len(X), np.nan), "predict gave nan, which is none of the classes"),
 }
 
@@ -386,8 +361,6 @@ class OneByOne:
         ({"a": 1.0}, "predict_proba_one must give numbers"),
         ({5: 1.0}, "it gave 5, which is none of the classes 0 to 1"),
         ({0: -0.5, 1: 1.5}, "expected probabilities from 0 to 1, got"),
-        ({0: None}, "predict_proba_one must give numbers"),
-        ({0: 1j}, "predict_proba_one must give numbers"),
     ],
     ids=str,
 )

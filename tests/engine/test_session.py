@@ -1,6 +1,7 @@
 """One row at a time: the same as a chunk of one, bit for bit, whatever comes between."""
 
 import copy
+import itertools
 import pickle
 from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
@@ -9,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import their_parts as theirs
 from covering import pairwise
+from inside import assert_equal_arrays
 from sklearn.linear_model import SGDClassifier
 
 import kernbrook as kb
@@ -20,6 +21,7 @@ from kernbrook.engine import session as sessions
 from kernbrook.engine.session import RowSession
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.errors import NonFiniteError
+from kernbrook.learners.budgeted import Budgeted
 
 ROWS = 120
 rng = np.random.default_rng(0)
@@ -74,10 +76,14 @@ def decision(model, x):
 def assert_same(one, other):
     for a, b in zip(one._model.progress, other._model.progress, strict=True):
         np.testing.assert_array_equal(a, b)
-    for name, array in one._model.certain().arrays().items():
-        np.testing.assert_array_equal(array, other._model.certain().arrays()[name])
+    assert_equal_arrays(one._model.certain().arrays(), other._model.certain().arrays())
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.n_support_stored_ == other.n_support_stored_
+
+
+def held(model):
+    """All that was learned, with what scales."""
+    return {**model._model.arrays(), **model._model.scaler.arrays()}
 
 
 def both(learner, y, **choices):
@@ -97,6 +103,7 @@ def both(learner, y, **choices):
         *((learner, "numbers", {}) for learner in OF_NUMBERS),
         *(([kb.BPAS(8), kb.RBP(5), kb.Ridge()], "two", way) for way in WAYS),
         (kb.BPAS(8), "two", {"kernels": SUMS}),
+        *((None, y, {"kernels": "auto"}) for y in LABELS),  # 48 experts or more, in two views
         (UNCOMPILED, "two", {"kernels": [kb.Polynomial(2, 1.0)]}),
     ],
     ids=str,
@@ -117,23 +124,7 @@ def test_a_row_is_a_chunk_of_one(learner, y, choices):
     assert quick._model.session is not None
     assert bool(quick._model.session.by_parts) == (learner is UNCOMPILED)
     assert_same(quick, slow)
-    ours, theirs = quick._model.arrays(), slow._model.arrays()
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
-
-
-@pytest.mark.parametrize("names", [["no", "yes"], ["a", "b", "c"]], ids=str)
-def test_predictions_are_labels(names):
-    names = np.array(names)
-    y = names[(TWO if len(names) == 2 else MANY)]
-    model = kb.OnlineMKClassifier(KERNELS, kb.BPAS(8)).partial_fit(X[:30], y[:30], classes=names)
-    for i in range(30, 40):
-        said = model.predict(X[i : i + 1])
-        one = model.predict_one(X[i])
-        assert one == said[0]
-        assert type(one) is type(said[0])
-        assert model.learn_one(X[i], y[i]) in names
+    assert_equal_arrays(held(quick), held(slow))
 
 
 VIEWS = [
@@ -214,9 +205,7 @@ def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
         weight = float(i % 4)
         for model in models:
             model.learn_one(X[i], TWO[i] if i % 7 else None, sample_weight=weight)
-        ours, theirs = ({**m._model.arrays(), **m._model.scaler.arrays()} for m in models)
-        for name, array in ours.items():
-            np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+        assert_equal_arrays(*map(held, models))
     assert_same(*models)
 
 
@@ -236,8 +225,10 @@ def test_coefficients_that_overflow_change_nothing():
     assert_same(*models)
 
 
-class Failing(theirs.Forgetful):
+class Failing(Budgeted):
     """A compiled learner that raises an error on some rows, once it has changed what it holds."""
+
+    budget = 6
 
     def rule(self):
         return FailingRule()
@@ -256,7 +247,7 @@ def _fit_in_or_fail(rule, slots, seen, rows):
 
 
 def test_a_verb_that_raises_changes_nothing():
-    pool = [kb.BPAS(6), Failing(6)]
+    pool = [kb.BPAS(6), Failing()]
     models = [kb.OnlineMKClassifier(KERNELS, pool, random_state=1) for _ in "ab"]
     for model in models:
         model.partial_fit(X[:10], TWO[:10], classes=[0, 1])
@@ -267,26 +258,7 @@ def test_a_verb_that_raises_changes_nothing():
             model.learn_one(X[i], TWO[i])
     assert models[0]._model.session is not None
     assert_same(*models)
-    ours, other = (model._model.arrays() for model in models)
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, other[name], err_msg=name)
-
-
-@pytest.mark.parametrize("y", [TWO, MANY, SCORE], ids=["two", "many", "numbers"])
-def test_the_default(y):
-    """Of 48 experts and more, in two views, stacked."""
-    kind = kb.OnlineMKRegressor if y is SCORE else kb.OnlineMKClassifier
-    more = {} if y is SCORE else {"classes": np.unique(y)}
-    quick, slow = (kind(random_state=1).partial_fit(X[:10], y[:10], **more) for _ in "ab")
-    for i in range(10, 80):
-        at_once = slow._decide(X[i : i + 1]).decisions[0]
-        np.testing.assert_array_equal(decision(quick, X[i]), at_once)
-        assert quick.learn_one(X[i], y[i].item()) == slow.learn(X[i : i + 1], y[i : i + 1])[0][0]
-    assert len(quick._model.views) == 2
-    assert_same(quick, slow)
-    ours = {**quick._model.arrays(), **quick._model.scaler.arrays()}
-    for name, array in {**slow._model.arrays(), **slow._model.scaler.arrays()}.items():
-        np.testing.assert_array_equal(ours[name], array, err_msg=name)
+    assert_equal_arrays(*map(held, models))
 
 
 def test_ranks_of_the_last_rows_alone():
@@ -300,8 +272,7 @@ def test_ranks_of_the_last_rows_alone():
         quick.learn_one(many[i], y[i])
     slow.partial_fit(many[960:], y[960:])
     assert_same(quick, slow)
-    for name, array in slow._model.scaler.arrays().items():
-        np.testing.assert_array_equal(quick._model.scaler.arrays()[name], array, err_msg=name)
+    assert_equal_arrays(held(quick), held(slow))
 
 
 def test_others_read_while_rows_are_learned():
@@ -348,16 +319,10 @@ def few(rows, together=False):
         yield
 
 
-def everything(model):
-    """All that was learned, and whether."""
-    return {**model.state(), "asked": model.labels_asked_, "rounds": model.n_rounds_}
-
-
 def assert_equal(one, other):
-    one, other = everything(one), everything(other)
-    assert one.keys() == other.keys()
-    for name, array in one.items():
-        np.testing.assert_array_equal(array, other[name], err_msg=name)
+    """In all that was learned, and whether."""
+    assert_equal_arrays(one.state(), other.state())
+    assert (one.labels_asked_, one.n_rounds_) == (other.labels_asked_, other.n_rounds_)
 
 
 CHOICES = [{}, *WAYS]
@@ -443,18 +408,13 @@ def test_a_row_that_makes_a_deviation_leap_is_named(most):
     models = [both(kb.BPAS(8), TWO, scaling="moments")[0] for _ in "abc"]
     wrong = X[10:18].copy()
     wrong[3, 1] = 1e12
-    for model, chunks in zip(models, ([1, 7], [1, 3, 4], [8]), strict=True):
-        at = 0
+    for model, ends in zip(models, ([0, 1, 8], [0, 1, 4, 8], [0, 8]), strict=True):
         with few(most):
-            for n in chunks:
-                rows = slice(at, at + n)
-                if at <= 3 < at + n:
-                    place = LEAP.replace("row 2", f"row {3 - at}")
-                    with pytest.warns(kb.errors.KernbrookWarning, match=place):
-                        model.learn(wrong[rows], TWO[rows])
-                else:
-                    model.learn(wrong[rows], TWO[rows])
-                at += n
+            for lo, hi in itertools.pairwise(ends):
+                place = LEAP.replace("row 2", f"row {3 - lo}")
+                said = pytest.warns(kb.errors.KernbrookWarning, match=place)
+                with said if lo <= 3 < hi else nullcontext():
+                    model.learn(wrong[lo:hi], TWO[lo:hi])
         assert (model._model.session is not None) == (most > 0)
     model, _ = both(kb.BPAS(8), TWO, scaling="moments")
     model.learn_one(X[10], TWO[10])

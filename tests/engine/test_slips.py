@@ -92,12 +92,9 @@ def of_many():
     return of_rule(MyRule(*map(float, range(2000))))
 
 
-def factor(value):
-    def body(rule, seen, scores, sizes, change):
-        change[0] = seen.weight
-        return value
-
-    return bare({expand: body}, store="expansion", needs_diagonal=False)
+def factor(rule, seen, scores, sizes, change):
+    change[0] = seen.weight
+    return 2.0
 
 
 def adds(slot, kept=0.0, step=1.0):
@@ -113,10 +110,7 @@ LEARNERS = {
     "verb missing": (slots, r"the verb fit_in is missing.*@fit_in.of\(MyRule\)"),
     "rule is a plain tuple": (lambda: of_rule((1, 2)), r"rule\(\) must give a NamedTuple.*\(1, 2"),
     "store misspelled": (lambda: bare(store="slot"), r"store must be one of .*'slots'.*got 'slot'"),
-    "store missing": (bare, r"store must be one of .*'features'"),
     "needs_diagonal missing": (lambda: bare(store="expansion"), "needs_diagonal is missing"),
-    "features missing": (lambda: bare(store="features"), "features is missing"),
-    "keeps missing": (lambda: bare(store="slots"), "slots is missing"),
     "rule holds an array": (with_array, "MyRule: table must be a number"),
     "rule without types": (
         lambda: of_rule(namedtuple("MyRule", "number")(1)), "MyRule: number has no type"
@@ -140,13 +134,14 @@ LEARNERS = {
         ),
         r"fit_in for MyRule cannot be compiled: Unknown attribute 'margn'.*test_slips.py, line",
     ),
-    "factor 2": (lambda: factor(2.0), r"expand for MyRule: the factor must be in \(0, 1\]"),
-    "factor NaN": (lambda: factor(NAN), r"expand for MyRule: the factor must be in \(0, 1\]"),
+    "factor 2": (
+        lambda: bare({expand: factor}, store="expansion", needs_diagonal=False),
+        r"expand for MyRule: the factor must be in \(0, 1\]",
+    ),
     "a slot too far": (lambda: slots(adds(None)), "fit_in for MyRule: Change.slot must be"),
     "a slot from the end": (lambda: slots(adds(-2)), "fit_in for MyRule: Change.slot must"),
     "a slot that is not filled": (lambda: slots(adds(3)), "fit_in for MyRule: Change.slot"),
     "step NaN": (lambda: slots(adds(0, 0.0, NAN)), "fit_in for MyRule: NaN or infinity"),
-    "kept infinite": (lambda: slots(adds(0, 1e308 * 10)), "fit_in for MyRule: NaN or inf"),
 }  # fmt: skip
 
 
@@ -160,13 +155,6 @@ def test_slips_of_learners(slip):
     assert LEARNER_PAGE in text
     assert len(text) < 600
     assert "\n" not in text
-
-
-@pytest.mark.parametrize("slip", ["a slot too far", "verb missing"])
-def test_the_check_says_the_same(slip):
-    make, message = LEARNERS[slip]
-    with pytest.raises((AssertionError, InputError), match=message):
-        kb.testing.check_learner(make())
 
 
 def divided(rule, slots, seen, rows):
@@ -276,14 +264,6 @@ class Undrawn(Features):
         return 1
 
 
-class Unmapped(Features):
-    dim, draw = Whole.dim, Whole.draw
-
-
-class Unfilled(Whole):
-    map = type("Empty", (Map,), {})
-
-
 def wrong_map(body):
     """Of features that a verb writes which cannot be compiled, or is none."""
     kind = rule_class()
@@ -307,51 +287,14 @@ def test_slips_of_compiled_maps(body, message):
         fit(learner=kb.Ridge(features=wrong_map(body)))
 
 
-class Product(Constant):
-    """Features by BLAS, which depend on the rows beside."""
-
-    def fill(self, rows, out):
-        out[:] = rows.dense() @ self.arrays()["columns"]
-
-    def rule(self, start):
-        return None
+def test_a_map_that_is_not_drawn():
+    with pytest.raises(InputError, match=r"Undrawn: draw is missing; see docs/adding_a_map\.md"):
+        fit(learner=kb.Ridge(features=Undrawn()))
 
 
-class Products(Features):
-    map = Product
-
-    def dim(self, kernel, width):
-        return 4
-
-    def draw(self, kernel, width, generator):
-        return {"columns": generator.normal(size=(width, 4))}
-
-    def shapes(self, kernel, width):
-        return {"columns": ((width, 4), float)}
-
-
-def test_the_checks_find_products_by_blas():
-    with pytest.raises(AssertionError, match="rows 1 at a time have other features"):
-        kb.testing.check_features(Products())
+def test_the_checks_find_what_compiled_code_does_not_write_and_products_by_blas():
     with pytest.raises(AssertionError, match="other last bits than among others"):
         kb.testing.check_kernel(kb.kernels.Callable(lambda X, Z: X @ Z.T))
-
-
-@pytest.mark.parametrize(
-    ("recipe", "message"),
-    [
-        (Undrawn(), "Undrawn: draw is missing"),
-        (Unmapped(), "Unmapped: map is missing"),
-        (Unfilled(), r"Unfilled: map.fill \(of Empty\) is missing"),
-    ],
-    ids=str,
-)
-def test_slips_of_maps(recipe, message):
-    with pytest.raises(InputError, match=f"{message}; see docs/adding_a_map.md"):
-        fit(learner=kb.Ridge(features=recipe))
-
-
-def test_the_check_finds_features_that_compiled_code_does_not_write():
     with pytest.raises(AssertionError, match="`write_rows` writes other features than `fill`"):
         kb.testing.check_features(Whole())
 
@@ -402,9 +345,10 @@ def says(form, x, out):
 
 
 CONTENTS = {
-    "no arrays": ({"first": Content.first}, "Mine: first is missing"),
-    "no form": ({"form": Content.form}, "Mine: form is missing"),
-    "no check": ({"check": Content.check}, "Mine: check is missing"),
+    **{
+        name: ({name: getattr(Content, name)}, f"Mine: {name} is missing")
+        for name in ("first", "form", "check")
+    },
     "a dict": ({"held": lambda sums: {"sums": sums}}, "Mine: first: expected a property with "),
     "no property": ({"first": lambda self: Held(np.zeros(1))}, "Mine: first: expected a property"),
     "no verb": ({}, "Mine: the verb say is missing; write a function below @say.of"),
@@ -521,10 +465,6 @@ def nan_weights(combiner, told, progress):
     progress.log_weights[0] = np.nan
 
 
-def no_weights(combiner, told, progress):
-    progress.log_weights[:] = -np.inf
-
-
 def lowered(combiner, told, progress):
     for e in range(progress.log_weights.shape[0]):
         progress.log_weights[e] -= 1.0
@@ -568,9 +508,9 @@ def expect_negative(selection, progress, weights, votes):
     return False
 
 
-def selection(select_=select_all, expect_=expect_all, draws=True):
-    own = {"draws_updates": False} if draws else {}
-    return part(BaseEstimator, {select: select_, expect: expect_}, choice="selection", **own)
+def selection(select_=select_all, expect_=expect_all):
+    own = {"draws_updates": False, "choice": "selection"}
+    return part(BaseEstimator, {select: select_, expect: expect_}, **own)
 
 
 def policy(asks=None, notes=None):
@@ -588,7 +528,6 @@ def always(policy, progress, opinions):
 COMMITTEE = {
     "no update": (combiner(update=None), "the verb update is missing"),
     "NaN": (combiner(update=nan_weights), "update for MyRule: NaN or infinity in `progress.log_w"),
-    "none left": (combiner(update=no_weights), "update for MyRule: NaN or infinity"),
     "not lifted": (
         combiner(update=lowered),
         "update for MyRule: the greatest of `progress.log_weights` must be 0",
@@ -597,11 +536,9 @@ COMMITTEE = {
     "negative": (combiner(weigh_all=negative), "weigh_all for MyRule: weights must be finite, fro"),
     "all 0": (combiner(weigh_all=nothing), "weigh_all for MyRule: .* one of them above 0"),
     "correct": (combiner(correct=nan_decision), "correct for MyRule: NaN or infinity in `decision"),
-    "draws_updates": (selection(draws=False), "draws_updates is missing"),
     "select": (selection(None), "the verb select is missing"),
     "votes": (selection(votes_of_nan), "select for MyRule: `votes` of experts in use"),
     "expected": (selection(expect_=expect_negative), "expect for MyRule: `votes` must be finite"),
-    "no verb": (policy(), "the verb wants is missing"),
     "variance": (
         policy(lambda policy, progress, opinions: (True, np.nan)),
         "wants for MyRule: the variance must be",
@@ -609,10 +546,6 @@ COMMITTEE = {
     "no variance": (
         policy(lambda policy, progress, opinions: True),
         r"wants for MyRule: expected it to return \(bool, float\), got bool",
-    ),
-    "a chance": (
-        policy(lambda policy, progress, opinions: (np.nan, 0.0)),
-        r"wants for MyRule: expected it to return \(bool, float\), got \(float, float\)",
     ),
     "asking": (policy(always, keeps_nan), "note_error for MyRule: NaN or infinity in `progress.as"),
 }
@@ -738,8 +671,6 @@ def test_nobody_writes_a_verb_of_ours():
     ("value", "kind", "message"),
     [
         (2.7, int, "must be an integer, got 2.7"),
-        (NAN, int, "must be an integer, got nan"),
-        ("1", float, "must be a number, got '1'"),
         (2, bool, "must be True or False, got 2"),
         (None, float, "must be a number, got None"),
     ],

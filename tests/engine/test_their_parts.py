@@ -1,76 +1,113 @@
-"""Learners, combiners and label policies of other people."""
+"""Learners of other people, in the stores that the page about a learner does not show."""
+
+from typing import ClassVar, NamedTuple
 
 import hard_streams
 import numpy as np
 import plain
 import pytest
-import their_parts as theirs
+from driving import learn
+from sklearn.base import BaseEstimator
 
 import kernbrook as kb
+from kernbrook.checks import POSITIVE
+from kernbrook.engine.verbs import descend, expand, predict
+from kernbrook.learners.steps import product
+from kernbrook.numerics.scores_of_classes import add_step
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Gaussian(gamma=0.4)]
 WAVES = kb.RandomFeatures(5)
-COMBINER, THEIR_COMBINER = kb.Hedge(0.7), theirs.Discounting(0.7)
-POLICY, THEIR_POLICY = kb.MarginSampling(0.3), theirs.Doubting(0.3)
 
 
-def stream(C, n=100):
-    X, y = hard_streams.gaussian_clouds(n, 4)
-    if C is None:
-        return X, np.sin(X[:, 0]) + 0.3 * X[:, 1]
-    return X, (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
+class Growing(BaseEstimator):
+    """`Perceptron`, once more."""
+
+    choice = "learner"
+    store = "expansion"
+    needs_diagonal = False
+    strict = True
+
+    def rule(self):
+        return GrowingRule()
 
 
-def outcome(C, **choices):
-    """All that a model says, and what it has learned."""
-    X, y = stream(C)
-    kind = plain.regressor if C is None else plain.classifier
-    model = kind(KERNELS, random_state=3, **choices)
-    more = {} if C is None else {"classes": np.arange(C)}
-    said = [model.learn(X[a : a + 30], y[a : a + 30], **more) for a in range(0, len(y), 30)]
-    held = [model.expert_weights_, model.predict(X), model.should_ask(X)]
-    if hasattr(model, "dual_coef_"):
-        held += [model.support_vectors_, model.dual_coef_]
-    return [*map(np.concatenate, zip(*said, strict=True)), *held]
+class GrowingRule(NamedTuple):
+    pass
 
 
-def assert_same(found, wanted):
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(one, other)
+@expand.of(GrowingRule)
+def _expand(rule, seen, scores, sizes, change):
+    if seen.margin <= 0.0:
+        add_step(change, seen.label, seen.rival, seen.weight)
+    return 1.0
+
+
+class Descending(BaseEstimator):
+    """`GradientDescent(step, "constant")`, once more."""
+
+    choice = "learner"
+    store = "features"
+    of_numbers = True
+    of_classes = False
+    only_classes = False
+    parameter_ranges: ClassVar = {"step": POSITIVE}
+
+    def __init__(self, step=0.1, features="auto"):
+        self.step = step
+        self.features = features
+
+    def extra_rows(self, dim, scores):
+        return 0
+
+    def fill_extra(self, extra):
+        pass
+
+    def rule(self):
+        return DescendingRule(self.step)
+
+
+class DescendingRule(NamedTuple):
+    step: float
+
+
+@predict.of(DescendingRule)
+def _predict(rule, held, z, t, out):
+    out[0] = product(held.theta, 0, z, t)
+    return 0.0
+
+
+@descend.of(DescendingRule)
+def _descend(rule, held, z, t, seen, scores, variance):
+    slope = rule.step * seen.weight * (2.0 * (scores[0] - seen.target))
+    for j in range(z.shape[1]):
+        held.theta[0, j] -= slope * z[t, j]
+
+
+BESIDE = [kb.BPAS(9), kb.Ridge(features=WAVES), kb.GradientDescent(features=None, budget=20)]
+OURS = kb.GradientDescent(0.2, "constant", features=WAVES)
 
 
 @pytest.mark.parametrize("labels", ["all", kb.RandomLabels(0.5)], ids=str)
-def test_learners_of_numbers_on_features(labels):
-    ours = kb.GradientDescent(0.2, "constant", features=WAVES)
-    found = outcome(None, learner=theirs.Descending(0.2, WAVES), labels=labels)
-    assert_same(found, outcome(None, learner=ours, labels=labels))
+@pytest.mark.parametrize(
+    ("C", "theirs", "ours"),
+    [
+        (None, Descending(0.2, WAVES), OURS),
+        (2, [Growing(), *BESIDE], [kb.Perceptron(), *BESIDE]),
+        (4, [Growing(), *BESIDE], [kb.Perceptron(), *BESIDE]),
+    ],
+)
+def test_theirs_are_as_ours(C, theirs, ours, labels):
+    """Alone, or in a pool with learners in every store."""
+    X, y = hard_streams.clouds_of(C)
+    kind, found = plain.regressor if C is None else plain.classifier, []
+    for learner in (theirs, ours):
+        model = kind(KERNELS, learner, random_state=3, labels=labels)
+        said = *learn(model, X, y, C, 30), model.predict(X), model.should_ask(X)
+        found.append((*said, model.expert_weights_))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("C", [2, 4])
-def test_everything_of_theirs_beside_ours(C):
-    """In one pool with learners in every store."""
-    beside = [kb.BPAS(9), kb.Ridge(features=WAVES), kb.Projectron(9)]
-    beside.append(kb.GradientDescent(features=None, budget=20))
-    wanted = outcome(
-        C, learner=[kb.RBP(9), kb.Perceptron(), *beside], combiner=COMBINER, labels=POLICY
-    )
-    found = outcome(
-        C,
-        learner=[theirs.Forgetful(9), theirs.Growing(), *beside],
-        combiner=THEIR_COMBINER,
-        labels=THEIR_POLICY,
-    )
-    assert_same(found, wanted)
-
-
-@pytest.mark.parametrize("learner", [theirs.Forgetful(9), theirs.Descending(0.2, WAVES)], ids=str)
-def test_learners_have_all_properties(learner):
+@pytest.mark.parametrize("learner", [Growing(), Descending(0.2, WAVES)], ids=str)
+def test_they_have_all_properties(learner):
     kb.testing.check_learner(learner)
-
-
-def test_combiners_have_all_properties():
-    kb.testing.check_combiner(THEIR_COMBINER)
-
-
-def test_policies_have_all_properties():
-    kb.testing.check_policy(THEIR_POLICY)

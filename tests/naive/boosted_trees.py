@@ -108,7 +108,7 @@ class BoostedTrees(OneSum):
             row.total = row.total * float(ratio)
         self.fresh = self.fresh * float(ratio)
 
-    def slopes(self, row):
+    def slopes_of(self, row):
         if self.C is not None:
             return self.gradient(row.total, row.label) * float(row.weight)
         residual, most = row.total[0], 20 * self.size
@@ -121,7 +121,7 @@ class BoostedTrees(OneSum):
         rows = self.latest()
         for row in rows:
             row.total = row.total - row.leaves[g].weights
-        slopes = np.array([self.slopes(row) for row in rows])
+        slopes = np.array([self.slopes_of(row) for row in rows])
         self.trees[g] = root = self.bare()
         held = {root: np.arange(len(rows))}  # rows of each leaf
         best = {root: self.best_cut(rows, slopes, held[root])}

@@ -337,6 +337,12 @@ class OneSum:
             slopes = likely - np.eye(self.c)[label]
         return np.append(slopes, (likely * (1 - likely)).sum())
 
+    def slopes(self, scores, label):
+        """Gradient and curvature, of numbers too."""
+        if self.C is not None:
+            return self.gradient(scores, label)
+        return np.array([self.residual(scores[0], min(max(label, -1e150), 1e150)), 1.0])
+
     def residual(self, score, label):
         """In units of the sum, cut at 4 times the mean size; units follow the labels."""
         n = self.number
@@ -400,11 +406,8 @@ class Cells(OneSum):
     def learn(self, x, label, weight=1.0):
         scores, (values, bins, cells, leaves) = self.scores(x), self.where(x)
         self.number, weight = self.number + 1, min(weight, 1e6)
-        if self.C is None:
-            slopes = np.array([self.residual(scores[0], min(max(label, -1e150), 1e150)), 1.0])
-            damped, alarm = 1.0, False
-        else:
-            slopes = self.gradient(scores, label)
+        slopes, damped, alarm = self.slopes(scores, label), 1.0, False
+        if self.C is not None:
             own = slopes[label] if self.c > 1 else slopes[0]
             alarm = self.follow_error(abs(own))
             damped = min(1.0, 0.2 + 4 * self.error)
@@ -491,11 +494,7 @@ class Hashed(Cells):
 
     def learn(self, x, label, weight=1.0):
         scores, self.number = self.scores(x), self.number + 1
-        if self.C is None:
-            slopes = np.array([self.residual(scores[0], min(max(label, -1e150), 1e150)), 1.0])
-        else:
-            slopes = self.gradient(scores, label)
-        slopes = slopes * min(weight, 1e6)
+        slopes = self.slopes(scores, label) * min(weight, 1e6)
         squared = float((slopes[:-1] ** 2).sum())
         for cell, value in self.cells(x):  # one after the other: two features may share a cell
             self.squares[cell] = single(min(float(self.squares[cell]) + squared * value**2, 1e37))

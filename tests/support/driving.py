@@ -10,18 +10,22 @@ def seed_of(random_state):
     return int(np.random.RandomState(random_state).randint(2**31 - 1))
 
 
+def named(C):
+    """The classes, as arguments: 0 ... C - 1, or their labels; none for numbers."""
+    return {} if C is None else {"classes": np.arange(C) if isinstance(C, int) else C}
+
+
 def learn(model, X, y, C=None, size=None, importance=None):
     """Predictions and whose label was asked for, in chunks of `size` rows; all at once by default.
 
-    C : how many classes, 0 ... C - 1, or their labels; None for numbers
+    C : as `named` takes it
     """
     size = size or max(len(y), 1)
-    named = {} if C is None else {"classes": np.arange(C) if isinstance(C, int) else C}
     told = []
     for start in range(0, len(y), size):
         part = slice(start, start + size)
         weights = None if importance is None else importance[part]
-        told.append(model.learn(X[part], y[part], sample_weight=weights, **named))
+        told.append(model.learn(X[part], y[part], sample_weight=weights, **named(C)))
     return tuple(np.concatenate(column) for column in zip(*told, strict=True))
 
 

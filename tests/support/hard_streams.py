@@ -104,6 +104,14 @@ def classes_of(X, C, seed=11, noise=0.25):
     return np.where(rng.random(len(X)) < noise, rng.integers(C, size=len(X)), ranks * C // len(X))
 
 
+def clouds_of(C, n=100, seed=0):
+    """`gaussian_clouds` with C classes, from 0; of C = None with numbers."""
+    X, y = gaussian_clouds(n, 4, seed)
+    if C is None:
+        return X, np.sin(X[:, 0]) + 0.3 * X[:, 1]
+    return X, (y > 0).astype(int) if C == 2 else classes_of(X, C)
+
+
 def many_classes(name, n=150, C=5):
     """A drawn stream, or wdbc, with C classes; a prefix of one class stays one."""
     X, y = (DRAWN | {"wdbc": wdbc})[name]()

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from kernbrook.compiler.inner import Compiled
+from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.progress import CHOSEN, PROGRESS
 from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.stores import expansion, in_place, linear, slots
@@ -75,12 +76,17 @@ def expert_slots(model, e):
     raise IndexError(e)
 
 
-def threads_of(model, rows):
-    """The most threads that some store takes for learning from so many rows."""
-    pairs = zip(model._model.stores, model._model.states, strict=True)
-    return max(
-        store.sums.threads(2 * rows * int(state.slots.filled.sum())) for store, state in pairs
-    )
+def scores_of(model, X):
+    """(n, e, c) what the experts say of rows."""
+    views, raw = model._seen(X)
+    return np.concatenate([board.scores for _, board in read_boards(model._model, views, raw)])
+
+
+def assert_equal_arrays(found, wanted):
+    """Of {name: array}."""
+    assert found.keys() == wanted.keys()
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
 def sums_of(model, i=0):

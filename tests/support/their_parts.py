@@ -5,16 +5,14 @@ from typing import ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Whole
 from kernbrook.combiners.loss_combiner import lift
 from kernbrook.engine.loss_codes import MISTAKES
 from kernbrook.engine.progress import ASKED, ROUND, SEED
-from kernbrook.engine.verbs import Change, descend, expand, fit_in, predict, update, wants
+from kernbrook.engine.verbs import Change, fit_in, update, wants
 from kernbrook.errors import InputError
 from kernbrook.labels.opinions import lead, views, weights_in_use
-from kernbrook.learners.steps import product
+from kernbrook.learners.budgeted import Budgeted
 from kernbrook.numerics.draws import DRAW_LABEL, PURPOSE, uniform
-from kernbrook.numerics.scores_of_classes import add_step
 from kernbrook.numerics.upkeep import random_slot
 
 
@@ -29,24 +27,13 @@ def from_0_to_1(owner, name):
 # -- a learner under a budget: RBP -----------------------------------------------------------------
 
 
-class Forgetful(BaseEstimator):
+class Forgetful(Budgeted):
     """`RBP`, once more."""
 
-    choice = "learner"
-    store = "slots"
     strict = True
-    spare = 0
-    remembers = False
-    parameter_ranges: ClassVar = {"budget": Whole()}
 
     def __init__(self, budget=100):
         self.budget = budget
-
-    def slots(self):
-        return self.budget
-
-    def keeps(self, rule):
-        return set()
 
     def rule(self):
         return ForgetfulRule()
@@ -64,76 +51,6 @@ def _fit_in(rule, slots, seen, rows):
     if slot == slots.alpha.shape[1]:
         slot = random_slot(slot, seen.expert, seen.clock)
     return Change(slot, 0.0, seen.weight)
-
-
-# -- a learner in expansions: Perceptron -----------------------------------------------------------
-
-
-class Growing(BaseEstimator):
-    """`Perceptron`, once more."""
-
-    choice = "learner"
-    store = "expansion"
-    needs_diagonal = False
-    strict = True
-
-    def rule(self):
-        return GrowingRule()
-
-
-class GrowingRule(NamedTuple):
-    pass
-
-
-@expand.of(GrowingRule)
-def _expand(rule, seen, scores, sizes, change):
-    if seen.margin <= 0.0:
-        add_step(change, seen.label, seen.rival, seen.weight)
-    return 1.0
-
-
-# -- a learner on features: GradientDescent of numbers, with a constant step -----------------------
-
-
-class Descending(BaseEstimator):
-    """`GradientDescent(step, "constant")`, once more."""
-
-    choice = "learner"
-    store = "features"
-    of_numbers = True
-    of_classes = False
-    only_classes = False
-    parameter_ranges: ClassVar = {"step": POSITIVE}
-
-    def __init__(self, step=0.1, features="auto"):
-        self.step = step
-        self.features = features
-
-    def extra_rows(self, dim, scores):
-        return 0
-
-    def fill_extra(self, extra):
-        pass
-
-    def rule(self):
-        return DescendingRule(self.step)
-
-
-class DescendingRule(NamedTuple):
-    step: float
-
-
-@predict.of(DescendingRule)
-def _predict(rule, held, z, t, out):
-    out[0] = product(held.theta, 0, z, t)
-    return 0.0
-
-
-@descend.of(DescendingRule)
-def _descend(rule, held, z, t, seen, scores, variance):
-    slope = rule.step * seen.weight * (2.0 * (scores[0] - seen.target))
-    for j in range(z.shape[1]):
-        held.theta[0, j] -= slope * z[t, j]
 
 
 # -- a combiner: Hedge on mistakes -----------------------------------------------------------------

@@ -5,10 +5,8 @@ import plain
 from driving import learn, seed_of
 from every_learner import SEED, kernels_of
 from every_policy import fresh
-from inside import progress_of
+from inside import progress_of, scores_of
 from naive import policies, rounds
-
-from kernbrook.engine.deciding import read_boards
 
 ALL = (None, {})  # a selection, and the settings of its twin
 EVERY = ("all", policies.everything)  # a policy, and its twin
@@ -62,8 +60,7 @@ def assert_same(model, said, asked, expected, X, y, C, rtol=1e-8):
 
 def assert_same_functions(model, experts, X, rtol):
     """Of each expert the score of each row, beside the terms that it is a sum of."""
-    views, raw = model._seen(X)
-    found = np.concatenate([board.scores for _, board in read_boards(model._model, views, raw)])
+    found = scores_of(model, X)
     for e, expert in enumerate(experts):
         scores, sizes = map(np.array, zip(*[expert.see(t) for t in range(len(X))], strict=True))
         room = rtol * np.maximum(sizes, np.abs(scores).max())
