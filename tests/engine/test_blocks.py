@@ -100,17 +100,6 @@ def test_duplicates_with_both_labels(seed, d):
             assert_equal_runs(run(form, y, size, tie=tie), whole)
 
 
-@pytest.mark.data
-def test_a3a():
-    """Binary features: many scores cancel exactly."""
-    X, y = hard_streams.real("a3a")
-    X, y = X[:900], y[:900]
-    for tie in ("label", "margin"):
-        whole = run(X, y, len(y), tie=tie)
-        for form, size in ((X, 7), (X.toarray(), 256), (X.toarray(), 7)):
-            assert_equal_runs(run(form, y, size, tie=tie), whole)
-
-
 PROGRAM = """
 import sys
 import kernel_sums

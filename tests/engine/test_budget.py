@@ -6,12 +6,12 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
-from driving import SIGNS, says, seed_of
+from covering import pairwise
+from driving import says, seed_of
 from every_learner import SEED
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import compiled, slots_of, state_of
+from inside import compiled, slots_of
 from naive import budget as naive
 from naive import kernels as naive_kernels
 from naive import multiclass, regression, rounds
@@ -89,51 +89,6 @@ def test_bpas_removes_what_costs_least(stream, C):
 
 
 @pytest.mark.parametrize(
-    ("budgeted", "free"),
-    [
-        (kb.RBP(500, tie="label"), kb.Perceptron("label")),
-        (kb.Forgetron(500), kb.Perceptron()),
-        (kb.Projectron(500, threshold=0), kb.Perceptron()),
-        (kb.ProjectronPlusPlus(500, threshold=0), kb.Perceptron()),
-        (kb.SparsePA(budget=500), kb.SparsePA()),
-        (kb.BPAS(500, aggressiveness=0.3), kb.PassiveAggressive("PA-I", aggressiveness=0.3)),
-        *((kb.Pegasos(500, upkeep=upkeep), kb.Pegasos()) for upkeep in ("smallest", "project")),
-    ],
-    ids=repr,
-)
-def test_a_budget_that_is_never_full(budgeted, free):
-    X, y = hard_streams.gaussian_clouds(300)
-    runs, kernels = [], [kb.Gaussian(gamma=g) for g in (0.5, 2, 8)]
-    for learner in (budgeted, free):
-        combiner = kb.Hedge(loss="hinge", cap=20.0)
-        model = plain.classifier(kernels, learner, combiner, random_state=SEED)
-        runs.append((model, says(model, X, y, SIGNS, 300)))
-    (first, said), (second, wanted) = runs
-    np.testing.assert_array_equal(said, wanted)
-    np.testing.assert_array_equal(first.support_vectors_, second.support_vectors_)
-    np.testing.assert_allclose(first.dual_coef_, second.dual_coef_, rtol=1e-9)
-    np.testing.assert_allclose(first.kernel_weights_, second.kernel_weights_, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("learner", "storage"),
-    [(kb.RBP(10), np.asarray), (kb.Forgetron(10), sp.csr_matrix), (kb.BPAS(10), sp.csr_matrix)],
-)
-def test_an_overflowing_polynomial(learner, storage):
-    """The kernel is named, and nothing of the block is learned."""
-    X, y = hard_streams.gaussian_clouds(100)
-    pool = [kb.Gaussian(sigma=1), kb.Polynomial(9)]
-    model, other = (plain.classifier(pool, learner, random_state=SEED) for _ in range(2))
-    for each in (model, other):
-        each.learn(storage(X), y)
-    with pytest.raises(NonFiniteError, match=r"\(x\.z\)\^9"):
-        model.learn(storage(np.vstack([X[:20], 1e80 * X[20:40]])), y[:40])
-    assert model.labels_asked_ == 100
-    assert state_of(model) == state_of(other)
-    np.testing.assert_array_equal(*(each.learn(storage(X), y)[0] for each in (model, other)))
-
-
-@pytest.mark.parametrize(
     ("learner", "other"),
     [
         (kb.RBP(5), kb.RBP(7, tie="label")),
@@ -193,23 +148,46 @@ def test_the_twins_phi_on_a_grid(s, mu, room):
     assert not len(forbidden)
 
 
-def test_forgetron_on_huge_kernels():
-    """phi is tiny, and neither 0 nor the end of the run."""
-    X, y = hard_streams.offset_duplicates()
-    model = plain.classifier([kb.Polynomial(3)], kb.Forgetron(8)).fit(X, y)
-    assert np.isfinite(model.dual_coef_).all()
-    assert np.count_nonzero(model.dual_coef_) == 8
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**31 - 1))
+def test_the_twins_bpas_coefficients_are_the_best(seed):
+    """No coefficients near them, for any of the classes, have a lower objective."""
+    rng = np.random.default_rng(seed)
+    C, cap = int(rng.integers(2, 6)), rng.choice([0.05, 1.0, 20.0])
+    alpha, difference = rng.normal(size=C), np.zeros(C)
+    difference[:2] = rng.permutation([1.0, -1.0])
+    points = rng.normal(size=(2, 3))
+    kernel = naive_kernels.polynomial(2, 1.0)
+    own, square = kernel(points[:1], points[0])[0], kernel(points[1:], points[1])[0]
+    between, margin = kernel(points[:1], points[1])[0], 1 - rng.exponential()
+    given_ = margin, difference, cap
+    beta, least = multiclass.bpas_coefficients(alpha, own, between, square, *given_)
+    for scale in (1e-4, 1e-2, 1.0):
+        for _ in range(30):
+            other = beta + scale * rng.normal(size=C)
+            moved = multiclass.bpas_objective(alpha, own, between, square, other, *given_)
+            assert moved >= least * (1 - 1e-12)
 
 
-def test_bpas_stays_finite_on_huge_kernels():
-    """k(x, x) = 1e12."""
-    X = np.tile([[100.0], [90.0], [110.0], [95.0]], (100, 1))
-    y = np.tile([1.0, -1.0], 200)
-    learner = kb.BPAS(2)
-    pool = [kb.Polynomial(3), kb.Gaussian(sigma=5.0)]
-    model = plain.classifier(pool, learner, kb.Hedge(loss="hinge")).fit(X, y)
+UNDER_A_BUDGET = [
+    *(kb.RBP(10), kb.Forgetron(10), kb.BOGD(10), kb.BPAS(10), kb.SparsePA(budget=10)),
+    *(kb.Projectron(10), kb.ProjectronPlusPlus(10), kb.Ahpatron(10)),
+    *(kb.Pegasos(10, upkeep=upkeep) for upkeep in ("random", "smallest", "project", "merge")),
+]
+
+
+@pytest.mark.parametrize(
+    ("learner", "scale", "C"), pairwise(UNDER_A_BUDGET, [1e-6, 0.1, 1e6, 1e20], [2, 4]), ids=str
+)
+def test_kernels_of_any_size_and_sign(learner, scale, C):
+    """k(x, x) up to 1e120, and a kernel that is no inner product: everything stays finite."""
+    X, y = hard_streams.many_classes("duplicates", 300, C)
+    pool = [kb.Linear(), kb.Polynomial(3), kb.Sigmoid(gamma=0.3 / scale**2, offset=-0.3)]
+    model = plain.classifier([*pool, kb.Gaussian(gamma=1 / scale**2)], learner, random_state=SEED)
+    model.fit(scale * X, y)
     assert np.isfinite(model.dual_coef_).all()
-    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.decision_function(scale * X)).all()
+    assert (slots_of(model).scale > 0).all()
 
 
 def test_sums_that_overflow_are_refused_and_nothing_is_learned():

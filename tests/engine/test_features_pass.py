@@ -5,7 +5,7 @@ import numpy as np
 import plain
 import pytest
 from covering import pairwise
-from driving import learn, waves
+from driving import learn, named, waves
 from every_learner import SEED, SHIFTING, WAVES, features_of, of_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +25,7 @@ POOL_OF_LEARNERS = [
     kb.GradientDescent(0.2, "constant", regularization=0.1, features=WAVES),
     kb.GradientDescent(0.3, "adagrad", features=WAVES),
     kb.GradientDescent(3.0, horizon=100, regularization=0.05, features=WAVES),
+    kb.GradientDescent(0.3, restart=7, features=WAVES),
 ]
 
 
@@ -59,16 +60,6 @@ def test_features_by_default(C):
     poly = kb.MLPoly("squared" if C is None else "hinge"), naive_combiners.MLPoly
     learner = kb.GradientDescent(1.0, "normalized")
     assert_equals_its_twin(learner, twin, X, y, C, *poly, kernels=(kernels, kernels))
-
-
-def test_features_not_normalised():
-    """Table mode: z without 1 / sqrt(D)."""
-    whole, given = kb.RandomFeatures(6, normalize=False), {"step": 0.2, "horizon": 100}
-    learner = kb.GradientDescent(features=whole, **given)
-    twin = of_features(regression.Descent, whole, **given)
-    assert_equals_its_twin(
-        learner, twin, *waves(90), None, kb.EXP(), regression.EXP, kernels=(SHIFTING, SHIFTING)
-    )
 
 
 # -- ridge -------------------------------------------------------------------------------------
@@ -148,8 +139,7 @@ def test_learning_alone_is_learning_together(C):
     )
     np.testing.assert_array_equal(learn(alone, X, y, C), learn(together, X, y, C))
     assert state_of(alone) == state_of(together)
-    named = {} if C is None else {"classes": np.arange(C)}
-    without.partial_fit(X, y, **named)
+    without.partial_fit(X, y, **named(C))
     assert state_of(alone) == state_of(without)
 
 

@@ -7,15 +7,10 @@ import plain
 import pytest
 import scipy.sparse as sp
 from inside import state_of
-from numba import njit
 from numpy.testing import assert_array_equal
 
 import kernbrook as kb
-from kernbrook.compiler.links import new_link, through
-from kernbrook.engine.stores import meetings, slots
-from kernbrook.gram import rows as gram_rows
-from kernbrook.gram.rows import Block, DenseRows, SparseRows
-from kernbrook.kernels.planning import Layout
+from kernbrook.engine.stores import slots
 
 POOL = [kb.Gaussian(gamma=0.3), kb.Laplacian(gamma=0.2), kb.Polynomial(2, offset=1)]
 CALLED = kb.Callable(lambda X, Y: 1.0 / (1.0 + np.abs(X[:, :1] - Y[:, 0])))  # X @ Y.T: by shapes
@@ -84,36 +79,3 @@ def test_threads(form, update, monkeypatch):
     monkeypatch.setattr(slots, "BUDGET_BLOCK", 200)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert learned("rbp", X, y, selection)[1] == expected[1]
-
-
-@njit()
-def _meet(link, which, t, lo, hi, out, row):
-    group = np.int64(1)
-    through(meetings.turn_to, link, group, lo, hi)
-    through(meetings.meet_points, link, group, which, lo, hi, out)
-    through(meetings.meet_row, link, group, t, lo, hi, row)
-
-
-@pytest.mark.parametrize("widest", [gram_rows.WIDEST, 3], ids=["narrow", "wide"])
-@pytest.mark.parametrize("form", [DenseRows.of, lambda X: SparseRows.of(sp.csr_matrix(X))])
-def test_pair_values(form, widest, monkeypatch):
-    """As those of a block of rows with the points, to the bit."""
-    for module in (gram_rows, meetings):
-        monkeypatch.setattr(module, "WIDEST", widest)
-    X, _ = drawn(60, 9)
-    X[:, 4] *= np.arange(60) > 30  # not in the first points
-    rows, stored = form(X[20:]), form(X[:20])
-    layout = Layout([*POOL, CALLED])
-    both = meetings.join_rows(stored, rows)
-    given = np.empty((1, 60, 40))
-    CALLED.between(both, rows, given[0])
-    meeting = meetings.meeting_of(both, rows, layout, given, 16, groups=2)
-    link = new_link(meetings.turn_to, meeting)
-    whole = Block(rows, layout).pairs_with(both)
-    which = np.array([3, 0, 19, 25])  # two windows: one of 16, the last of 8
-    for t, lo, hi in ((5, 0, 16), (33, 32, 40)):
-        out = np.empty((len(layout.channels), len(which), hi - lo))
-        row = np.full((len(layout.channels), 1, 16), np.nan)
-        _meet(link, which, t, lo, hi, out, row)
-        assert_array_equal(out, whole[:, which, lo:hi])
-        assert_array_equal(row[:, 0, t + 1 - lo : hi - lo], whole[:, 20 + t, t + 1 : hi])

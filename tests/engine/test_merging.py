@@ -6,32 +6,15 @@ from covering import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import pegasos
-from numba import njit
 
-from kernbrook.learners import merged_slots as merging
 from kernbrook.learners.merged_slots import best_share, choose_partner, lightest_slot, merge_loss
 
 LONG = np.longdouble
-COARSE, FINE, ROUNDING = 1e-4, 1e-12, 1e-12
+FINE, ROUNDING = 1e-12, 1e-12
 ratios = st.floats(1e-12, 1.0) | st.just(1.0)
 cosines = st.floats(-1.0, 1.0) | st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
 kappas = st.floats(0.0, 1.0) | st.floats(0, 600).map(lambda L: float(np.exp(-L)))
 extended = pytest.mark.skipif(np.finfo(LONG).eps > 2e-19, reason="no extended precision here")
-
-
-@njit
-def best_losses(a, g, kappa, tolerance):
-    """(h, loss) of many pairs with b = 1."""
-    found = np.empty((len(a), 2))
-    for i in range(len(a)):
-        h = best_share(a[i], 1.0, g[i], kappa[i], tolerance)
-        found[i] = h, merge_loss(a[i], 1.0, g[i], kappa[i], h)
-    return found
-
-
-@njit
-def losses_at(a, g, kappa, h):
-    return np.array([merge_loss(a[i], 1.0, g[i], kappa[i], h[i]) for i in range(len(a))])
 
 
 def exact_loss(a, b, g, kappa, h):
@@ -44,30 +27,18 @@ def exact_loss(a, b, g, kappa, h):
 # ---- the best h ----
 
 
-@settings(max_examples=100, deadline=None)
-@given(ratios, cosines, kappas)
-@example(1.0, 1.0, 0.0)
-@example(1.0, 1.0, 1.0)
-@example(1.0, -1.0, 1.0)
-@example(1.0, -1.0, 1 - 1e-16)
-@example(1.0, 1.0, float(np.exp(-2)))  # the two humps part here: a triple root
-@example(1e-12, 1.0, 5e-324)
-def test_best_share_is_that_of_a_dense_grid(a, cosine, kappa):
-    g = cosine * np.sqrt(a)
-    h = best_share(a, 1.0, g, kappa, FINE)
-    assert 0.0 <= h <= 0.5
-    grid = np.concatenate([np.linspace(0, 1, 4001), 0.5 * 10.0 ** np.linspace(-16, 0, 400)])
-    dense = min(pegasos.lost(each, a, 1.0, g, kappa) for each in grid[::4])
-    assert pegasos.kept(h, a, 1.0, g, kappa) >= pegasos.kept(grid, a, 1.0, g, kappa).max() - 1e-15
-    assert merge_loss(a, 1.0, g, kappa, h) <= dense + 1e-13 * a
-
-
 @settings(max_examples=200, deadline=None)
 @given(ratios, cosines, kappas, st.integers(-400, 400))
+@example(1.0, 1.0, 0.0, 0)
+@example(1.0, 1.0, 1.0, 0)
+@example(1.0, -1.0, 1 - 1e-16, 0)
+@example(1.0, 1.0, float(np.exp(-2)), 0)  # the two humps part here: a triple root
+@example(1e-12, 1.0, 5e-324, 0)
 def test_best_share_is_the_twins(a, cosine, kappa, scale):
     """Whatever the scale of the coefficients; h itself where J is not flat at its top."""
     g, b = cosine * np.sqrt(a), 2.0**scale
     h = best_share(a * b, b, g * b, kappa, FINE)
+    assert 0.0 <= h <= 0.5
     wanted = pegasos.best_h(a, 1.0, g, kappa, 0.0, 0.5)
     loss = pegasos.lost(wanted, a, 1.0, g, kappa)
     found = merge_loss(a * b, b, g * b, kappa, h)
@@ -77,40 +48,6 @@ def test_best_share_is_the_twins(a, cosine, kappa, scale):
         slopes = pegasos.rises(around, a, 1.0, g, kappa) / pegasos.kept(around, a, 1.0, g, kappa)
         if slopes[0] - slopes[1] > 1e-5:
             assert h == pytest.approx(wanted, abs=1e-10)
-
-
-def pairs(kind, n=100_000):
-    """(a, g, kappa) of n pairs with b = 1."""
-    rng = np.random.default_rng(2)
-    a, cosine = 10 ** rng.uniform(-6, 0, n), rng.uniform(-1, 1, n)
-    a[: n // 4] = 1.0
-    L = np.where(rng.random(n) < 0.5, 10 ** rng.uniform(-8, 2.5, n), rng.uniform(0, 6, n))
-    if kind == "one class":
-        cosine = rng.choice([-1.0, 1.0], n)
-    elif kind == "new ones":
-        cosine = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], n)
-    elif kind == "where the humps part":
-        cosine = rng.uniform(-0.95, 1, n)
-        a, L = 1 - 10 ** rng.uniform(-14, -2, n), (1 + cosine) * (1 + rng.uniform(-0.1, 0.1, n))
-    return a, cosine * np.sqrt(a), np.exp(-L)
-
-
-@pytest.mark.parametrize("kind", ["any", "one class", "new ones", "where the humps part"])
-def test_many_pairs(kind):
-    """No grid of h does better, and a coarse search tells the loss well within what is equal."""
-    a, g, kappa = pairs(kind)
-    h, loss = best_losses(a, g, kappa, FINE).T
-    L = -np.log(kappa)
-    assert (h.min(), h.max()) >= (0.0, 0.25)
-    assert h.max() <= 0.5
-    for each in np.linspace(0, 1, 81):
-        own = -a * np.expm1(-2 * L * (1 - each) ** 2) - np.expm1(-2 * L * each * each)
-        other = own - 2 * g * kappa * np.expm1(2 * L * each * (1 - each))
-        assert (loss <= other + 1e-13 * a).all()
-    shares, scratch = np.empty((2, len(a)))
-    merging._coarse_shares(a, g, kappa, shares, scratch)
-    for coarse in (losses_at(a, g, kappa, shares), best_losses(a, g, kappa, COARSE)[:, 1]):
-        assert (np.abs(coarse - loss) <= 1e-14 * a).all()
 
 
 @extended
@@ -219,7 +156,7 @@ def assert_twins_choice(slots, printed):
 @settings(max_examples=150, deadline=None)
 @given(
     C=st.sampled_from([1, 2, 7, 26]),
-    filled=st.integers(2, 30),
+    filled=st.sampled_from([*range(2, 31), 120]),
     seed=st.integers(0, 10**6),
     new=st.sampled_from([0.0, 0.5, 1.0]),
     copies=st.sampled_from([0.0, 0.3, 1.0]),
@@ -228,12 +165,6 @@ def assert_twins_choice(slots, printed):
 )
 def test_the_partner_is_the_twins(C, filled, seed, new, copies, near, printed):
     assert_twins_choice(Slots(C, filled, seed, new, copies, near), printed)
-
-
-@pytest.mark.parametrize(("C", "printed"), [(1, False), (2, True), (7, False), (26, True)])
-def test_the_partner_among_many(C, printed):
-    assert_twins_choice(Slots(C, 120, C), printed)
-    assert_twins_choice(Slots(C, 120, C, new=1.0, copies=0.9), printed)
 
 
 @pytest.mark.parametrize(("C", "special"), [(1, 1.0), (2, 0.0), (7, 1e-310)])
@@ -264,32 +195,6 @@ def test_opposite_coefficients_have_no_weight_in_equation_21(C):
     assert slots.choose(True) == (1 - slots.m, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("light", "heavy", "low", "high"),  # the limits are of h where kappa is 0.2
-    [
-        ([1.0, 0.0], [2.0, -2.0], 0.0, 0.5),  # sums 1/3 and 5/3
-        ([1.0, 1.0, 0.1], [-0.5, -0.5, 5.0], 1.0, 1.0),  # 4.02 and -1.02
-        ([-1.0, -1.0, 0.1], [1.5, 1.5, 5.0], 0.0, 0.0),  # the other way round
-        ([1.0, 1.0, 1.0], [0.0, 0.0, 3.0], 0.5, 1.0),  # 2.25 and 0.75: the lighter has more
-    ],
-)
-@pytest.mark.parametrize("kappa", [0.0, 0.2, 0.9])
-def test_equation_21_by_a_dense_grid(light, heavy, low, high, kappa):
-    light, heavy = np.array(light), np.array(heavy)
-    alpha = np.stack([light, heavy], axis=1)
-    squares, born = (alpha**2).sum(axis=0), np.arange(2)
-    _, h = choose_partner(alpha, 2, 0, squares, np.array([1.0, kappa]), born, True)
-    first, second = (light / (light + heavy)).sum(), (heavy / (light + heavy)).sum()
-
-    def value(h):
-        return first * kappa ** ((1 - h) ** 2) + second * kappa ** (h**2)
-
-    assert 0 <= h <= 1
-    assert value(h) >= value(np.linspace(0, 1, 10_001)).max() * (1 - 1e-15)
-    if kappa == 0.2:
-        assert low <= h <= high
-
-
 @pytest.mark.parametrize("C", [1, 2, 7])
 def test_equal_partners(C):
     """Copies, and copies but for rounding: the oldest, wherever it lies."""
@@ -303,28 +208,6 @@ def test_equal_partners(C):
         slots.find()
         assert slots.choose()[0] == min([best, *twins], key=lambda n: slots.born[n])
         assert_twins_choice(slots, False)
-
-
-@pytest.mark.parametrize("printed", [False, True])
-def test_the_numbers_are_those_of_the_pair(printed):
-    """The same bits in any order of the slots, in more room, and beside others."""
-    for seed in range(20):
-        slots = Slots(7, 41, seed)
-        n, h = slots.choose(printed)
-        order = np.random.default_rng(seed).permutation(41)
-        alpha, room = np.full((7, 64), np.nan), np.full((2, 64), np.nan)
-        alpha[:, :41], room[:, :41] = (
-            slots.alpha[:, order],
-            [slots.squares[order], slots.kappas[order]],
-        )
-        born = np.full(64, -1)
-        born[:41] = slots.born[order]
-        m = int(np.flatnonzero(order == slots.m)[0])
-        found, again = choose_partner(alpha, 41, m, room[0], room[1], born, printed)
-        assert (order[found], again) == (n, h)
-        two = [slots.m, n]
-        squares, near, born = slots.squares[two], slots.kappas[two], slots.born[two]
-        assert choose_partner(slots.alpha[:, two], 2, 0, squares, near, born, printed) == (1, h)
 
 
 @pytest.mark.parametrize(("exponent", "printed"), [(-450, False), (450, True)])

@@ -1,43 +1,21 @@
 """Learners of any stores in one pool, and BestOfPrefix with any of them."""
 
-import math
-
 import hard_streams
 import numpy as np
 import plain
 import pytest
-import scipy.sparse as sp
 from driving import SIGNS, says, seed_of
 from driving import learn as driven
 from every_learner import LEARNERS as LEARNERS_WITH_TWINS
-from every_learner import SEED, SHIFTING, TWINS, WAVES, of_gradients, of_steps
-from inside import arrays_of, progress_of
+from every_learner import SEED, SHIFTING, TWINS, of_gradients, of_steps
+from inside import progress_of
 from naive import budget, combiners, multiclass, policies, rounds
-from sklearn.tree import DecisionTreeClassifier
 from twins import assert_same
 
 import kernbrook as kb
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Laplacian(gamma=0.1), kb.Gaussian(gamma=0.4)]
-EXPANSION = kb.GradientDescent(0.2, features=None)
 WINDOW = kb.GradientDescent(0.2, features=None, budget=25, regularization=0.1)
-FEATURES = kb.RandomFeatures(7)
-# name -> (learners, whether of numbers)
-POOLS = {
-    "all and slots": ([kb.Perceptron(), kb.Forgetron(9)], False),
-    "slots of two sizes": ([kb.Forgetron(9), kb.Forgetron(8)], False),
-    "slots of many rules": (
-        [kb.BPAS(9), kb.Projectron(8), kb.Pegasos(7, upkeep="smallest"), kb.Pegasos()],
-        False,
-    ),
-    "merged points": ([kb.Pegasos(9, upkeep="merge"), kb.Perceptron()], False),
-    "slots and features": ([kb.Ridge(features=FEATURES), kb.Ahpatron(9)], False),
-    "every store of classes": (
-        [EXPANSION, kb.BPAS(9), WINDOW, kb.Ridge(features=FEATURES), kb.PassiveAggressive()],
-        False,
-    ),
-    "every store of numbers": ([WINDOW, kb.Ridge(features=FEATURES), EXPANSION], True),
-}
 
 
 def stream(numbers):
@@ -53,55 +31,6 @@ def make(learners, numbers, **choices):
 
 def learn(model, X, y, size):
     return says(model, X, y, None if isinstance(model, kb.OnlineMKRegressor) else SIGNS, size)
-
-
-@pytest.mark.parametrize("name", POOLS)
-def test_everyone_learns_as_if_alone(name):
-    """Where nothing is drawn: what an expert learns, and holds, is the same in every pool."""
-    learners, numbers = POOLS[name]
-    X, y = stream(numbers)
-    model = make(learners, numbers)
-    learn(model, X, y, 300)
-    losses = progress_of(model).losses.reshape(len(learners), len(KERNELS))
-    counts = np.count_nonzero(model.dual_coef_, axis=0)
-    assert model.n_support_stored_ == counts.sum()
-    for e, (learner, lost) in enumerate(zip(learners, losses, strict=True)):
-        alone, own = make(learner, numbers), slice(e * len(KERNELS), (e + 1) * len(KERNELS))
-        learn(alone, X, y, 300)
-        np.testing.assert_allclose(lost, progress_of(alone).losses, rtol=1e-9)
-        if isinstance(learner, kb.Ridge):
-            assert not counts[own].any()
-            continue
-        np.testing.assert_array_equal(counts[own], np.count_nonzero(alone.dual_coef_, axis=0))
-        mine, theirs = model.dual_coef_[:, own], alone.dual_coef_
-        np.testing.assert_allclose(np.sort(mine[mine != 0]), np.sort(theirs[theirs != 0]), 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("name", "update"), [(name, ("all", "drawn")[i % 2]) for i, name in enumerate(POOLS)]
-)
-def test_chunks_sparsity_and_files_change_nothing(name, update, tmp_path):
-    learners, numbers = POOLS[name]
-    X, y = stream(numbers)
-    selection = kb.Selection(update=update, smoothing=0.3)
-    whole = make(learners, numbers, selection=selection)
-    said = learn(whole, X, y, 300)
-    chunks = make(learners, numbers, selection=selection)
-    np.testing.assert_array_equal(learn(chunks, X, y, 7), said)
-    loaded = make(learners, numbers, selection=selection)
-    first = learn(loaded, X[:130], y[:130], 130)
-    kb.save(loaded, tmp_path / "model")
-    loaded = kb.load(tmp_path / "model")
-    np.testing.assert_array_equal(first, said[:130])
-    np.testing.assert_array_equal(learn(loaded, X[130:], y[130:], 170), said[130:])
-    wanted = arrays_of(whole)
-    for model in (chunks, loaded):
-        for field, array in arrays_of(model).items():
-            np.testing.assert_array_equal(array, wanted[field], err_msg=field)
-        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
-    sparse = make(learners, numbers, selection=selection)
-    np.testing.assert_array_equal(learn(sparse, sp.csr_matrix(X), y, 60), said)
-    np.testing.assert_array_equal(sparse.predict(sp.csr_matrix(X)), whole.predict(X))
 
 
 LEARNERS = {
@@ -184,39 +113,3 @@ def test_a_pool_equals_naive_experts(C, combiner, twin, choices, own, size):
     model = kind(SHIFTING, [one for one, *_ in pool], combiner, random_state=SEED, **choices)
     said, asked = driven(model, X, y, C, size)
     assert_same(model, said, asked, expected, X, y, C)
-
-
-# -- bounds, on real streams -----------------------------------------------------------------------
-
-ORDERS = {"elec2": "as it is", "covtype": "as it is", "magic04": "shuffled", "a9a": "as it is"}
-
-
-def losses_and_weights(name, combiner, rows=500):
-    """(T, e) mistakes of the experts of a pool, and their weights before each label."""
-    shuffled = ORDERS[name] == "shuffled"
-    X, y = hard_streams.real(name, None if shuffled else rows)
-    order = np.random.default_rng(0).permutation(len(y)) if shuffled else np.arange(len(y))
-    X, y = hard_streams.scaled(X[order[:rows]].toarray()), y[order[:rows]]
-    tree = DecisionTreeClassifier(max_depth=6, random_state=0)
-    pool = [kb.Perceptron(), kb.Ridge(features=WAVES), kb.External(tree, every=100, window=300)]
-    kernels = [kb.Gaussian(gamma=0.02), kb.Gaussian(gamma=0.2)]
-    model = plain.classifier(kernels, pool, combiner, random_state=0)
-    weights, mistakes = [], [np.zeros(5)]
-    for t in range(len(y)):
-        weights.append(model.expert_weights_ if t else np.full(5, 0.2))
-        model.learn(X[t : t + 1], y[t : t + 1], classes=np.unique(y))
-        mistakes.append(model.expert_mistakes_)
-    return np.diff(mistakes, axis=0), np.array(weights)
-
-
-@pytest.mark.thinned
-@pytest.mark.data
-@pytest.mark.parametrize("name", ORDERS)
-def test_the_pool_is_within_its_bound_of_the_best(name):
-    """Freund, Schapire (1997), theorem 2."""
-    discount = 0.8
-    losses, weights = losses_and_weights(name, kb.Hedge(discount))
-    loss, best, m = (losses * weights).sum(), losses.sum(axis=0).min(), losses.shape[1]
-    assert best < 0.5 * len(losses)
-    bound = (math.log(1 / discount) * best + math.log(m)) / (1 - discount)
-    assert loss <= bound + 1e-9

@@ -6,7 +6,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-from covering import pairwise
 from every_learner import of_steps
 from inside import progress_of
 from naive import budget, combiners, multiclass
@@ -15,67 +14,6 @@ from twins import assert_equals_its_twin
 
 import kernbrook as kb
 from kernbrook.learners import PassiveAggressive, SparsePA
-
-STREAMS = hard_streams.DRAWN | {"wdbc": hard_streams.wdbc}
-
-
-@pytest.mark.thinned
-@pytest.mark.parametrize("kernel", [0, 2, 6, 12])  # powers, and some widths
-@pytest.mark.parametrize("stream", ["gaussian_clouds", "duplicates", "with_zero_rows", "wdbc"])
-def test_pa_meets_the_margin(stream, kernel):
-    """After an update the margin of its example is exactly 1; without a loss nothing changes."""
-    X, y = STREAMS[stream]()
-    X, y = X[:60], y[:60]
-    pool = [kb.kernels.resolve("omkc16")[kernel]]
-    model = plain.classifier(pool, PassiveAggressive("PA"), kb.Hedge(loss="hinge"))
-    model.learn(X[:1], y[:1], classes=[-1, 1])
-    met = 0
-    for x, label in zip(X[1:, None], y[1:, None], strict=True):
-        before, stored = model.decision_function(x) * label, model.n_support_stored_
-        model.learn(x, label)
-        after = model.decision_function(x) * label
-        if before < 1 and (kernel > 2 or x.any()):
-            assert after == pytest.approx(1, abs=1e-9)
-            met += model.n_support_stored_ == stored + 1
-        else:  # enough of a margin, or a zero vector, which no polynomial can move
-            assert after == before
-            assert model.n_support_stored_ == stored
-    assert met > 10
-
-
-@pytest.mark.parametrize(
-    ("kernel", "variant", "aggressiveness"),
-    pairwise(
-        [kb.Linear(), kb.Polynomial(2), kb.Gaussian(sigma=1)],
-        ["PA", "PA-I", "PA-II"],
-        [1e-3, 0.05, 1e3],
-    ),
-    ids=str,
-)
-def test_one_step(kernel, variant, aggressiveness):
-    """The coefficient of figure 1, from the score just before and k(x, x) = ||x||^2, ^4 or 1."""
-    X, y = hard_streams.gaussian_clouds(80)
-    C = aggressiveness
-    model = plain.classifier([kernel], PassiveAggressive(variant, C), kb.Hedge(loss="hinge")).fit(
-        X[:40], y[:40]
-    )
-    stepped = 0
-    for x, label in zip(X[40:, None], y[40:, None], strict=True):
-        loss = max(0.0, 1.0 - float((label * model.decision_function(x))[0]))
-        norm = float((x * x).sum())
-        square = {"Linear": norm, "Polynomial": norm**2, "Gaussian": 1.0}[type(kernel).__name__]
-        tau = {
-            "PA": loss / square,
-            "PA-I": min(C, loss / square),
-            "PA-II": loss / (square + 1 / (2 * C)),
-        }[variant]
-        stored = model.n_support_stored_
-        model.learn(x, label)
-        assert model.n_support_stored_ == stored + (loss > 0)
-        if loss > 0:
-            stepped += 1
-            assert model.dual_coef_[-1, 0] == pytest.approx(tau * label[0], rel=1e-9)
-    assert stepped > 5
 
 
 @pytest.mark.parametrize("unit", [False, True])

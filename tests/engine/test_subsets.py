@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import draws, subsets
+from naive import subsets
 from scipy.stats import chi2
 
-from kernbrook.numerics.draws import uniform
 from kernbrook.selection.subsets import binomial, draw_subset
 
 
@@ -73,9 +72,6 @@ def test_the_number_of_subsets():
     assert binomial(5000, 2500, 10_000) == 10_001
 
 
-# -- the collections ---------------------------------------------------------------------------
-
-
 # -- the distribution --------------------------------------------------------------------------
 
 
@@ -102,29 +98,3 @@ def test_all_subsets_are_drawn_by_their_weights(K):
     for round_ in range(n):
         counts[number[tuple(np.flatnonzero(drawn(weights, 0.8, 11, round_)))]] += 1
     assert_frequencies(counts, subsets.chances(all_of_them, weights), n)
-
-
-def test_a_bin_is_drawn_by_its_weight():
-    """Over many rounds an expert is in the subset as often as its bins' weights say.
-
-    Given the bins, with chance sum over its bins of their share; on average over the bins
-    (w_i + sum_{j != i} w_j (K / P)) / sum w, the other experts being in each bin with K / P.
-    """
-    P, n = 8, 20_000
-    weights = np.array([1.0, 0.9, 0.95, 0.85, 0.3, 0.2, 0.1, 0.0])
-    K = 4
-    counts = np.zeros(P)
-    for round_ in range(n):
-        counts += drawn(weights, 0.8, 5, round_)
-    total = weights.sum()
-    expected = n * (weights + (total - weights) * K / P) / total
-    np.testing.assert_allclose(counts, expected, atol=5 * np.sqrt(n / 4))
-
-
-def test_draws_are_those_of_the_round_alone():
-    weights = np.array([1.0, 0.9, 0.5, 0.95, 0.99, 0.85])
-    first = [drawn(weights, 0.8, 3, round_) for round_ in range(50)]
-    again = [drawn(weights, 0.8, 3, round_) for round_ in reversed(range(50))][::-1]
-    np.testing.assert_array_equal(first, again)
-    assert any((drawn(weights, 0.8, 4, r) != first[r]).any() for r in range(50))
-    assert uniform(3, 5, subsets.SUBSET * 2**20) == draws.uniform(3, 5, subsets.SUBSET * 2**20)

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 from driving import SIGNS, learn, says, seed_of
+from every_policy import POLICIES, fresh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import combiners, draws, om2, rounds
@@ -42,21 +43,6 @@ def test_omkc_on_wdbc(recipe, size):
     assert_same(model, *learn(model, X, y, 2, size), expected, X, y, 2)
 
 
-def test_a_chunk_of_zero_weights_only():
-    """It teaches nothing, and its rounds and draws count, as they do within a larger chunk."""
-    X, y = hard_streams.gaussian_clouds(40)
-    importance = np.where(np.arange(40) // 10 == 1, 0.0, 1.0)
-
-    def dual_of(size):
-        model = kb.recipes.make("omkc-ss", random_state=SEED)
-        for i in range(0, 40, size):
-            part = slice(i, i + size)
-            model.learn(X[part], y[part], classes=[-1, 1], sample_weight=importance[part])
-        return model.dual_coef_
-
-    np.testing.assert_array_equal(dual_of(10), dual_of(40))
-
-
 def test_log_weights_never_underflow():
     """3,000 rounds at a discount of 1e-3: beta^T is far below the smallest float."""
     X, y = hard_streams.gaussian_clouds(3000, 2)
@@ -70,21 +56,6 @@ def test_log_weights_never_underflow():
     expected = 1e-3 ** (most - least)
     weights = np.sort(model.kernel_weights_)
     np.testing.assert_allclose(weights[0] / weights[1], expected, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("stream", "tie"), [("wdbc", "margin"), ("binary_features", "label"), ("offset", "margin")]
-)
-def test_mean_kernel_perceptron(stream, tie):
-    X, y = (hard_streams.DRAWN | {"wdbc": hard_streams.wdbc})[stream](250)
-    predictions, coefficients = naive.perceptron(
-        X, y, naive_kernels.mean(naive_kernels.omkc16()), tie
-    )
-    model = kb.recipes.make("perceptron-u", tie=tie)
-    np.testing.assert_array_equal(says(model, X, y, SIGNS, 100), predictions)
-    kept = coefficients != 0
-    np.testing.assert_array_equal(model.support_vectors_, X[kept])
-    np.testing.assert_array_equal(model.dual_coef_[:, 0], coefficients[kept])
 
 
 @pytest.mark.parametrize(
@@ -123,28 +94,32 @@ def test_best_of_a_known_fraction():
 
 
 @pytest.mark.parametrize(
-    ("stream", "C", "q"),
+    ("stream", "C", "q", "policy"),
     [
-        ("gaussian_clouds", 2, None),
-        ("binary_features", 2, 2),
-        ("wdbc", 2, 1000),
-        ("gaussian_clouds", 5, 10),
-        ("binary_features", 5, 2),
-        ("with_zero_rows", 5, None),
+        ("gaussian_clouds", 2, None, "disagreement"),
+        ("binary_features", 2, 2, "margin"),
+        ("wdbc", 2, 1000, "all"),
+        ("gaussian_clouds", 5, 10, "random"),
+        ("binary_features", 5, 2, "all"),
+        ("with_zero_rows", 5, None, "budget"),
     ],
 )
-def test_om2(stream, C, q):
+def test_om2(stream, C, q, policy):
     X, y = hard_streams.many_classes(stream, 130, C)
-    importance = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=len(y))
-    exponent = 2 * np.log(16) if q is None else q
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=len(y))
+    importance = weights if policy == "all" else None  # relative to those whose label is asked for
+    exponent, (labels, of_policy) = 2 * np.log(16) if q is None else q, POLICIES[policy]
     kernels = naive_kernels.omkc16()
-    predictions, _, coefficients = om2.om2(X, y, kernels, C, exponent, importance=importance)
-    kept = coefficients.any(axis=1)
-    assert kept.sum() > 20
-    own = coefficients[:, 1] if C == 2 else coefficients
     for size in (1, 40, 130):
-        model = plain.classifier("omkc16", combiner=kb.GroupNorm(q=q))
-        np.testing.assert_array_equal(says(model, X, y, C, size, importance), predictions)
+        predictions, asked, coefficients = om2.om2(
+            X, y, kernels, C, exponent, fresh(of_policy), seed_of(SEED), importance
+        )
+        model = plain.classifier(
+            "omkc16", combiner=kb.GroupNorm(q=q), labels=labels, random_state=SEED
+        )
+        found = learn(model, X, y, C, size, importance)
+        np.testing.assert_array_equal(found, (predictions, asked))
+        kept, own = coefficients.any(axis=1), coefficients[:, 1] if C == 2 else coefficients
         np.testing.assert_array_equal(model.support_vectors_, X[kept])
         np.testing.assert_array_equal(model.dual_coef_[:, 0], own[kept])
         assert model.n_support_stored_ == kept.sum()

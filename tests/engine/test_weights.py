@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import is_regressor
 
 import kernbrook as kb
-from kernbrook.learners import BoostedTrees, Cells
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(1600, 3))
@@ -88,19 +87,6 @@ def test_weights_in_chunks_rows_files_and_merged(tmp_path):
     assert merged._model.usual != 1.0
 
 
-@pytest.mark.parametrize("name", ["steps", "classes"])
-def test_no_weight_is_refused(name):
-    """From 1e-12 to 1e12 in one stream."""
-    weights = 10.0 ** rng.uniform(-12, 12, 1600)
-    if name == "steps":
-        model = REGRESSORS[name]().fit(X, Y, sample_weight=weights)
-    else:
-        pool = [STEPS, kb.Ridge(), Cells(), BoostedTrees(), kb.BPAS(50), kb.LastLabel()]
-        model = kb.OnlineMKClassifier([WIDE], pool, random_state=0)
-        model.fit(X, SIDES, sample_weight=weights)
-    assert np.isfinite(model.predict(X)).all()
-
-
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 @pytest.mark.parametrize("schedule", ["normalized", "root", "constant"])
 def test_a_great_weight_goes_all_the_way_and_not_past_it(schedule, loss):
@@ -155,16 +141,6 @@ def test_a_row_of_weight_0_is_left_out(make, labels):
     assert without.keys() == weightless.keys()
     for name, array in without.items():
         assert np.array_equal(array, weightless[name], equal_nan=True), name
-
-
-def test_row_by_row():
-    both = [classifier(kb.BPAS(9))() for _ in "ab"]
-    for model in both:
-        model.partial_fit(X[:2], [0, 1])
-    for x, label, nothing in zip(X[2:120], SIDES[2:120], NOTHING[2:], strict=True):
-        both[0].learn_one(x, label, sample_weight=0.0 if nothing else 1.0)
-        both[1].learn_one(x, None if nothing else label)
-    np.testing.assert_array_equal(both[0].predict_proba(X), both[1].predict_proba(X))
 
 
 def test_a_class_of_weight_0_is_never_said_and_is_probable_as_it_is():

@@ -161,16 +161,7 @@ def first_of_the_least(expert, t, loss, costs, scale):
     return next(i for i, cost in enumerate(costs) if cost <= min(costs) * (1 + 1e-13))
 
 
-def bpas(
-    expert,
-    t,
-    f,
-    y,
-    weight,
-    seed,
-    aggressiveness=0.1,
-    choose=first_of_the_least,
-):
+def bpas(expert, t, f, y, weight, seed, aggressiveness=0.1, choose=first_of_the_least):
     """BPA-S: the removal and the new coefficient of the least objective.
 
     choose : the slot for the example, from its loss, the objectives of all removals and the

@@ -309,19 +309,5 @@ class PegasosExpert:
 
 def pegasos_round(expert, seen, upkeeps, **settings):
     """upkeeps : of each expert."""
-    model, budget = expert.model, expert.budget
-    pegasos.learn(
-        *(
-            model,
-            expert.X[seen.t],
-            seen.y,
-            seen.r,
-            seen.loss,
-            seen.t,
-            upkeeps[model.number],
-            budget,
-        ),
-        seed=seen.seed,
-        weight=seen.weight,
-        **settings,
-    )
+    upkeep, x = upkeeps[expert.model.number], expert.X[seen.t]
+    pegasos.learn(expert.model, x, seen, upkeep, expert.budget, **settings)

@@ -4,15 +4,12 @@ Wang, Crammer, Vucetic (2010), Multi-class Pegasos on a budget, algorithm 1. Whe
 formulas do not do for more than two classes, the text says what stands here instead.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from . import draws
 from .budget import REMOVAL, SMALLEST_DIAGONAL
-from .omkc import zero_or
 from .projecting import IN_SPAN, solve
-from .weights import relative, weighed
+from .weights import weighed
 
 EQUAL = 1e-9  # costs within this share of the least are equal: the oldest support vector goes
 ROUNDING = 1e-12  # of the greatest, or of the lightest squared norm: what counts as rounding
@@ -56,24 +53,6 @@ def gram(kernel, A, B):
 def squared_norm(kernel, points, alphas):
     """||w||^2, summed over the classes."""
     return max(float(np.sum(alphas * (gram(kernel, points, points) @ alphas))), 0.0)
-
-
-def squared_distance(kernel, old, new):
-    """||w - w'||^2 of two expansions, each (points, alphas)."""
-    points = np.vstack([old[0], new[0]])
-    return squared_norm(kernel, points, np.vstack([old[1], -new[1]]))
-
-
-def highest(terms, classes):
-    """The class with the greatest score, from the terms (n, C) of the scores; the lowest of equals.
-
-    Scores are equal where their difference, summed like any score, counts as 0.
-    """
-    best, *rest = classes
-    for c in rest:
-        if zero_or(np.concatenate([terms[:, c], -terms[:, best]])) > 0:
-            best = c
-    return best
 
 
 def oldest_of_the_least(costs, births, room=0.0):
@@ -193,21 +172,20 @@ def lost(h, a, b, g, kappa):
     return max(own - 2 * g * kappa * np.expm1(2 * L * h * (1 - h)), 0.0)
 
 
-def best_merge(light, heavy, kappa, wide=False):
+def best_merge(light, heavy, kappa):
     """h of a pair with ||alpha_m|| <= ||alpha_n||, and its degradation.
 
     J(h) - J(1 - h) = (b - a) (v^2 - u^2), so that h <= 1/2 is at least as good where a <= b; equal
-    norms give two equal humps, and the one at n stands. Wide: with alpha_m . alpha_n < 0 the best
-    real h can be negative, and -1 is the limit.
+    norms give two equal humps, and the one at n stands.
     """
     a, b, g = light @ light, heavy @ heavy, light @ heavy
     if b == 0:
         return 0.0, 0.0
-    h = best_h(a / b, 1.0, g / b, kappa, -1.0 if wide and g < 0 else 0.0, 0.5)
+    h = best_h(a / b, 1.0, g / b, kappa, 0.0, 0.5)
     return h, b * lost(h, a / b, 1.0, g / b, kappa)
 
 
-def printed_merge(light, heavy, kappa, wide=False):
+def printed_merge(light, heavy, kappa):
     """As `best_merge`, where h in [0, 1] is the best of equation 21 as printed.
 
     It weighs each class with alpha_m / (alpha_m + alpha_n); a class whose sum is 0 has no weight.
@@ -233,13 +211,13 @@ def printed_merge(light, heavy, kappa, wide=False):
     return h, lost(h, a, b, g, kappa)
 
 
-def merge(model, t, seed, wide=False, search=best_merge):
+def merge(model, t, seed, search=best_merge):
     """Section 4.3: the smallest with the partner of the least degradation; equations 20 and 22."""
     m = oldest_of_the_least(model.squares(), model.births)
     partners = [j for j in range(len(model.alphas)) if j != m]
     kappas = model.kernel(model.points[partners], model.points[m])
     found = [
-        search(model.alphas[m], model.alphas[n], kappa, wide)
+        search(model.alphas[m], model.alphas[n], kappa)
         for n, kappa in zip(partners, kappas, strict=True)
     ]
     room = ROUNDING * (model.alphas[m] @ model.alphas[m])
@@ -255,96 +233,23 @@ def merge(model, t, seed, wide=False, search=best_merge):
     model.remove(m)
 
 
-class Result(NamedTuple):
-    predictions: np.ndarray  # (T,) of 0 ... C - 1
-    losses: np.ndarray  # (T,) of w_t, before the round
-    norms: np.ndarray  # (T,) ||w_{t+1}||, after the round
-    degradations: np.ndarray  # (T,) ||Delta w_t||
-    points: np.ndarray  # (n, d)
-    alphas: np.ndarray  # (n, C)
-    births: np.ndarray  # (n,) rounds, from 0
-
-
-def learn(
-    model,
-    x,
-    label,
-    rival,
-    loss,
-    t,
-    upkeep=None,
-    budget=None,
-    regularization=1e-4,
-    ball=True,
-    seed=0,
-    weight=1.0,
-):
-    """One round of algorithm 1, from the rival and the loss of w: ||Delta w||, and ||w|| after it.
+def learn(model, x, seen, upkeep=None, budget=None, regularization=1e-4, ball=True):
+    """One round of algorithm 1, from what was seen of x: the rival and the loss.
 
     ball : project on ||w|| <= 1 / sqrt(lambda), line 8
-    weight : of the example, see `weighed`
     """
     model.seen += 1
     model.alphas *= 1 - 1 / model.seen
-    degradation = 0.0
-    if loss > 0 and model.kernel(x[None], x)[0] > SMALLEST_DIAGONAL:
+    if seen.loss > 0 and model.kernel(x[None], x)[0] > SMALLEST_DIAGONAL:
         alpha = np.zeros(model.alphas.shape[1])
-        lacks, own = 1 - (1 - 1 / model.seen) * (1 - loss), model.kernel(x[None], x)[0]
-        alpha[label] = weighed(weight, 1 / (regularization * model.seen), lacks, 2 * own)
-        alpha[rival] = -alpha[label]
-        model.add(x, alpha, t)
-        before = model.points.copy(), model.alphas.copy()
+        lacks, own = 1 - (1 - 1 / model.seen) * (1 - seen.loss), model.kernel(x[None], x)[0]
+        alpha[seen.y] = weighed(seen.weight, 1 / (regularization * model.seen), lacks, 2 * own)
+        alpha[seen.r] = -alpha[seen.y]
+        model.add(x, alpha, seen.t)
         if upkeep is not None and len(model.alphas) > budget:
-            upkeep(model, t, seed)
+            upkeep(model, seen.t, seen.seed)
         elif upkeep is project and in_span(model.kernel, model.points[:-1], x):
             spread(model, len(model.alphas) - 1)
-        if len(model.alphas) < len(before[1]):
-            after = model.points, model.alphas
-            degradation = np.sqrt(squared_distance(model.kernel, before, after))
     norm = np.sqrt(squared_norm(model.kernel, model.points, model.alphas))
     factor = min(1.0, 1 / (np.sqrt(regularization) * norm)) if norm > 0 and ball else 1.0
     model.alphas *= factor
-    return degradation, factor * norm
-
-
-def run(
-    X,
-    y,
-    kernel,
-    n_classes,
-    upkeep=None,
-    budget=None,
-    regularization=1e-4,
-    ball=True,
-    seed=0,
-    importance=None,
-    order=None,
-):
-    """Algorithm 1 on labels 0 ... C - 1; without an upkeep, section 2.1.
-
-    importance : (T,) weights of the examples; one of weight 0 is no round
-    order : the classes, those that win ties first
-    """
-    T = len(y)
-    importance = relative(importance, T)
-    order = range(n_classes) if order is None else order
-    model = Model(kernel, X.shape[1], n_classes)
-    predictions, losses = np.zeros(T, dtype=int), np.zeros(T)
-    norms, degradations = np.zeros(T), np.zeros(T)
-    settings = {"regularization": regularization, "ball": ball, "seed": seed}
-    for t in range(T):
-        label = int(y[t])
-        terms = model.alphas * kernel(model.points, X[t])[:, None]
-        predictions[t] = highest(terms, order)
-        rival = highest(terms, [c for c in order if c != label])
-        margin = np.concatenate([[1.0], terms[:, rival], -terms[:, label]])
-        losses[t] = max(0.0, zero_or(margin))
-        if importance[t] > 0:
-            degradations[t], norms[t] = learn(
-                *(model, X[t], label, rival, losses[t], t, upkeep, budget),
-                weight=importance[t],
-                **settings,
-            )
-    return Result(
-        predictions, losses, norms, degradations, model.points, model.alphas, model.births
-    )

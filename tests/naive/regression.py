@@ -159,19 +159,6 @@ class OnFeatures:
             self.learner.learn(self.Z[t], label, weight, number)
 
 
-class LastLabel:
-    """An expert that says the last label again."""
-
-    def __init__(self):
-        self.last = 0.0
-
-    def see(self, t):
-        return np.array([self.last]), np.zeros(1)
-
-    def learn(self, t, label, weight, number, seed):
-        self.last = label
-
-
 class Expansion:
     """Gradient descent on f = sum_j alpha_j k(x_j, .): rows and (n, scores) coefficients.
 

@@ -23,7 +23,6 @@ class Result(NamedTuple):
     losses: np.ndarray  # (e,) mistakes or squared errors so far
     experts: list
     used: np.ndarray  # (e,) bool, who took part in the last vote; of the adaptive, in the next
-    decisions: np.ndarray  # (T, c)
 
 
 class Binary:
@@ -137,7 +136,6 @@ def run(
     importance=None,
     cap=np.inf,
     rows=None,
-    stacked=None,
 ):
     """
     Parameters
@@ -147,12 +145,11 @@ def run(
     loss : "mistakes", "hinge", "logistic", "squared", "absolute" or "linearized"
     numbers : whether labels are numbers
     ratio : of the adaptive selection; None: all experts, or drawn ones
-    stacked : of `stack`, for numbers; None: the vote is all
     rows : (T, d) or None; the combiner does not learn from a row that an expert holds one equal to
     """
     T, m = len(labels), len(experts)
     importance, mean = np.ones(T) if importance is None else np.array(importance, float), 0.0
-    predictions, asked, decisions = [], np.zeros(T, dtype=bool), []
+    predictions, asked = [], np.zeros(T, dtype=bool)
     losses, count, skipped, weighed = np.zeros(m), 0, 0, 0
     subset = used = np.ones(m, dtype=bool)
     for t in range(T):
@@ -172,10 +169,7 @@ def run(
         seen = [expert.see(t) for expert in experts]
         current, sizes = ([own[k] for own in seen] for k in (0, 1))
         weights = np.where(used, q if weighted else 1.0, 0.0)
-        base = decision = vote(loss, weights, current, sizes)
-        if stacked is not None:
-            decision = np.array([stacked.decide(base[0], np.array(current)[:, 0])])
-        decisions.append(decision)
+        decision = vote(loss, weights, current, sizes)
         if numbers:
             predictions.append(decision[0])
         elif len(decision) == 1:
@@ -208,7 +202,7 @@ def run(
             else:
                 mistake = wrong_class(expert, t, current[i], sizes[i], labels[t])
                 losses[i] += importance[t] * mistake
-            own = loss_of(loss, current[i], sizes[i], labels[t], mistake, base)
+            own = loss_of(loss, current[i], sizes[i], labels[t], mistake, decision)
             suffered[i] = min(importance[t] * own, cap)
             if loss == "mistakes" and isinstance(combiner, Hedge) and not updated[i]:
                 suffered[i] = 0.0  # a discount goes with an update
@@ -220,15 +214,12 @@ def run(
                 expert.forget(np.flatnonzero(asked & (importance > 0)))
         if rows is None or not any(np.array_equal(rows[row], rows[t]) for row in held):
             combiner.learn(suffered)
-            if stacked is not None:
-                stacked.learn(base[0], np.array(current)[:, 0], labels[t], importance[t])
         if ratio is not None:
             subset = subsets.draw(np.asarray(combiner.weights(), dtype=float), ratio, seed, t)
     weights = np.asarray(combiner.weights(), dtype=float)
     return Result(
         np.array(predictions), asked, weights / weights.sum(), losses, experts,
         used if ratio is None else subset,
-        np.array(decisions),
     )  # fmt: skip
 
 

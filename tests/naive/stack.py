@@ -13,7 +13,7 @@ class Classes:
     def __init__(self, m, regularization=100.0):
         self.v = np.zeros(m + 1)
         self.A = np.diag([regularization / 10] + [regularization] * m)
-        self.told = []  # inputs, coefficients, slope, curvature, and x' A^-1 x after the step
+        self.curvatures = []
 
     def decide(self, base, scores):
         inputs = np.vstack([base[None], cut(scores, 1.0)])
@@ -35,8 +35,7 @@ class Classes:
         p = 1 / (1 + np.exp(cut(2 * (x[0] + self.v @ x), 50.0)))
         slope, curvature = -2 * weight * p, weight * max(4 * p * (1 - p), 1e-3)
         self.A += curvature * np.outer(x, x)
-        reach = x @ np.linalg.solve(self.A, x)
-        self.told.append((x, self.v.copy(), slope, curvature, reach))
+        self.curvatures.append(curvature)
         self.v -= np.linalg.solve(self.A, slope * x)
 
 
@@ -51,7 +50,6 @@ class Numbers:
         self.A = regularization * np.eye(m)
         self.b = np.zeros(m)
         self.count = self.squares = self.greatest = 0.0
-        self.told = []  # inputs, what they were to give, what they gave, and x' A^-1 x
 
     @property
     def deviation(self):
@@ -70,7 +68,6 @@ class Numbers:
         r = self.deviation
         if r > 0:
             x, target = cut((scores - base) / r, 3.0), cut((y - base) / r, 3.0)
-            self.told.append((x, target, self.v @ x, x @ np.linalg.solve(self.A, x)))
             self.A += weight * np.outer(x, x)
             self.b += weight * target * x
             self.v = np.linalg.solve(self.A, self.b)
