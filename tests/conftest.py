@@ -53,11 +53,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_itemcollected(item):
-    """What is known of an item by its place, its fixtures or another marker, as markers."""
+    """What is known of an item by its place, its name or another marker, as markers."""
     printed = item.path.parent.name == "papers"
     if item.get_closest_marker("long") or printed or "kill" in item.name:
         item.add_marker("slow")
-    if printed or "data_folder" in getattr(item, "fixturenames", ()):
+    if printed:
         item.add_marker("data")
 
 

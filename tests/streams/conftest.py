@@ -1,8 +1,5 @@
 """What the stream tests share: comparing streams, and the folder of real files."""
 
-import os
-from pathlib import Path
-
 import hard_streams
 import numpy as np
 import pytest
@@ -52,12 +49,3 @@ def assert_chunks_agree(dense):
                 np.testing.assert_array_equal(np.concatenate([part for _, part in chunks]), y)
 
     return check
-
-
-@pytest.fixture(scope="session")
-def data_folder():
-    """The folder of real svmlight files."""
-    folder = os.environ.get("KERNBROOK_DATA")
-    if not folder:
-        pytest.skip("KERNBROOK_DATA names no folder of real files")
-    return Path(folder)

@@ -54,14 +54,6 @@ def test_the_index_of_pandas_is_no_feature(tmp_path, frame, name, index):
     np.testing.assert_array_equal(from_file.read()[0], from_frame.read()[0])
 
 
-def test_the_index_of_pandas_in_a_table_in_memory(frame):
-    table = pa.Table.from_pandas(frame.set_index("id"))
-    assert open_stream(table).feature_names == ["a", "b"]
-    encoder = kb.TableEncoder(drop=["y"]).fit(table)
-    assert encoder.get_feature_names_out().tolist() == ["a", "b"]
-    assert encoder.transform(frame.set_index("id")).shape == (40, 2)
-
-
 def test_an_unnamed_index_without_what_pandas_says_of_it(tmp_path, frame):
     table = pa.Table.from_pandas(frame.set_index(frame.index**2)).replace_schema_metadata(None)
     assert "__index_level_0__" in table.column_names

@@ -1,7 +1,6 @@
 """One table, as many programs write it: the same numbers and labels from every export, to the bit.
 
-A model is trained on one export; every other one gives the rows that the model would have got from
-the first. Levels are whole numbers, fractions, booleans, text and codes such as 007, declared and
+Levels are whole numbers, fractions, booleans, text and codes such as 007, declared and
 hashed; labels are of each kind; there are gaps, for which pandas turns whole numbers into 1.0.
 """
 
@@ -13,14 +12,10 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as arrow_csv
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
-from kernbrook.estimators.table_model import open_like
-from kernbrook.evaluation import train
 from kernbrook.streams import open_stream
 
 pandas = pytest.importorskip("pandas")
@@ -131,10 +126,6 @@ def polars_csv(path, names, rows):
     polars.DataFrame(rows, schema=names, orient="row", strict=False).write_csv(path)
 
 
-def pyarrow_csv(path, names, rows):
-    arrow_csv.write_csv(as_arrow(names, rows), path)
-
-
 def r_csv(path, names, rows):
     upper = lambda value: str(value).upper()  # noqa: E731
     written(path, names, rows, gap="NA", quote=True, boolean=upper, number=lambda v: f"{v:.15g}")
@@ -160,17 +151,8 @@ def json_lines(path, names, rows):
     path.write_text("".join(json.dumps(row, default=as_text) + "\n" for row in rows))
 
 
-def pandas_json(path, names, rows):
-    frame = as_pandas(names, rows)
-    frame.to_json(path, orient="records", lines=True, date_format="iso")
-
-
 def pandas_parquet(path, names, rows):
     as_pandas(names, rows).to_parquet(path, row_group_size=70)
-
-
-def polars_parquet(path, names, rows):
-    polars.DataFrame(rows, schema=names, orient="row", strict=False).write_parquet(path)
 
 
 def typed_parquet(path, names, rows):
@@ -189,26 +171,10 @@ def typed_parquet(path, names, rows):
     pq.write_table(table, path, use_deprecated_int96_timestamps=True)
 
 
-def small_parquet(path, names, rows):
-    """Floats of fewer bits: 0.1 is the one that such a float is written as."""
-    table = as_arrow(
-        names, rows, **{"part": pa.float32(), "hash part": pa.float32(), "hash whole": pa.uint16()}
-    )
-    pq.write_table(table, path)
-
-
 def arrow_file(path, names, rows):
     table = as_arrow(names, rows, **{"part": pa.decimal256(60, 20), "hash word": pa.string_view()})
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
         out.write_table(table, max_chunksize=90)
-
-
-def half_feather(path, names, rows):
-    table = as_arrow(names, rows)
-    halves = [None if v is None else np.float16(v) for v in table["part"].to_pylist()]
-    place = table.schema.get_field_index("part")
-    table = table.set_column(place, "part", pa.array(halves, pa.float16()))
-    feather.write_feather(table, str(path))
 
 
 def arff(path, names, rows):
@@ -228,19 +194,14 @@ def arff(path, names, rows):
 FILES = {
     "pandas.csv": pandas_csv,
     "polars.csv": polars_csv,
-    "pyarrow.csv": pyarrow_csv,
     "r.csv": r_csv,
     "some.tsv": tsv,
     "sas.csv": sas_csv,
     "excel.csv": excel_csv,
     "lines.jsonl": json_lines,
-    "pandas.jsonl": pandas_json,
     "pandas.parquet": pandas_parquet,
-    "polars.parquet": polars_parquet,
     "typed.parquet": typed_parquet,
-    "small.parquet": small_parquet,
     "some.arrow": arrow_file,
-    "half.feather": half_feather,
     "some.arff": arff,
 }
 
@@ -316,45 +277,6 @@ def test_every_export_is_the_same_rows(tmp_path, name, place, gaps):
     expected = encoder().learn(as_arrow(names, rows).drop_columns("label"))
     y = np.array([row["label"] for row in rows])
     assert_same(opened(export(name, tmp_path, names, rows), name), (expected, y))
-
-
-def test_the_rows_are_what_they_say(tmp_path):
-    """The expected rows of the test above, by hand."""
-    names, rows = rows_of("text", gaps=False)
-    stream = opened(as_arrow(names, rows), "pyarrow")
-    X, y = stream.read()
-    found = dict(zip(stream.feature_names, X.T, strict=True))
-    for column in ("size", "count"):
-        assert found[column].tolist() == [row[column] for row in rows]
-    for column, levels in encoder().categorical.items():
-        if isinstance(levels, list):
-            for level in levels:
-                own = [float(row[column] == level) for row in rows]
-                assert found[f"{column}={level}"].tolist() == own
-            others = [float(row[column] not in levels) for row in rows]
-            assert found[f"{column}=other"].tolist() == others
-    assert y.tolist() == [row["label"] for row in rows]
-
-
-@pytest.mark.parametrize("trained", ["r.csv", "excel.csv", "typed.parquet"])
-def test_a_model_of_one_export_takes_every_other(tmp_path, trained):
-    names, rows = rows_of("booleans", gaps=True)
-    stream = opened(export(trained, tmp_path, names, rows), trained)
-    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(budget=20), kb.Hedge(), random_state=0)
-    train(stream, model, tmp_path / "model")
-    made = kb.load(tmp_path / "model")
-    names, rows = rows_of("booleans", gaps=True, seed=1)
-    expected = None
-    for name in EXPORTS:
-        if (name == "excel.csv") != (trained == "excel.csv") and name.endswith(("sv", "arff")):
-            continue  # which marks a fraction is not the model's to know
-        X, y = open_like(made, export(name, tmp_path, names, rows)).read()
-        predicted = made.model.predict(X)
-        expected = (X, y, predicted) if expected is None else expected
-        np.testing.assert_array_equal(X, expected[0], err_msg=name)
-        np.testing.assert_array_equal(y, expected[1])
-        np.testing.assert_array_equal(predicted, expected[2])
-    assert expected[1].tolist() == [row["label"] for row in rows]
 
 
 # -- single rules ----------------------------------------------------------------------------------

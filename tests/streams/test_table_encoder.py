@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookError
-from kernbrook.streams import open_stream
 from kernbrook.streams.arrow import frame_of, to_arrow
 
 MISSING = ["mean", "last", "indicator"]
@@ -106,29 +105,6 @@ def test_the_order_of_columns_and_dropped_ones():
         one.transform(rows.append_column("d", pa.array([1, 2])))
 
 
-def test_numbers_in_any_form():
-    from decimal import Decimal
-
-    columns = {
-        "text": pa.array([" 1.5 ", "NA", "+2e3"]),
-        "large": pa.array(["1", None, "-.5"], pa.large_string()),
-        "dictionary": pa.array(["1", "2", "1"]).dictionary_encode(),
-        "decimal": pa.array([Decimal("1.25"), None, Decimal("3")]),
-        "bool": pa.array([True, False, None]),
-        "small": pa.array([1, 2, 3], pa.uint8()),
-        "half": pa.array(np.array([0.5, 1, 2], np.float16)),
-        "nan": pa.array([float("nan"), 1.0, 2.0]),
-        "null": pa.nulls(3),
-    }
-    X = kb.TableEncoder(missing="indicator").learn(pa.table(columns))
-    nan = np.isnan
-    holes = [[0, 0, 0, 0, 0, 0, 0, 1, 1], [1, 1, 0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 1, 0, 0, 0, 1]]
-    assert X[:, 9:].tolist() == holes
-    assert not nan(X).any()
-    assert X[0, :7].tolist() == [1.5, 1, 1, 1.25, 1, 1, 0.5]
-    assert X[2].tolist()[:5] == [2000, -0.5, 1, 3, 0.5]
-
-
 @pytest.mark.parametrize(
     ("values", "made", "problem"),
     [
@@ -143,7 +119,6 @@ def test_numbers_in_any_form():
         ),
         (["f", None], {"categorical": ["a"]}, "row 1 .*missing value"),
         ([1.0, np.inf], {}, "row 1 .*inf is not finite"),
-        (["1", "1e999"], {}, "row 1 .*'1e999' is not finite"),
         (["31/01/2024"], {"dates": ["a"]}, "a date such as 2024-01-31 .*, found '31/01/2024'"),
         ([5], {"dates": ["a"]}, "expected a date, found int64"),
         ([date(2024, 1, 1)], {}, r"date32.*; a date\? dates \(--dates a\) or drop"),
@@ -163,7 +138,6 @@ def test_what_is_refused(values, made, problem):
         ({"categorical": 5}, "categorical: expected names of columns, got 5"),
         ({"categorical": {"a": 0}}, "expected 1 to 16,384 columns to hash to, got 0"),
         ({"categorical": {"a": ["x", "x"]}}, "expected levels, each once, or a number"),
-        ({"categorical": {"a": True}}, "expected levels, each once, or a number"),
         ({"dates": {"a": ["century"]}}, "expected some of days, hour, weekday, yearday"),
         ({"drop": [1]}, "drop: expected names of columns"),
         ({"drop": ["aa"]}, "unknown column 'aa': did you mean a"),
@@ -229,11 +203,8 @@ DAMAGE = [
     (["missing"], "last", "no state of missing='last'"),
     (["columns"], ["a", "a"], "expected names of columns"),
     (["categorical"], {"b": 3}, "unknown column 'b'"),
-    (["categorical"], {"a": 10**9}, "expected 1 to 16,384 columns"),
     (["state", "totals"], [1.0, 2.0], "expected 1 numbers as totals"),
     (["state", "counts"], [-1], "counts: expected an integer from 0"),
-    (["extra"], 1, "encoder: expected categorical"),
-    (["lags"], [["x", [1]]], "unknown column 'x'"),
     (["lags"], [], "no state of missing='mean'"),
     (["state", "lags", 0, "rows"], 1, "expected 1 numbers as window of lags"),
     (["state", "lags", 0, "last"], [None], "last: expected a number"),
@@ -404,17 +375,6 @@ def test_text_that_is_missing_is_no_gap(missing):
     np.testing.assert_array_equal(X.toarray(), np.hstack([dense, hashed(8)]))
 
 
-def test_a_file_of_rows(write, assert_chunks_agree):
-    lines = [f'{i},"{TEXT[i % 6] or ""}",{"xy"[i % 2]}' for i in range(3000)]
-    path = write("t.csv", "n,note,label\n" + "\n".join(lines) + "\n")
-    stream = open_stream(path, encoder=kb.TableEncoder(words={"note": 1000}))
-    X, y = stream.read()
-    assert X.shape == (3000, 1001)
-    np.testing.assert_array_equal(X[:6, 1:].toarray(), hashed(1000))
-    assert y[:2].tolist() == ["x", "y"]
-    assert_chunks_agree(stream, (999,))
-
-
 def test_a_description_of_before():
     """Models of 0.1 know no words and no lags."""
     described = kb.TableEncoder({"k": ["a", "b"]}, drop=["note"]).fit(rows()).described()
@@ -426,11 +386,8 @@ def test_a_description_of_before():
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
-        ({"words": 5}, "words: expected names of columns, got 5"),
         ({"words": {"note": 0}}, "words: 'note': expected 1 to 16,777,216 columns"),
-        ({"words": {"note": True}}, "words: 'note': expected 1 to 16,777,216 columns"),
         ({"words": ["nots"]}, "unknown column 'nots': did you mean note"),
-        ({"words": ["note"], "drop": ["note"]}, "the column 'note' is in two of them"),
         ({"words": ["parts"], "drop": ["note"]}, "'parts', row 0 .* text or numbers, found list"),
     ],
 )

@@ -85,13 +85,10 @@ def test_a_column_is_of_numbers_or_of_booleans(write, monkeypatch, values, probl
         path = write("t.csv", "a;y\n" + "".join(f"{value};x\n" for value in values))
         with pytest.raises(DataFileError, match=problem):
             open_stream(path)
-    for cut in (1, 2):
-        *before, last = [pa.table({"a": values[i : i + cut]}) for i in range(0, 2, cut)]
-        encoder = kb.TableEncoder()
-        for part in before:
-            encoder.learn(part)
-        with pytest.raises(InputError, match=r"expected (a number|true or false)"):
-            encoder.learn(last)
+    encoder = kb.TableEncoder()
+    encoder.learn(pa.table({"a": values[:1]}))
+    with pytest.raises(InputError, match=r"expected (a number|true or false)"):
+        encoder.learn(pa.table({"a": values[1:]}))
 
 
 def test_labels_that_seem_to_be_numbers(write):
@@ -262,13 +259,11 @@ def test_what_else_can_be_a_moment():
         ({"dates": {"a": "%d.%m"}}, "expected a year and a month"),
         ({"dates": {"a": ["days", "%H:%M"]}}, "a time alone has only the part hour"),
         ({"dates": {"a": "%K"}}, "expected some of %Y .*, got %K"),
-        ({"dates": {"a": "%Y-%m-%d %"}}, "expected each part of a date once"),
         ({"dates": {"a": "%Y-%m-%d %d"}}, "expected each part of a date once"),
         ({"dates": {"a": "%Y-%m-%d %I:%M"}}, "%I goes with %p"),
         ({"dates": {"a": "%s %Y"}}, "%s and %Q stand alone"),
         ({"dates": {"a": ["%b %d", "%Y"]}}, r"one format\? dates \(--dates 'a=\"%b %d, %Y\"'"),
         ({"thousands": "."}, r"both are '\.'; is the other one decimal \(--decimal ,\)\?"),
-        ({"thousands": "x"}, "thousands: expected . , ' or a blank, got 'x'"),
         ({"units": {"a": "%"}}, "units: numbers with units are no longer read; write .* of a al"),
         ({"dates": {"a": "%Y-%m-%d %H:%M:%S.%f"}}, "got %f; fractions of seconds are read in ISO"),
     ],
