@@ -143,37 +143,6 @@ def test_an_error_can_be_caught_and_what_follows_runs():
         assert answer == ((False, 1.0) if good else (True, 7.0))
 
 
-class Nested(NamedTuple):
-    """A rule with a tuple inside, and one more within that."""
-
-    told: Told
-    scale: float
-
-
-@say.of(Nested)
-def _say_nested(rule, told, table, row, out):
-    for i in range(out.shape[0]):
-        out[i] = rule.scale * rule.told.values[i] + rule.told.number
-    return rule.told.inside.marks[0], handed_on(rule.told) + told.number
-
-
-@Verb
-def add_up(told: Told) -> float:
-    return told.inside.factor + told.values[2]
-
-
-@njit()
-def handed_on(told):
-    return add_up(told)
-
-
-def test_fields_of_tuples_in_tuples_are_read_where_they_lie():
-    inside = Inside(0.25, np.array([True, False]))
-    (answer, out), (expected, by_python) = asked(Nested(Told(5, True, inside, np.ones(3)), 2.0))
-    assert answer == expected == (True, 4.25)
-    np.testing.assert_array_equal(out, by_python)
-
-
 class Flags(NamedTuple):
     """Two numbers of a byte, one beside them in a tuple."""
 

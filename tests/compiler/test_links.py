@@ -31,12 +31,6 @@ def test_a_link_that_is_asked_for_again_stays():
         assert links.links_to(fit_in, (rule,)) is first
 
 
-def test_the_same_rule_has_one_link():
-    rules = [cast_rule(kb.BPAS(5, 0.125).rule()) for _ in "ab"]
-    one, other = (links.links_to(fit_in, (rule,)) for rule in rules)
-    assert one is other
-
-
 def test_a_family_of_more_verbs_than_a_link_has_room_for():
     def nothing(rule):
         return None

@@ -18,12 +18,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import every_combiner
 import every_learner
 import hard_streams
 import numpy as np
 import plain
 import scipy.sparse as sp
+from fuzz import zoo
 from fuzz.cases import ACCEPTED, REFUSED, in_child, one_of
 
 import kernbrook as kb
@@ -54,32 +54,17 @@ def kinds() -> dict[str, Callable[[Rng], Any]]:
         "trees": lambda rng: kb.OnlineMKClassifier(KERNELS, trees(rng), **options(rng, True)),
         "trees of numbers": lambda rng: kb.OnlineMKRegressor(KERNELS, trees(rng), **options(rng)),
     }
-    for name, (learner, _) in every_learner.LEARNERS.items():
-        if isinstance(learner, kb.External):  # no file can hold it
-            continue
-        of_numbers = getattr(learner, "of_numbers", False) and not learner.only_classes
-        made[f"learner {name}"] = partial(of_part, of_numbers, learner, None)
-    for name, (combiner, _) in every_combiner.COMBINERS.items():
-        numbers = "numbers" in name or getattr(combiner, "loss", "") in NUMBERS
-        learner: Any = None
-        if isinstance(combiner, kb.AdaRaker):
-            steps = (0.1, 0.2, 0.4)[: combiner.levels]
-            learner = [kb.GradientDescent(step, loss=combiner.loss) for step in steps]
-        made[f"combiner {name}"] = partial(of_part, numbers, learner, combiner)
-    for name, (selection, _) in every_combiner.SELECTIONS.items():
-        made[f"selection {name}"] = partial(of_part, False, None, None, selection=selection)
+    for name, numbers, own in zoo.choices():
+        made[name] = partial(of_part, numbers, own)
     return made
 
 
-NUMBERS = ("squared", "absolute", "linearized")
-
-
-def of_part(numbers: bool, learner: Any, combiner: Any, rng: Rng, **others: Any) -> Any:
-    make = plain.regressor if numbers else plain.classifier
-    own = numbers or learner is None or isinstance(learner, kb.Group)
+def of_part(numbers: bool, parts: dict[str, Any], rng: Rng) -> Any:
+    learner, make = parts.get("learner"), plain.regressor if numbers else plain.classifier
+    own = numbers or learner is None or isinstance(learner, (kb.Group, list))
     kernels = KERNELS if own or rng.random() < 0.5 else every_learner.kernels_of(learner)[0]
     scaling = one_of(rng, ["moments", "ranks", "maximum"])  # without, much diverges
-    return make(kernels, learner, combiner, scaling=scaling, random_state=0, **others)
+    return make(kernels, scaling=scaling, random_state=0, **parts)
 
 
 def options(rng: Rng, of_classes: bool = False) -> dict[str, Any]:

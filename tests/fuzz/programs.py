@@ -26,7 +26,7 @@ TRAIN_OR_COMPARE = {
     **EVERYWHERE,
     "--table": [
         *(f"n_features={width}" for width in WIDTHS),
-        *(
+        *[
             "positive=1",
             "positive=",
             "drop=f0",
@@ -35,7 +35,7 @@ TRAIN_OR_COMPARE = {
             "classes=a,b",
             "=",
             "x",
-        ),
+        ],
     ],
     "--set": SETTINGS,
     "--json": ["-", "", "/dev/full", "no/such/folder"],

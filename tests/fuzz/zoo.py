@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,31 +58,32 @@ def zoo() -> dict[str, Callable[[], Any]]:
     return {**parts(), **machines(), **others()}
 
 
-def parts() -> dict[str, Callable[[], Any]]:
-    """Each learner, dense of three classes and sparse of two, each combiner, selection, policy."""
-    made: dict[str, Callable[[], Any]] = {}
+def choices() -> Iterator[tuple[str, bool, dict[str, Any]]]:
+    """Of each learner, combiner and selection that a file can hold: name, of numbers, arguments."""
     for name, (learner, _) in every_learner.LEARNERS.items():
-        if isinstance(learner, kb.External):  # no file can hold it
-            continue
-        of_numbers = getattr(learner, "of_numbers", False) and not learner.only_classes
-        make = plain.regressor if of_numbers else plain.classifier
-        classes = (0, 0) if of_numbers else (3, 2)
-        model = make(KERNELS, learner, random_state=0)
-        made[f"learner {name}"] = partial(fitted, model, classes[0])
-        made[f"learner {name}, sparse"] = partial(fitted, model, classes[1], sparse=True)
+        if not isinstance(learner, kb.External):
+            numbers = getattr(learner, "of_numbers", False) and not learner.only_classes
+            yield f"learner {name}", numbers, {"learner": learner}
     for name, (combiner, _) in every_combiner.COMBINERS.items():
         loss = getattr(combiner, "loss", None)
         numbers = "numbers" in name or loss in ("squared", "absolute", "linearized")
-        make = plain.regressor if numbers else plain.classifier
         learner: Any = kb.Ridge(features=FEATURES) if numbers else None
         if isinstance(combiner, kb.AdaRaker):
             steps = (0.1, 0.2, 0.4)[: combiner.levels]
             learner = [kb.GradientDescent(step, loss=loss) for step in steps]
-        model = make(KERNELS, learner, combiner, random_state=0)
-        made[f"combiner {name}"] = partial(fitted, model, 0 if numbers else 3)
+        yield f"combiner {name}", numbers, {"learner": learner, "combiner": combiner}
     for name, (selection, _) in every_combiner.SELECTIONS.items():
-        model = plain.classifier(KERNELS, selection=selection, random_state=0)
-        made[f"selection {name}"] = partial(fitted, model)
+        yield f"selection {name}", False, {"selection": selection}
+
+
+def parts() -> dict[str, Callable[[], Any]]:
+    """Each learner, dense of three classes and sparse of two, each combiner, selection, policy."""
+    made: dict[str, Callable[[], Any]] = {}
+    for name, numbers, own in choices():
+        model = (plain.regressor if numbers else plain.classifier)(KERNELS, random_state=0, **own)
+        made[name] = partial(fitted, model, 0 if numbers else 3)
+        if name.startswith("learner"):
+            made[f"{name}, sparse"] = partial(fitted, model, 0 if numbers else 2, sparse=True)
     for name, (policy, _) in every_policy.POLICIES.items():
         learner = kb.Ridge(features=FEATURES)
         model = plain.classifier(KERNELS, learner, labels=policy, random_state=0)

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from kernbrook.features.random_features import fill_waves
 from kernbrook.numerics.trigonometry import LARGEST
@@ -50,12 +48,6 @@ def test_at_quarter_turns():
     assert_good(np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf)]))
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.floats(-LARGEST, LARGEST))
-def test_any_angle(x):
-    assert_good([x])
-
-
 @pytest.mark.parametrize("beyond", [[3, 50, 99, 100], [70]])
 def test_beyond_the_largest(beyond):
     """The library's own values, in the middle of others, which stay as they are."""
@@ -74,11 +66,3 @@ def test_beyond_the_largest(beyond):
 def test_no_number_stays_none():
     sines, cosines = waves([0.0, np.nan, np.inf, -np.inf, 1.0])
     assert np.isnan(sines).tolist() == np.isnan(cosines).tolist() == [False, *[True] * 3, False]
-
-
-def test_alone_or_among_others():
-    """A value does not depend on where in a vector it is computed."""
-    angles = np.random.default_rng(3).uniform(-1e5, 1e5, 1003)
-    whole = np.array(waves(angles))
-    alone = np.array([waves([x]) for x in angles])[:, :, 0].T
-    np.testing.assert_array_equal(whole, alone)

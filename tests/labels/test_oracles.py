@@ -82,11 +82,9 @@ def test_answers_in_any_order_the_first_counts(files, meanwhile):
     ("text", "said"),
     [
         ("yes\n", r"answers, line 3: expected a JSON object, found 'yes'"),
-        ("\xff\n", "line 3: expected a JSON object"),
         ('{"label": "y"}\n', "line 3: expected the key 'id', found 'label'"),
         ('{"id": 1}\n', "line 3: expected the key 'label', found 'id'"),
         ('{"id": "1", "label": 3}\n', "line 3: id: expected an integer, found '1'"),
-        ('{"id": true, "label": 3}\n', "line 3: id: expected an integer, found True"),
         ('{"id": 7, "label": 3}\n', "line 3: answers question 7, which is not in .*questions"),
     ],
 )

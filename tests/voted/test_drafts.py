@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from naive import voted as naive
 from scipy.optimize import linprog
-from voted_problems import PROBLEMS, clouds, columns_of
+from voted_problems import PROBLEMS, columns_of
 
-import kernbrook as kb
 from kernbrook.voted import Program, complexities, drafts, penalties, program
 from kernbrook.voted.interior import interior
 from kernbrook.voted.powers import add_powers
@@ -46,14 +45,6 @@ def test_the_interior_point_method(shape, start):
     assert -least.fun * (1 - 1e-9) <= objective <= u.sum() * (1 + 2e-6)
 
 
-def test_alike_rows_do_no_harm():
-    rng = np.random.default_rng(0)
-    rows = np.repeat(rng.uniform(-1, 1, (4, 50)), 3, axis=0)
-    u, alpha = interior(rows, np.ones(12), np.full(50, 0.5), np.zeros(12), 1e-6)
-    objective = np.maximum(1 - alpha @ rows, 0).sum() + np.abs(alpha).sum()
-    assert u.sum() == pytest.approx(objective, rel=1e-4)
-
-
 @pytest.mark.thinned
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("lam", "beta"), [(1e-3, 0.0), (1e-6, 1e-6)])
@@ -67,17 +58,6 @@ def test_a_draft_changes_no_optimum(name, lam, beta, monkeypatch):
     solution = Program(columns, y).solve(prices)
     assert solution.objective == pytest.approx(alone.objective, rel=2e-7)
     assert solution.gap <= 1e-7 * solution.objective
-
-
-def test_a_draft_needs_few_vertices(monkeypatch):
-    X, y = clouds(600, 4)
-    columns = columns_of([kb.Gaussian(sigma=1), kb.Gaussian(sigma=4)], X)
-    prices = penalties(complexities("trace", columns), 0.001, 0.001)
-    drafted = Program(columns, y).solve(prices)
-    monkeypatch.setattr(program, "FEW", 10**9)
-    alone = Program(columns, y).solve(prices)
-    assert drafted.objective == pytest.approx(alone.objective, rel=1e-7)
-    assert drafted.rounds < alone.rounds
 
 
 @pytest.mark.parametrize("n", [0, 5])

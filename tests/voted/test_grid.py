@@ -5,7 +5,6 @@ from functools import partial
 import hard_streams
 import numpy as np
 import pytest
-from papers.parts import protocol
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import StratifiedKFold
@@ -18,7 +17,7 @@ import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.estimators.voted import settings_of, solve_grid
 from kernbrook.evaluation.recipes_wanted import recipes_for
-from kernbrook.papers.vkr import COSTS, paper_folds
+from kernbrook.papers.vkr import paper_folds
 from kernbrook.recipes.vkr import RECIPES
 
 GRID = [1.0, 0.1, 0.01, 0.001]
@@ -132,37 +131,6 @@ def test_folds(n):
     np.testing.assert_array_equal(tests[0], paper_folds(n, 3)[0][2])
     with pytest.raises(InputError, match="five examples or more"):
         paper_folds(4)
-
-
-@pytest.mark.data
-def test_protocol(data):
-    X, y = data
-    result = protocol(grid(), X, y, random_state=1)
-    assert result.validation.shape == result.test.shape == result.n_support.shape == (16, 5)
-    for i in (0, 5, 15, result.best):
-        at = result.settings[i]
-        for run, (train, validation, test) in enumerate(paper_folds(len(y), 1)):
-            alone = one(at.lam, at.beta).fit(X[train], y[train])
-            found = result.validation[i, run], result.test[i, run]
-            wanted = [1 - alone.score(X[part], y[part]) for part in (validation, test)]
-            np.testing.assert_allclose(found, wanted)
-    means = result.validation.mean(axis=1)
-    assert result.best == np.flatnonzero(means == means.min())[0]
-    assert result.test[result.best].mean() < 0.15
-
-
-@pytest.mark.data
-def test_protocol_of_the_l2_svm(data):
-    X, y = of_length_one(data[0]), data[1]
-    pool = POLYNOMIALS[:2]
-    result = protocol(SVC(), X, y, 1, pool)
-    assert result.settings == [(kernel, cost) for kernel in pool for cost in COSTS]
-    at = result.settings.index((pool[1], 10.0))
-    train, validation, test = paper_folds(len(y), 1)[2]
-    machine = SVC(kernel="poly", degree=2, gamma=1, coef0=1, C=10.0).fit(X[train], y[train])
-    assert result.validation[at, 2] == np.mean(machine.predict(X[validation]) != y[validation])
-    assert result.test[at, 2] == np.mean(machine.predict(X[test]) != y[test])
-    assert result.n_support[at, 2] == len(machine.support_)
 
 
 # -- recipes ------------------------------------------------------------------------------------

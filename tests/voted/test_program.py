@@ -21,9 +21,7 @@ from voted_problems import (
     PROBLEMS,
     clouds,
     columns_of,
-    ionosphere,
     matrices,
-    of_length_one,
 )
 
 import kernbrook as kb
@@ -70,24 +68,6 @@ def test_the_least_objective(name, lam, beta):
     assert solution.gap <= 1e-7 * solution.objective
     least, _ = naive.least_objective(grams, y, prices)
     assert solution.objective == pytest.approx(least, rel=1e-7)
-
-
-@pytest.mark.data
-def test_a_path_is_its_points():
-    X, y = ionosphere()
-    X = of_length_one(X)
-    columns = columns_of(POLYNOMIALS, X)
-    sizes = complexities("trace", columns)
-    path = Program(columns, y)
-    grams = matrices(POLYNOMIALS, X)
-    for lam in 10.0 ** -np.arange(0, 7, 3):
-        for beta in 10.0 ** -np.arange(0, 7, 3):
-            prices = penalties(sizes, lam, beta)
-            on_path = path.solve(prices)
-            check_certificate(on_path, grams, y, prices)
-            alone = Program(columns, y).solve(prices)
-            assert on_path.objective == pytest.approx(alone.objective, rel=1e-7)
-            assert on_path.gap <= 1e-7 * on_path.objective
 
 
 def test_a_path_drops_idle_columns(monkeypatch):

@@ -1,12 +1,7 @@
 """The voted classifiers as scikit-learn expects them."""
 
-import pickle
-
-import numpy as np
-import pandas as pd
 import pytest
 from expected_failures import checks_of
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from voted_problems import clouds
 
@@ -23,17 +18,6 @@ MODELS = [
 @checks_of({repr(model): model for model in MODELS})
 def test_estimator_checks(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_pickle_and_frames(model):
-    X, y = clouds(60, 3)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = clone(model).fit(frame, pd.Series(np.where(y > 0, "yes", "no")))
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
-    assert set(model.predict(frame)) <= {"yes", "no"}
 
 
 def test_grid_search():
