@@ -4,6 +4,9 @@ import copy
 import pickle
 import re
 import tracemalloc
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import hard_streams
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 from covering import pairwise
 from driving import learn, named
-from estimators.test_model_files import assert_lives, put, rewrite
+from estimators.test_model_files import assert_lives, put, rewrite, say
 from inside import assert_equal_arrays, scores_of, store_of
 from naive import cells as naive
 from naive.weights import relative
@@ -50,7 +53,7 @@ def machine(C, learner=BOTH, **choices):
 
 
 def learned(C, n=600, size=100, learner=BOTH, **choices):
-    X, y = stream(C)
+    X, y = stream(C, max(n, 700))
     model = machine(C, learner, **choices)
     learn(model, X[:n], y[:n], C, size)
     return model
@@ -375,18 +378,22 @@ def test_what_is_kept_is_what_predicts(C, monkeypatch):
 # -- files -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory):
-    """The bytes of a model with cuts, leaves that collect, free pairs and free slots."""
-    model = machine(2, kb.Cells([GRIDS, kb.GrownPartitions(5, nodes=90, inputs=4, slots=60)]))
-    X, y = stream(2, 1800)
-    learn(model, X, y, 2, 300)
+GROWN = {
+    "cells": (kb.Cells([GRIDS, kb.GrownPartitions(5, nodes=90, inputs=4, slots=60)]), 1800),
+    "boosted trees": (kb.BoostedTrees(4, 5, 150, 0.5, work=400), 650),
+}
+
+
+@cache
+def file_of(name):
+    """The bytes of a model with cuts; of cells with leaves that collect, free pairs and slots."""
+    model = learned(2, GROWN[name][1], 100, GROWN[name][0])
     trees = held(model).trees
     assert (trees.inputs >= 0).sum() > 5
-    assert min(trees.free) > 2
-    path = tmp_path_factory.mktemp("cells") / "model"
-    kb.save(model, path)
-    return path.read_bytes()
+    assert name != "cells" or min(trees.free) > 2
+    with TemporaryDirectory() as folder:
+        kb.save(model, Path(folder) / "model")
+        return (Path(folder) / "model").read_bytes()
 
 
 class Forest:
@@ -433,7 +440,7 @@ DISHONEST = {
 
 
 @pytest.mark.parametrize("name", DISHONEST)
-def test_trees_that_learning_cannot_lead_to(name, grown, tmp_path):
+def test_trees_that_learning_cannot_lead_to(name, tmp_path):
     """Compiled code trusts what a file says once it was looked at."""
     array, place, value, message = DISHONEST[name]
 
@@ -441,7 +448,7 @@ def test_trees_that_learning_cannot_lead_to(name, grown, tmp_path):
         forest = Forest(tensors)
         forest.own[array][place(forest)] = value(forest)
 
-    (tmp_path / "model").write_bytes(grown)
+    (tmp_path / "model").write_bytes(file_of("cells"))
     rewrite(tmp_path / "model", change)
     with pytest.raises(ModelFileError, match=message):
         kb.load(tmp_path / "model")
@@ -473,65 +480,54 @@ SPOILED = {
 }
 
 
-def assert_refused_or_harmless(whole, path, how):
-    """Of a file whose arrays are spoiled, one at a time: refused by name, or it lives."""
+@pytest.mark.parametrize("name", GROWN)
+@pytest.mark.parametrize("how", SPOILED)
+def test_arrays_that_learning_cannot_lead_to(name, how, tmp_path):
+    """Spoiled, one at a time: the file is refused by its name, or it lives."""
+    path, whole = tmp_path / "model", file_of(name)
     path.write_bytes(whole)
     with safe_open(path, framework="np") as file:
         arrays = {k: file.get_tensor(k) for k in file.keys() if k.startswith("stores.0.")}  # noqa: SIM118
     X, refused, spoiled = np.random.default_rng(0).normal(size=(300, 5)), set(), set()
-    for name, array in arrays.items():
+    for own, array in arrays.items():
         if SPOILED[how](array) is array:
             continue
-        spoiled.add(name)
+        spoiled.add(own)
         path.write_bytes(whole)
-        rewrite(path, put(name, SPOILED[how]))
+        rewrite(path, put(own, SPOILED[how]))
         try:
             assert_lives(path, X, (X[:, 0] > 0) * 1)
         except ModelFileError as error:
-            refused |= {name} if name.rsplit(".", 1)[-1] in str(error) else set()
+            refused |= {own} if own.rsplit(".", 1)[-1] in str(error) else set()
     harmless = how.startswith(("great", "small"))
     assert refused == spoiled or (harmless and len(refused) > 0.6 * len(spoiled))
 
 
-@pytest.mark.parametrize("how", SPOILED)
-def test_arrays_that_learning_cannot_lead_to(how, grown, tmp_path):
-    assert_refused_or_harmless(grown, tmp_path / "model", how)
-
-
-def asks(number, kind, name):
-    """10 million of what a map has, where its file has few."""
-
-    def change(model, tensors, header):
-        features = model["parameters"]["learner"]["learners.Cells"]["features"]
-        own = features if number is None else features[number]
-        own[f"features.{kind}"][name] = 10**7
-
-    return change
-
-
-def assert_refused_at_once(path, change, message):
-    rewrite(path, change)
-    tracemalloc.start()
-    try:
-        with pytest.raises(ModelFileError, match=message):
-            kb.load(path)
-        assert tracemalloc.get_traced_memory()[1] < 10e6
-    finally:
-        tracemalloc.stop()
+TREES_SAY = "learners.Cells", "features", 1, "features.GrownPartitions"
 
 
 @pytest.mark.parametrize(
-    ("number", "kind", "name", "message"),
+    ("name", "keys", "value", "message"),
     [
-        (0, "RandomBinning", "cells", "expected table of shape"),
-        (1, "GrownPartitions", "nodes", "expected trees.inputs of shape"),
-        (1, "GrownPartitions", "slots", "expected trees.sums of shape"),
+        ("cells", ("learners.Cells", "features", 0, "features.RandomBinning", "cells"), 10**7,
+         "expected table of shape"),
+        ("cells", (*TREES_SAY, "nodes"), 10**7, "expected trees.inputs of shape"),
+        ("cells", (*TREES_SAY, "slots"), 10**7, "expected trees.sums of shape"),
+        ("boosted trees", ("learners.BoostedTrees", "window"), 2**16, "window.bins of shape"),
+        ("boosted trees", ("learners.BoostedTrees", "n"), 1000, "trees.weights of shape"),
     ],
-)
-def test_a_file_that_asks_for_much(number, kind, name, message, grown, tmp_path):
+)  # fmt: skip
+def test_a_file_that_asks_for_much(name, keys, value, message, tmp_path):
     """It is refused before so much is taken."""
-    (tmp_path / "model").write_bytes(grown)
-    assert_refused_at_once(tmp_path / "model", asks(number, kind, name), message)
+    (tmp_path / "model").write_bytes(file_of(name))
+    rewrite(tmp_path / "model", say("parameters", "learner", *keys, value=value))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError, match=message):
+            kb.load(tmp_path / "model")
+        assert tracemalloc.get_traced_memory()[1] < 10e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_file_of_other_parameters(tmp_path):
@@ -541,16 +537,6 @@ def test_a_file_of_other_parameters(tmp_path):
     model.set_params(learner=kb.Cells(MAPS["both"], step=0.3))
     with pytest.raises(InputError, match="the parameters were changed after learning"):
         kb.save(model, tmp_path / "model")
-
-
-def test_a_file_has_its_own_grids(tmp_path):
-    """Whatever the estimator's random_state is by now."""
-    model = learned(2, 200)
-    model.random_state = None
-    kb.save(model, tmp_path / "model")
-    other = kb.load(tmp_path / "model")
-    for ours, theirs in zip(held(model).grids, held(other).grids, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
 
 
 # -- other classes, other widths, other models -----------------------------------------------------
