@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import typer
 
 from kernbrook.errors import InputError, printable
+from kernbrook.streams.loading import pa
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -308,7 +309,6 @@ def _json_lines(file: BinaryIO) -> Write:
 @contextmanager
 def _parquet(file: BinaryIO) -> Iterator[Write]:
     """A table, some thousand rows at a time; whole numbers beyond 64 bits are text."""
-    import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     kept: list[Any] = []
@@ -361,8 +361,6 @@ def write_table(table: Any, path: Path, numbers: Iterable[str] = ()) -> None:
 
     numbers : columns of text that are numbers, whole ones if they can, in formats that have such
     """
-    import pyarrow as pa
-
     from kernbrook.streams.records import without_gaps
 
     check_ending(path, "path")

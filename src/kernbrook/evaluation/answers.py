@@ -22,6 +22,7 @@ from kernbrook.evaluation.content import Content
 from kernbrook.evaluation.raw_rows import RawRows
 from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
+from kernbrook.streams.loading import pa
 from kernbrook.streams.stream import Features
 
 if TYPE_CHECKING:
@@ -233,8 +234,6 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
     >>> given.table.select(["row", "width", "label"]).to_pylist()[1]
     {'row': 2, 'width': '3', 'label': 'b'}
     """
-    import pyarrow as pa
-
     log = JSONLog(answers_beside(path))
     begun, answers = read_answers(log)
     if begun is None:

@@ -25,6 +25,7 @@ from kernbrook.estimators.tasks import Outputs, joined, predict_outputs, task_of
 from kernbrook.evaluation.checkpoint import load_learned
 from kernbrook.evaluation.recipes_wanted import OURS, make_online, note_counts, task_of_labels
 from kernbrook.streams import TableEncoder, open_stream
+from kernbrook.streams.loading import pa
 from kernbrook.streams.opening import is_frame
 from kernbrook.streams.stream import Features
 from kernbrook.streams.tables.values import warn_of_levels
@@ -255,8 +256,6 @@ def predict_table(
     >>> answer["prediction"].to_pylist()
     ['no', 'yes']
     """
-    import pyarrow as pa
-
     try:
         changed = os.stat(path).st_mtime_ns
     except OSError:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import MISSING, ReadOptions, Records
 from kernbrook.streams.tables.stream import BadRows
 
@@ -75,8 +76,6 @@ class RawRows:
 
         A column of several types is one of text.
         """
-        import pyarrow as pa
-
         if not numbers:
             return pa.table({name: pa.array([], pa.string()) for name in columns})
         parts = [self._found(number).select(list(columns)) for number in numbers]

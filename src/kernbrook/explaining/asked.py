@@ -30,6 +30,7 @@ from kernbrook.evaluation.windows import Past
 from kernbrook.streams import Stream, TableEncoder, open_stream
 from kernbrook.streams.arrays import ArrayStream
 from kernbrook.streams.arrow import frame_of
+from kernbrook.streams.loading import pa
 from kernbrook.streams.opening import is_frame, is_records
 from kernbrook.streams.tables.encoder import stacked
 
@@ -347,8 +348,6 @@ def _as_asked(asked: AskedModel, stream: Stream, X: Any) -> Any:
     """Rows of a stream in the order of the model's columns, where it goes by names."""
     names = stream.feature_names
     if asked.by_name and names is not None and names != list(asked.columns):
-        import pyarrow as pa
-
         return asked.rows(pa.table(dict(zip(names, X.T, strict=True))))
     if X.shape[1] != len(asked.group_of):
         raise InputError(f"X: expected {len(asked.group_of)} columns, found {X.shape[1]}")

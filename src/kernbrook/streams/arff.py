@@ -19,6 +19,7 @@ from kernbrook.errors import DataFileError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import NOT_UTF8, DataFile, line_blocks
 from kernbrook.streams.csv import CsvRecords
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import Batch, ReadOptions, Refused, checked_names, quoted
 
 _KINDS = ("numeric", "real", "integer", "string", "date")
@@ -179,16 +180,11 @@ class ArffRecords(CsvRecords):
             yield batch._replace(table=table).refusing(wrong, wanted.skips)
 
     def _known(self, name: str, column: Any) -> Any:
-        import pyarrow as pa
-        from pyarrow import compute
-
         levels = pa.array(self.levels[name])
         return compute.index_in(compute.utf8_trim_whitespace(column), value_set=levels)
 
     def _moments(self, name: str, column: Any) -> tuple[Any, str]:
         """Dates as moments, null where it is another; how it was to be written."""
-        from pyarrow import compute
-
         java, parts = self._forms[name], list[str]()
         for found in _FIELD.finditer(java):
             literal, letters, _ = found.groups()

@@ -17,6 +17,7 @@ from kernbrook.checks import is_number, shown
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import DataFile, has_known_suffix, stem
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import (
     BATCH_ROWS,
     HALF,
@@ -57,8 +58,6 @@ class ArrowFile(Records):
                 row += table.num_rows
 
     def _next(self, batches: Iterator[Any], columns: Sequence[str]) -> Any:
-        import pyarrow as pa
-
         if (batch := next(batches, None)) is None:
             return None
         batch.validate(full=True)  # else what a damaged file points to is read, wherever it is
@@ -103,13 +102,11 @@ class ArrowRecords(ArrowFile):
 
     def _reader(self, opened: BinaryIO, fields: Sequence[int] = ()) -> tuple[Any, bool]:
         """What reads these fields, or all; whether it is a file, or else a stream."""
-        from pyarrow import ipc
-
         opened.seek(0)
         is_file = opened.read(len(_FILE_MARK)) == _FILE_MARK
         opened.seek(0)
-        options = ipc.IpcReadOptions(included_fields=[*fields])
-        return (ipc.open_file if is_file else ipc.open_stream)(opened, options=options), is_file
+        options = pa.ipc.IpcReadOptions(included_fields=[*fields])
+        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(opened, options=options), is_file
 
 
 class FrameRecords(Records):
@@ -132,7 +129,6 @@ class FrameRecords(Records):
 def eager(frame: Any, refusal: Callable[[str], KernbrookError] = InputError) -> Any:
     """A frame as narwhals has it, without what was the index of pandas."""
     import narwhals as nw
-    import pyarrow as pa
 
     if isinstance(frame, pa.RecordBatch):
         frame = pa.Table.from_batches([frame])
@@ -170,8 +166,6 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
 
     decimal : the mark before the fraction of numbers that become text
     """
-    import pyarrow as pa
-
     names = list(frame.columns)
     try:
         found = frame.to_arrow().select(names)
@@ -186,8 +180,6 @@ def to_arrow(frame: Any, decimal: str = ".") -> Any:
 
 def labels_as_arrow(y: Any) -> Any:
     """Labels of any kind as an Arrow array, null where one is missing."""
-    import pyarrow as pa
-
     try:
         labels = y.to_arrow() if hasattr(y, "to_arrow") else pa.array(y, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -197,7 +189,6 @@ def labels_as_arrow(y: Any) -> Any:
 
 def _column(series: Any, decimal: str) -> tuple[Any, list[str]]:
     import narwhals as nw
-    import pyarrow as pa
 
     if hasattr(native := series.to_native(), "sparse"):
         series = nw.from_native(native.sparse.to_dense(), series_only=True)
@@ -209,8 +200,6 @@ def _column(series: Any, decimal: str) -> tuple[Any, list[str]]:
 
 def _array(values: Sequence[Any], column: str, decimal: str) -> tuple[Any, list[str]]:
     """Values of Python as an Arrow array; and values of several kinds, which become text."""
-    import pyarrow as pa
-
     try:
         found = pa.array(values, from_pandas=True)
     except UnicodeEncodeError as error:
@@ -387,8 +376,6 @@ def parquet_file(source: Any, **options: Any) -> Any:
 
 def _unfolded(table: Any) -> Any:
     """A table of text as it is in place of text in dictionaries, where the file had text."""
-    import pyarrow as pa
-
     for i, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type):
             column = table.column(i).cast(field.type.value_type)

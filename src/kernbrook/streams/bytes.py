@@ -28,6 +28,7 @@ import numpy as np
 
 from kernbrook.errors import DataFileError, InputError, printable
 from kernbrook.streams import limits
+from kernbrook.streams.loading import pa
 from kernbrook.streams.stream import positive_integer
 
 STANDARD_INPUT = "-"
@@ -44,8 +45,6 @@ class _Compression(NamedTuple):
         """What reads the bytes of a packed file, one part after the other where it has several."""
         if self.name == "xz":
             return _Xz(raw)
-        import pyarrow as pa
-
         return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), self.name)
 
 

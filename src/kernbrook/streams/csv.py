@@ -32,6 +32,7 @@ from kernbrook.streams.bytes import (
     line_blocks,
     stem,
 )
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import (
     MISSING,
     NUMBER,
@@ -658,7 +659,6 @@ class CsvRecords(TextRecords):
         return _with_line_ends(table) if b"\r" in block else table
 
     def _by_arrow(self, block: bytes, wanted: ReadOptions) -> Any:
-        import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
         places = [f"{i}" for i in range(len(self.columns))]  # names may be the same as options
@@ -685,8 +685,6 @@ class CsvRecords(TextRecords):
 
     def _by_python(self, block: bytes, wanted: ReadOptions) -> Any:
         """Where pyarrow's memory for each column is more than the text; all of it text."""
-        import pyarrow as pa
-
         n = len(self.columns)
         if any(map(self._is_too_long, block.split(b"\n"))):
             raise ValueError("a row of another length")
@@ -731,9 +729,6 @@ def _n_lines(block: bytes) -> int:
 
 def _with_line_ends(table: Any) -> Any:
     """A table in whose text LF stands where lines ended, in place of CR."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     for i, name in enumerate(table.column_names):
         if pa.types.is_string(table.column(i).type):
             text = compute.replace_substring(table.column(i), "\r", "\n")
@@ -743,8 +738,6 @@ def _with_line_ends(table: Any) -> Any:
 
 def _is_plain(text: Any) -> bool:
     """Whether all of a column of text are numbers as Arrow reads them, or missing."""
-    import pyarrow as pa
-
     try:
         return _is_finite(text.cast(pa.float64()))
     except pa.ArrowInvalid:
@@ -753,6 +746,4 @@ def _is_plain(text: Any) -> bool:
 
 def _is_finite(numbers: Any) -> bool:
     """Whether none of a column is infinite, or what text such as "nan(1)" means."""
-    from pyarrow import compute
-
     return compute.all(compute.is_finite(numbers), min_count=0).as_py() is True

@@ -11,6 +11,7 @@ from kernbrook.errors import DataFileError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import NOT_UTF8, OF_LIST, DataFile, line_blocks
 from kernbrook.streams.csv import TextRecords
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import (
     HALF,
     MANY_DIGITS,
@@ -70,8 +71,6 @@ class JsonRecords(TextRecords):
 
     def _table(self, lines: Sequence[int], rows: list[dict[str, Any]], wanted: ReadOptions) -> Any:
         """The rows of these lines; values of several kinds become text."""
-        import pyarrow as pa
-
         arrays, kinds = dict[str, Any](), dict[str, list[str]]()
         for name in wanted.columns:
             values = [row.get(name) for row in rows]

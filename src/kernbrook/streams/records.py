@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kernbrook.errors import DataFileError, DataFileWarning, KernbrookError
 from kernbrook.streams import limits
+from kernbrook.streams.loading import compute, pa
 
 # Text that stands for a missing value, whatever format it comes from: see `without_gaps`.
 MISSING = (
@@ -50,9 +51,6 @@ def without_gaps(array: Any, kept: Collection[str] = ()) -> Any:
     >>> without_gaps(pa.array([" a", "NA ", "None"]), kept=["None"]).to_pylist()
     ['a', None, 'None']
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     text = compute.utf8_trim_whitespace(array)
     found = compute.is_in(text, value_set=_gaps(frozenset(kept).intersection(MISSING)))
     return compute.if_else(found, pa.scalar(None, text.type), text) if found.true_count else text
@@ -60,8 +58,6 @@ def without_gaps(array: Any, kept: Collection[str] = ()) -> Any:
 
 @lru_cache
 def _gaps(kept: frozenset[str]) -> Any:
-    import pyarrow as pa
-
     return pa.array([gap for gap in MISSING if gap not in kept])
 
 
@@ -125,8 +121,6 @@ class Batch(NamedTuple):
     refused: Mapping[int, KernbrookError] = {}
 
     def readable(self) -> Any:
-        import pyarrow as pa
-
         return pa.concat_tables(_between(self.table, self.refused)) if self.refused else self.table
 
     def bounded(self, skips: bool) -> Iterator[Batch]:
@@ -149,8 +143,6 @@ class Batch(NamedTuple):
 
     def refusing(self, wrong: Mapping[int, str], skips: bool) -> Batch:
         """The same where rows have a problem; the first is raised but where they are left out."""
-        import pyarrow as pa
-
         if not wrong:
             return self
         errors = {row: self.refusal(row, wrong[row]) for row in sorted(wrong)}
@@ -251,9 +243,6 @@ def text_sizes(column: Any) -> NDArray[np.int64]:
     >>> text_sizes(text).tolist(), text_sizes(text.dictionary_encode()).tolist()
     ([1, 0, 2, 1], [1, 0, 2, 1])
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     kind = column.type
     if isinstance(column, pa.ChunkedArray):
         return np.concatenate([np.zeros(0, np.int64), *map(text_sizes, column.chunks)])
@@ -293,8 +282,6 @@ def table_of(arrays: Mapping[str, Any], kinds: Mapping[str, list[str]]) -> Any:
     >>> several_of(table.slice(1), "y"), several_of(table, "x")
     (['1', "'a'"], [])
     """
-    import pyarrow as pa
-
     metadata = {_SEVERAL: json.dumps(kinds)} if any(kinds.values()) else None
     return pa.table(list(arrays.values()), names=list(arrays), metadata=metadata)
 

@@ -22,6 +22,7 @@ from sklearn.utils import murmurhash3_32
 from kernbrook.checks import shown
 from kernbrook.errors import InputError
 from kernbrook.plain_values import Count, read_as
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import MISSING, quoted, without_gaps
 from kernbrook.streams.tables.values import (
     TRUTH,
@@ -86,8 +87,6 @@ class Column:
 
     def alone(self, value: Any, learns: bool = True) -> Any:
         """(1, width) what becomes of a cell of any type, by way of Arrow."""
-        import pyarrow as pa
-
         return self.encode(pa.array([value], from_pandas=True), learns)
 
 
@@ -110,8 +109,6 @@ class Number(Column):
         self.written = written
 
     def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Floats:
-        import pyarrow as pa
-
         array, kind = plain(array)
         if pa.types.is_null(kind):
             return np.full((len(array), 1), np.nan)
@@ -157,9 +154,6 @@ class Number(Column):
 
     def _from_text(self, array: Any, learns: bool) -> Floats:
         """(n,) numbers of trimmed text, null where it is missing."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         numbers, of_truth = self.written.plain(array), False
         try:
             values = numbers.cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -178,8 +172,6 @@ class Number(Column):
 
     def _check(self, array: Any, truth: Any, numbers: Any, learns: bool) -> bool:
         """Whether text is true and false; ValueProblem for the first that is not as expected."""
-        from pyarrow import compute
-
         is_truth = truth.to_numpy(zero_copy_only=False)
         is_number = compute.match_substring_regex(numbers, _NUMBER, ignore_case=True)
         is_number = is_number.fill_null(False).to_numpy(zero_copy_only=False)
@@ -372,9 +364,6 @@ class Date(Column):
 
     def _in_zone(self, array: Any, learns: bool) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """`moments` as clocks of the column's zone show them; what has no zone stays."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         array, kind = plain(array)
         moments, missing = self.moments(array)
         own_zone = getattr(kind, "tz", None) if pa.types.is_timestamp(kind) else None
@@ -401,8 +390,6 @@ class Date(Column):
 
     def _zoned(self, array: Any) -> NDArray[np.bool_]:
         """(n,) where the text of a time says how far it is from UTC, or a date has no time."""
-        from pyarrow import compute
-
         if self.written is not None and any(code in self.written for code in ("%z", "%s", "%Q")):
             return np.ones(len(array), dtype=bool)
         found = compute.match_substring_regex(array, f"{_OFFSET}|^[^:]*$").fill_null(True)
@@ -410,8 +397,6 @@ class Date(Column):
 
     def moments(self, array: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Microseconds since 1970, in UTC where they have a zone; and where they are missing."""
-        import pyarrow as pa
-
         array, kind = plain(array)
         if self.written in _COUNTS and is_numeric(kind):
             moments, bad = _since_1970(array, _COUNTS[self.written])
@@ -460,9 +445,6 @@ class Date(Column):
 
 
 def _is_zone(name: str | None) -> bool:
-    import pyarrow as pa
-    from pyarrow import compute
-
     try:
         compute.local_timestamp(pa.array([0], pa.timestamp("us", name)))
     except pa.ArrowException:
@@ -484,9 +466,6 @@ def read_dates(array: Any, written: str | None) -> tuple[NDArray[np.int64], NDAr
     array : of Arrow, trimmed
     written : the format, as `strptime` takes it; None for ISO's, with or without a time
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     if written in _COUNTS:
         whole = compute.match_substring_regex(array, r"^[+-]?[0-9]{1,18}$")
         counts = compute.if_else(whole, array, None).cast(pa.int64())
@@ -507,8 +486,6 @@ def read_dates(array: Any, written: str | None) -> tuple[NDArray[np.int64], NDAr
 
 def _since_1970(array: Any, scale: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """(n,) numbers as microseconds, and (n,) where they are missing or too large."""
-    import pyarrow as pa
-
     counts = floats_of(array).to_numpy(zero_copy_only=False)
     bad = ~(np.abs(counts) <= 2**62 // scale)
     if pa.types.is_integer(array.type):  # which may be no floats
@@ -519,9 +496,6 @@ def _since_1970(array: Any, scale: int) -> tuple[NDArray[np.int64], NDArray[np.b
 
 def _by_format(array: Any, written: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The same of text in a format."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     if _BESIDE.search(written):  # 20240131: all digits of each number
         length = len(_FIRST.strftime(written))
         array = compute.if_else(compute.equal(compute.utf8_length(array), length), array, None)
@@ -543,8 +517,6 @@ def _by_format(array: Any, written: str) -> tuple[NDArray[np.int64], NDArray[np.
 
 def _cast(array: Any, kind: Any) -> Any:
     """An Arrow array of text as moments, null where it is none."""
-    import pyarrow as pa
-
     try:
         return array.cast(kind)
     except pa.ArrowInvalid:

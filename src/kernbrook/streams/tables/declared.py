@@ -12,6 +12,7 @@ import numpy as np
 from kernbrook.checks import is_whole, shown
 from kernbrook.errors import InputError
 from kernbrook.streams.arrow import cell_text
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.columns import Column, Date, Level, Number, Words
 from kernbrook.streams.tables.values import (
@@ -253,8 +254,6 @@ def _width(parameter: str, name: str, value: Any, most: int) -> int:
 
 
 def _levels(name: str, value: Any) -> tuple[str, ...]:
-    import pyarrow as pa
-
     if isinstance(value, (list, tuple, np.ndarray)) and len(value):
         try:
             try:

@@ -19,6 +19,7 @@ from kernbrook.plain_values import Count, read_as
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import limits
 from kernbrook.streams.arrow import FrameRecords, eager, labels_as_arrow, to_arrow
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import is_unicode, quoted
 from kernbrook.streams.tables.columns import Column, Date, Floats, Lag, filled_by_last, sums_of
 from kernbrook.streams.tables.declared import (
@@ -455,8 +456,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
 
         None where only a table of it tells, or refuses it; then nothing is remembered of it.
         """
-        import pyarrow as pa
-
         before, found = [(column.seen, column.note) for column in self._columns], None
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
             found = self._encode_record(record, learns)

@@ -16,6 +16,7 @@ import numpy as np
 
 from kernbrook.errors import DataFileWarning, KernbrookError, UndeclaredColumnsError
 from kernbrook.streams import limits
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import ReadOptions, Records, quoted, without_gaps
 from kernbrook.streams.tables.columns import ISO, Column, Date, Number, read_dates
 from kernbrook.streams.tables.declared import (
@@ -109,8 +110,6 @@ def helped(column: Column, problem: ValueProblem) -> None:
 
 def formats_of(text: str, known: Sequence[str] | None = None) -> list[str]:
     """Those of some formats, or of all, in which a text is a date: another moment in each."""
-    import pyarrow as pa
-
     if not any(map(str.isdigit, text)):
         return []
     array, found = pa.array([text], pa.string()), dict[int, str]()
@@ -198,9 +197,6 @@ def codes_of(
 
 def _code(name: str, array: Any, zeros: bool) -> str:
     """What makes a column of numbers one of codes, in words; empty where nothing does."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     array, kind = plain(array)
     if not (pa.types.is_integer(kind) or pa.types.is_string(kind)):
         return ""
@@ -315,9 +311,6 @@ class _Survey:
 
     def look(self, array: Any) -> None:
         """See whether more values are numbers, and how many are missing."""
-        import pyarrow as pa
-        from pyarrow import compute
-
         array, kind = plain(array)
         self.rows += len(array)
         if pa.types.is_string(kind):
@@ -338,9 +331,6 @@ class _Survey:
         self.gaps += array.null_count
 
     def count(self, array: Any) -> None:
-        import pyarrow as pa
-        from pyarrow import compute
-
         text = without_gaps(plain(array)[0].cast(pa.string())).drop_null()
         self.formats = formats_left(text, self.formats)
         self.words += compute.sum(compute.count_substring_regex(text, r"\S+")).as_py() or 0
@@ -364,8 +354,6 @@ class _Survey:
         )
 
     def _dates(self) -> Finding | None:
-        import pyarrow as pa
-
         formats = self.formats
         parts: tuple[str, ...] = CYCLES
         if formats == _POINTS:  # nobody writes the month first with points

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import all_boolean, as_booleans, spelled_as
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import is_number, quoted, without_gaps
 from kernbrook.streams.stream import EXACT, Labels, all_whole, has_label
 from kernbrook.streams.tables.hints import CODE
@@ -66,9 +67,6 @@ def label_cells(
     written : how numbers in text are
     typed : whether the format tells text from numbers
     """
-    import pyarrow as pa
-    from pyarrow import compute
-
     text, of = without_gaps(as_text(array), declared), plain(array)[1]
     if compute.any(nul := compute.ends_with(text, "\0")).as_py():  # NumPy's text does not keep it
         problem = "a label that ends with the character NUL"
@@ -87,8 +85,6 @@ def label_cells(
 
 def _numbers(text: Any, written: Written) -> NDArray[np.float64] | None:
     """Labels as numbers, None where one is not; ValueProblem where a float does not hold one."""
-    import pyarrow as pa
-
     if written == Written() and is_number(text[0].as_py() or "0"):  # a cast that fails takes long
         try:
             numbers = text.cast(pa.float64()).to_numpy(zero_copy_only=False)
@@ -235,20 +231,14 @@ class LabelType:
 
 
 def _longest(cells: LabelCells) -> int:
-    from pyarrow import compute
-
     return int(compute.max(compute.utf8_length(cells.text)).as_py() or 0)
 
 
 def _all(text: Any, pattern: str) -> bool:
-    from pyarrow import compute
-
     return bool(compute.all(compute.match_substring_regex(text, pattern)).as_py())
 
 
 def _first(text: Any, pattern: str) -> str:
-    from pyarrow import compute
-
     place = compute.index(compute.match_substring_regex(text, pattern), True).as_py()
     return "" if place < 0 else str(text[place].as_py())
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kernbrook.errors import DataFileWarning, InputError, KernbrookError, UnknownNameError
+from kernbrook.streams.loading import pa
 from kernbrook.streams.records import Batch, ReadOptions, Records, quoted, several_of
 from kernbrook.streams.stream import Labels, Piece, Stream, all_whole
 from kernbrook.streams.tables.encoder import TableEncoder, stacked
@@ -510,8 +511,6 @@ class TableStream(Stream):
 
     def _whole(self, table: Any) -> Any:
         """A table with the columns that it lacks, which have no value."""
-        import pyarrow as pa
-
         for name in self.matched.missing:
             table = table.append_column(name, pa.nulls(table.num_rows))
         return table

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kernbrook.errors import DataFileWarning, InputError, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import BOOLEANS
+from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import is_number, quoted, without_gaps
 from kernbrook.telling import warn_caller
 
@@ -119,8 +120,6 @@ def date_option(column: str, parts: tuple[str, ...], formats: Sequence[str]) -> 
 
 def plain(array: Any) -> tuple[Any, Any]:
     """The array in one piece, all kinds of text as one, and its type."""
-    import pyarrow as pa
-
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if pa.types.is_dictionary(array.type):
@@ -135,8 +134,6 @@ def plain(array: Any) -> tuple[Any, Any]:
 
 def is_numeric(kind: Any) -> bool:
     """Whether an Arrow type is one of numbers, or of true and false."""
-    import pyarrow as pa
-
     types = pa.types
     numbers = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
     return any(fits(kind) for fits in numbers)
@@ -144,8 +141,6 @@ def is_numeric(kind: Any) -> bool:
 
 def floats_of(array: Any) -> Any:
     """An Arrow array of numbers as one of 64-bit floats, each the nearest."""
-    import pyarrow as pa
-
     if pa.types.is_decimal(array.type):  # by way of floats of 10 ** scale, pyarrow misses many
         array = array.cast(pa.string())
     return array.cast(pa.float64(), safe=False)
@@ -188,8 +183,6 @@ class Written(NamedTuple):
         return text if self.decimal == "." else text.replace(".", "?").replace(self.decimal, ".")
 
     def plain(self, array: Any) -> Any:
-        from pyarrow import compute
-
         if self.thousands is not None:
             bare = compute.replace_substring_regex(array, _marks(self.thousands), "")
             fits = compute.match_substring_regex(array, f"^(?:{_grouped(*self).pattern})$")
@@ -303,8 +296,6 @@ def levels_in(
 
     declared : levels that are never missing
     """
-    import pyarrow as pa
-
     array, kind = plain(array)
     if not (is_numeric(kind) or pa.types.is_string(kind) or pa.types.is_null(kind)):
         raise ValueProblem(0, f"expected text or numbers, found {kind}")
@@ -330,9 +321,6 @@ def levels_in(
 
 def as_text(array: Any) -> Any:
     """An Arrow array of trimmed text; numbers and booleans as `as_value` writes them."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     array, kind = plain(array)
     if pa.types.is_string(kind):
         return compute.utf8_trim_whitespace(array)
