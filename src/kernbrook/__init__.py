@@ -12,31 +12,29 @@ from kernbrook.gone import gone
 __version__ = "0.1.0"
 
 
+def _imports(stub: Path) -> list[ast.ImportFrom]:
+    lines = ast.parse(stub.read_text("utf-8")).body
+    return [line for line in lines if isinstance(line, ast.ImportFrom)]
+
+
 def _public() -> tuple[set[str], dict[str, list[str]]]:
     """Modules, and names by module, as the stub beside this file imports them.
 
-    A star stands for the `__all__` of a folder, which is read and not imported.
+    A star stands for all that the stub of a folder imports.
     """
     here = Path(__file__).parent
     modules: set[str] = set()
     names: dict[str, list[str]] = {}
-    for line in ast.parse((here / "__init__.pyi").read_text("utf-8")).body:
-        if isinstance(line, ast.ImportFrom):
-            found = [alias.name for alias in line.names]
-            if line.module is None:
-                modules.update(found)
-            else:
-                star = found == ["*"]
-                more = _exports(here / line.module / "__init__.py") if star else found
-                names.setdefault(line.module, []).extend(more)
+    for line in _imports(here / "__init__.pyi"):
+        found = [alias.name for alias in line.names]
+        if line.module is None:
+            modules.update(found)
+            continue
+        if found == ["*"]:
+            stub = here / line.module / "__init__.pyi"
+            found = [alias.name for of_folder in _imports(stub) for alias in of_folder.names]
+        names.setdefault(line.module, []).extend(found)
     return modules, names
-
-
-def _exports(source: Path) -> list[str]:
-    for line in ast.parse(source.read_text("utf-8")).body:
-        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":
-            return list(ast.literal_eval(line.value))
-    raise AssertionError(f"{source} has no __all__")
 
 
 # Imported on first use: `import kernbrook` stays light.

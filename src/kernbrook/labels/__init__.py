@@ -1,17 +1,5 @@
 """Label policies, which decide whose label is asked for, and oracles, which are asked."""
 
-from kernbrook.labels.all_labels import AllLabels
-from kernbrook.labels.disagreement import Disagreement
-from kernbrook.labels.label_budget import LabelBudget
-from kernbrook.labels.margin_sampling import MarginSampling
-from kernbrook.labels.oracles import JSONLines
-from kernbrook.labels.random_labels import RandomLabels
+from lazy_loader import attach_stub
 
-__all__ = [
-    "AllLabels",
-    "Disagreement",
-    "LabelBudget",
-    "JSONLines",
-    "MarginSampling",
-    "RandomLabels",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

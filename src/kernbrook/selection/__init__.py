@@ -1,7 +1,5 @@
 """Kernel selection: which experts of a round learn and vote."""
 
-from kernbrook.selection.adaptive import AdaptiveSelection
-from kernbrook.selection.best_of_prefix import BestOfPrefix
-from kernbrook.selection.drawn import Selection
+from lazy_loader import attach_stub
 
-__all__ = ["AdaptiveSelection", "BestOfPrefix", "Selection"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,16 @@
+from .base import Kernel as Kernel
+from .callable import Callable as Callable
+from .cauchy import Cauchy as Cauchy
+from .dictionaries import DICTIONARIES as DICTIONARIES
+from .dictionaries import amkl17 as amkl17
+from .dictionaries import omkc16 as omkc16
+from .dictionaries import resolve as resolve
+from .gaussian import Gaussian as Gaussian
+from .laplacian import Laplacian as Laplacian
+from .matern import Matern as Matern
+from .mean import Mean as Mean
+from .normalized import NormalizedPolynomial as NormalizedPolynomial
+from .polynomial import Linear as Linear
+from .polynomial import Polynomial as Polynomial
+from .precomputed import Precomputed as Precomputed
+from .sigmoid import Sigmoid as Sigmoid
