@@ -53,9 +53,10 @@ class Journal(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """All that n rows are learned with; n is 1 for `take` and `scale_views`.
+    """All that n rows are learned with; n is 1 but for `begin` and `close`.
 
     committee : links to the combiner, the selection and the label policy
+    terms, progress, board : as for `play_rounds`; decisions, asked, scratch : its out, and scratch
     due : what the calibration has not learned from yet
     failed : scores and sizes of rows that have overflowed
     row : as it is given; scaled, it is that of each view
@@ -63,6 +64,7 @@ class Workspace(NamedTuple):
     stores, parts : (s, LINK) links to the stores, which score and learn; (s,) the parts of each
     row_forms : (s, LINK) links to what they do before and after
     live, saved : (words,) int, where all arrays lie that a row changes, and the last copy
+    journal : the rows since that copy
     interleaved : whether who learns depends on the other experts
     """
 
@@ -138,19 +140,44 @@ def take(space: Any, x: Vector, label: float, weight: float, rows: int, out: Vec
 
     `undo` has to follow unless the row ends in DONE or LEAPT.
     """
-    raise NotImplementedError
+    if rows > 0:
+        make_room(space, rows)
+    if not copy_rows(space.row, x.reshape((1, -1))):
+        return NOT_HERE
+    keep_copy(space)
+    space.board.labels[0], space.board.importance[0] = label, weight
+    end = learn_given(space)
+    if end <= LEAPT:
+        note_rows(space)
+        copy(space.decisions[0], out)
+    return end
 
 
 @Verb
 def undo(space: Any, rows: int) -> None:
     """Go back to the last copy, and learn the rows since then, but not the last few."""
-    raise NotImplementedError
+    journal, board = space.journal, space.board
+    if journal.n[0] == COPY:
+        return  # nothing has changed
+    journal.n[0] -= rows
+    copy(space.saved, space.live)
+    for k in range(len(space.row_forms)):
+        through(keep, space.row_forms[k], True)
+    for i in range(journal.n[0]):
+        copy(journal.X[i], space.row.given[0])
+        board.labels[0], board.importance[0] = journal.labels[i], journal.weights[i]
+        learn_given(space)
 
 
 @Verb
 def scale_views(space: Any, x: Vector) -> int:
     """Scale a row in each view; nothing is learned. Returns how it ends."""
-    raise NotImplementedError
+    if not copy_rows(space.row, x.reshape((1, -1))):
+        return NOT_HERE
+    for k in range(len(space.views)):
+        if not through(scale_view, space.views[k], False):
+            return TOO_LARGE
+    return DONE
 
 
 @Verb
@@ -159,7 +186,22 @@ def decide_row(space: Any, x: Vector, out: Vector, leanings: Vector) -> int:
 
     Returns how it ends.
     """
-    raise NotImplementedError
+    end = scale_views(space, x)
+    if end != DONE:
+        return end
+    for k in range(len(space.row_forms)):
+        through(score_only, space.row_forms[k], space.board)
+    if not board_sound(space):
+        return OVERFLOWED
+    decide(
+        space.committee, space.terms, space.progress, space.board, space.decisions,
+        space.scratch.room,
+    )  # fmt: skip
+    if not decision_sound(space):
+        return NOT_COMBINED
+    copy(space.decisions[0], out)
+    copy(space.board.leanings[0], leanings)
+    return DONE
 
 
 @Verb
@@ -169,7 +211,13 @@ def begin(space: Any, X: Matrix, labels: Vector, weights: Vector) -> int:
     Stores then learn by themselves, unless the model is interleaved; then `close` is called.
     `undo` has to follow if a step ends neither in DONE nor in LEAPT, or is broken off.
     """
-    raise NotImplementedError
+    make_room(space, X.shape[0])
+    if not copy_rows(space.row, X):
+        return NOT_HERE
+    keep_copy(space)
+    copy(labels, space.board.labels)
+    copy(weights, space.board.importance)
+    return prepare_rows(space)
 
 
 @Verb
@@ -178,7 +226,11 @@ def close(space: Any, out: Matrix) -> int:
 
     Returns how it ends.
     """
-    raise NotImplementedError
+    end = finish_rows(space, -1)
+    if end <= LEAPT:
+        note_rows(space)
+        copy(space.decisions.reshape(-1), out.reshape(-1))
+    return end
 
 
 family(take, undo, scale_views, decide_row)
@@ -259,56 +311,6 @@ def decide_rows(link, X, out, leanings):
         if end != DONE:
             break
     return end
-
-
-@take.of(Workspace)
-def _take(space, x, label, weight, rows, out):
-    if rows > 0:
-        make_room(space, rows)
-    if not copy_rows(space.row, x.reshape((1, -1))):
-        return NOT_HERE
-    keep_copy(space)
-    space.board.labels[0], space.board.importance[0] = label, weight
-    end = learn_given(space)
-    if end <= LEAPT:
-        note_rows(space)
-        copy(space.decisions[0], out)
-    return end
-
-
-@begin.of(Workspace)
-def _begin(space, X, labels, weights):
-    make_room(space, X.shape[0])
-    if not copy_rows(space.row, X):
-        return NOT_HERE
-    keep_copy(space)
-    copy(labels, space.board.labels)
-    copy(weights, space.board.importance)
-    return prepare_rows(space)
-
-
-@close.of(Workspace)
-def _close(space, out):
-    end = finish_rows(space, -1)
-    if end <= LEAPT:
-        note_rows(space)
-        copy(space.decisions.reshape(-1), out.reshape(-1))
-    return end
-
-
-@undo.of(Workspace)
-def _undo(space, rows):
-    journal, board = space.journal, space.board
-    if journal.n[0] == COPY:
-        return  # nothing has changed
-    journal.n[0] -= rows
-    copy(space.saved, space.live)
-    for k in range(len(space.row_forms)):
-        through(keep, space.row_forms[k], True)
-    for i in range(journal.n[0]):
-        copy(journal.X[i], space.row.given[0])
-        board.labels[0], board.importance[0] = journal.labels[i], journal.weights[i]
-        learn_given(space)
 
 
 @njit(cache=True, forceinline=True)
@@ -419,36 +421,6 @@ def learn_alone(space):
         if not through(run_parts, space.stores[k], 0, space.parts[k], clock):
             wrong = k
     return wrong
-
-
-@scale_views.of(Workspace)
-def _scale_views(space, x):
-    if not copy_rows(space.row, x.reshape((1, -1))):
-        return NOT_HERE
-    for k in range(len(space.views)):
-        if not through(scale_view, space.views[k], False):
-            return TOO_LARGE
-    return DONE
-
-
-@decide_row.of(Workspace)
-def _decide_row(space, x, out, leanings):
-    end = scale_views(space, x)
-    if end != DONE:
-        return end
-    for k in range(len(space.row_forms)):
-        through(score_only, space.row_forms[k], space.board)
-    if not board_sound(space):
-        return OVERFLOWED
-    decide(
-        space.committee, space.terms, space.progress, space.board, space.decisions,
-        space.scratch.room,
-    )  # fmt: skip
-    if not decision_sound(space):
-        return NOT_COMBINED
-    copy(space.decisions[0], out)
-    copy(space.board.leanings[0], leanings)
-    return DONE
 
 
 @njit(cache=True, forceinline=True)
