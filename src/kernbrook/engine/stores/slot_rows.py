@@ -30,8 +30,7 @@ from kernbrook.engine.stores.slot_block import (
     shelf_of,
     values_of,
 )
-from kernbrook.engine.stores.slot_state import SlotState
-from kernbrook.engine.stores.slots import SlotStore
+from kernbrook.engine.stores.slots import SlotState, SlotStore
 from kernbrook.engine.verbs import Slots
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.gram.stored_points import StoredPoints
@@ -156,7 +155,13 @@ def _slots_in_rows(store: SlotStore) -> type[InRows] | str:
 
 @meet.of(RowOfSlots)
 def _meet_slots(store):
-    if store.block.window > 0:
+    block = store.block
+    for e in range(store.before.shape[0]):
+        store.before[e] = block.slots.filled[e, 0]
+    for i in range(len(store.codes)):
+        if store.codes[i] == INNER:
+            copy(store.row.norm, block.self_pairs[i, 0])
+    if block.window > 0:
         meet_rows(store)
     else:
         meet_row_alone(store)
@@ -170,12 +175,7 @@ def meet_rows(store):
     if row.tells_apart:
         mark_known(row.key, stored.keys[:n], True, block.known)
     put_rows(row, stored, stored.keys.shape[0] - b)
-    for i in range(len(store.codes)):
-        if store.codes[i] == INNER:
-            copy(row.norm, block.self_pairs[i, 0])
     transpose(row.x, b, store.columns)
-    for e in range(store.before.shape[0]):
-        store.before[e] = block.slots.filled[e, 0]
 
 
 @njit(cache=True)
@@ -195,12 +195,7 @@ def meet_row_alone(store):
         for s in range(n):
             known |= stored.keys[s] == key
     block.known[0], stored.keys[stored.keys.shape[0] - 1] = known, key
-    for e in range(store.before.shape[0]):
-        store.before[e] = block.slots.filled[e, 0]
     values_of_row(store)
-    for i in range(len(store.codes)):
-        if store.codes[i] == INNER:
-            block.self_pairs[i, 0, 0] = row.norm[0]
     fill_diagonals(block.parts, block.self_pairs, 0, block.diagonal.shape[0], 0, 1, block.diagonal)
 
 
@@ -244,7 +239,7 @@ def _settle_slots(store, chosen):
 @njit(cache=True)
 def compact(slots, count, stored, row, first):
     """Keep the points that slots hold, rows among them, whose places begin at `first`."""
-    n, d = count[0], stored.X.shape[1]
+    n = count[0]
     for e in range(slots.place.shape[0]):
         for s in range(slots.place.shape[1]):
             if s >= slots.filled[e, 0]:
@@ -256,8 +251,7 @@ def compact(slots, count, stored, row, first):
     for i in range(len(used)):
         s = used[i]
         if s != i:
-            for k in range(d):
-                stored.X[i, k] = stored.X[s, k]
+            copy(stored.X[s], stored.X[i])
             stored.norms[i], stored.keys[i] = stored.norms[s], stored.keys[s]
     count[0] = len(used)
 
@@ -265,10 +259,8 @@ def compact(slots, count, stored, row, first):
 @keep.of(RowOfSlots)
 def _keep_slots(store, back):
     source, target = (store.saved, store.stored) if back else (store.stored, store.saved)
-    n, d = store.n[0], target.X.shape[1]
-    for i in range(n):
-        for k in range(d):
-            target.X[i, k] = source.X[i, k]
+    for i in range(store.n[0]):
+        copy(source.X[i], target.X[i])
         target.norms[i], target.keys[i] = source.norms[i], source.keys[i]
 
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.links import ROOM, links_to, new_link
-from kernbrook.engine.progress import Board, Progress
+from kernbrook.engine.progress import MOST_ROUNDS, Board, Progress
 from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.state import Field, Table, copy_arrays, drop_rows, pad_to
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow
 from kernbrook.engine.stores.meetings import DenseMeeting, join_rows, meeting_of, turn_to
 from kernbrook.engine.stores.slot_block import BlockRows, SlotBlock, SlotsForm, shelf_of, values_of
-from kernbrook.engine.stores.slot_checks import check_slots
-from kernbrook.engine.stores.slot_state import SlotState, settled
 from kernbrook.engine.stores.slot_union import merge_slots
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
-from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call, check_called
+from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
 from kernbrook.kernels import Kernel
+from kernbrook.kernels.base import check_symmetric
+from kernbrook.kernels.callable import is_given
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
@@ -56,12 +56,34 @@ MERGED = "points", "norms"  # fields where points are merged
 LEARNING = "gram", "factor", "order"  # fields by which nothing is predicted
 
 
+class SlotState(NamedTuple):
+    """The state: the slots, and the points that they hold, without coefficients.
+
+    changes : whether the arrays change in place, as rows are learned one at a time
+    """
+
+    slots: Slots
+    points: StoredPoints
+    changes: bool = False
+
+    def __reduce__(self) -> Any:
+        """The state without room for more."""
+        return SlotState, tuple(settled(self))
+
+
+def settled(state: SlotState) -> SlotState:
+    """The state, or a copy of one that changes, made while no row is learned."""
+    if not state.changes:
+        return state
+    return SlotState(copy_arrays(state.slots), state.points.copied())
+
+
 class SlotStore(Store):
     """Experts of one learner, each within its budget.
 
     Parameters
     ----------
-    learner : has `slots()`, their number or None; `keeps(kernels)`, what they hold besides
+    learner : has `slots()`, their number or None; `keeps(rule)`, what they hold besides
     rule : of these experts
     kernels, experts : of each expert the kernel, and its number in the pool
     """
@@ -200,8 +222,8 @@ class SlotStore(Store):
         given = np.empty((len(kernels), len(points) if kernels else 0, len(rows)))
         for kernel, out in zip(kernels, given, strict=True):
             call(kernel, points, rows, out)
-            if joins:
-                check_called(kernel, out[len(points) - len(rows) :])
+            if joins and is_given(kernel):
+                check_symmetric(f"kernel {kernel}", out[len(points) - len(rows) :])
         return given
 
     def points_of(self, state: SlotState) -> Rows:
@@ -331,3 +353,37 @@ def with_room(slots: Slots, needed: int) -> Slots:
         return slots
     longer = pad_to(max(needed, room * 3 // 2))
     return Slots(**SLOTS.along("slot", slots._asdict(), longer))
+
+
+def check_slots(store: SlotStore, state: SlotState) -> None:
+    """Raise InputError where numbers are no places, or would be divided by and are not above 0."""
+    slots, room = state.slots, state.slots.alpha.shape[2]
+    filled = slots.filled[:, 0]
+    most = room - store.learner.spare if not store.grows else room
+    if ((filled < 0) | (filled > most)).any():
+        raise InputError(f"filled: expected 0 to {most}")
+    places = slots.place[np.arange(room) < slots.filled]
+    stored = len(store.points_of(state))
+    if ((places < 0) | (places >= stored)).any():
+        raise InputError(f"place: expected 0 to {stored - 1}")
+    born = slots.born[np.arange(room) < slots.filled]
+    if not ((born >= 0) & (born <= MOST_ROUNDS)).all():
+        raise InputError("born: expected numbers of rounds")
+    if store.learner.remembers and (slots.memory[:, 0] < 0).any():
+        raise InputError("memory: expected numbers from 0 in the first column")
+    for e in range(len(filled)):
+        if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
+            raise InputError("place: expected another point in each slot of an expert")
+    for e in range(len(filled) if slots.order.size else 0):
+        n = filled[e]
+        if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
+            raise InputError(f"order: expected the slots 0 to {n - 1}")
+        for name, numbers in (
+            ("diagonal", slots.diagonal[e, :n]),
+            ("factor", np.diagonal(slots.factor[e])[:n]),
+        ):
+            if not (numbers > 0).all():
+                raise InputError(f"{name}: expected numbers above 0")
+    in_use = np.flatnonzero(np.arange(room) < slots.filled)
+    if store.merges_points and not (places == in_use).all():
+        raise InputError("place: expected each slot's own point")
