@@ -89,7 +89,6 @@ class AdaRaker(LossCombiner):
         return n_experts + self.levels
 
     def rule(self) -> AdaRakerRule:
-        """The parameters as compiled code reads them."""
         return AdaRakerRule(self._cap(), self.step, self.levels, self.restart)
 
 

@@ -52,7 +52,6 @@ class EXP(LossCombiner):
         return n_experts + 1 if self.horizon is None else 0
 
     def rule(self) -> EXPRule | DiscountRule:
-        """The parameters as compiled code reads them."""
         if self.horizon is None:
             return EXPRule(self._cap(), self.step)
         rate = -float(self.step) / math.sqrt(self.horizon)

@@ -59,5 +59,4 @@ class FixedShare(LossCombiner):
     variable: Annotated[bool, Flag()] = False
 
     def rule(self) -> DiscountRule:
-        """The parameters as compiled code reads them."""
         return DiscountRule(self._cap(), math.log(self.discount), True, self.share, self.variable)

@@ -64,7 +64,6 @@ class GroupNorm(BaseEstimator):
         return self.q
 
     def rule(self, n_kernels: int) -> GroupNormRule:
-        """The parameters as compiled code reads them."""
         return GroupNormRule(self.exponent(n_kernels))
 
 

@@ -46,5 +46,4 @@ class Hedge(LossCombiner):
     cap: float | None = None
 
     def rule(self) -> DiscountRule:
-        """The parameters as compiled code reads them."""
         return DiscountRule(self._cap(), math.log(self.discount), False, 0.0, False)

@@ -47,7 +47,6 @@ class LossCombiner(BaseEstimator):
         return LOSSES[self.loss]
 
     def state_size(self, n_experts: int) -> int:
-        """How many numbers it keeps besides the weights."""
         return 0
 
     def _cap(self) -> float:

@@ -55,7 +55,6 @@ class MLPoly(LossCombiner):
     scale_free: Annotated[bool, Flag()] = False
 
     def rule(self) -> MLPolyRule:
-        """The parameters as compiled code reads them."""
         return MLPolyRule(self._cap(), 0.0 if self.scale_free else 1.0)
 
     def state_size(self, n_experts: int) -> int:

@@ -133,11 +133,10 @@ class Stack(BaseEstimator):
         return self.loss_code == MISTAKES
 
     def state_size(self, n_experts: int) -> int:
-        """How many numbers it keeps besides the weights."""
-        return int(self._base.state_size(n_experts)) + _own_size(n_experts)
+        base: int = self._base.state_size(n_experts)
+        return base + N_MEASURED + (n_experts + 1) * (n_experts + 2)
 
     def rule(self) -> StackRule:
-        """The parameters as compiled code reads them."""
         return StackRule(self._base.rule(), self.regularization, self._within)
 
 
@@ -153,10 +152,6 @@ class StackRule(NamedTuple):
     base: Any
     regularization: float
     within: bool
-
-
-def _own_size(n_experts: int) -> int:
-    return N_MEASURED + (n_experts + 1) * (n_experts + 2)
 
 
 @njit(cache=True, nogil=True, plain=True)

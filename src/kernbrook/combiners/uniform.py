@@ -26,5 +26,4 @@ class Uniform(BaseEstimator):
         return DiscountRule(NO_CAP, 0.0, False, 0.0, False)
 
     def state_size(self, n_experts: int) -> int:
-        """How many numbers it keeps besides the weights."""
         return 0

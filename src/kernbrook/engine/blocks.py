@@ -60,11 +60,6 @@ def clock_of(progress: Progress) -> Clock:
     return Clock(int(counters[SEED]), int(counters[ROUND]), int(counters[WEIGHED]))
 
 
-def slice_views(views: Views, where: slice) -> Views:
-    """Some of the rows, in each view."""
-    return tuple(rows.part(where.start, where.stop) for rows in views)
-
-
 def slices(rows: int, size: int) -> Iterator[slice]:
     """0 .. rows in blocks of a size."""
     for start in range(0, rows, size):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.blocks import Views, check_combined, slice_views, slices
+from kernbrook.engine.blocks import Views, check_combined, slices
 from kernbrook.engine.learning import check_scores, run_passes
 from kernbrook.engine.model import Model
 from kernbrook.engine.progress import Board
@@ -50,7 +50,10 @@ def read_boards(model: Model, views: Views, raw: Any) -> Iterator[tuple[slice, B
 
 def _fill_boards(model: Model, views: Views, raw: Any, blocks: Sequence[slice]) -> list[Board]:
     """The boards of blocks, filled in; other memory that this takes is free afterwards."""
-    boards_read = [_prepare_board(model, slice_views(views, block), raw[block]) for block in blocks]
+    boards_read = [
+        _prepare_board(model, tuple(rows.part(at.start, at.stop) for rows in views), raw[at])
+        for at in blocks
+    ]
     run_passes(model, boards_read, Clock(0, 0, 0))
     boards = [board for _, board in boards_read]
     for board in boards:

@@ -59,7 +59,8 @@ def check_part(part: Any) -> None:
             raise InputError(f"{name}: store must be one of {known}{found}; {see}")
         wanted, such = STORES[store][0], f"learner of the store {store!r}"
     for attribute in ("rule", *wanted):
-        if not _has(part, attribute):
+        # To ask a part for it may raise an error about something else.
+        if not (hasattr(type(part), attribute) or hasattr(part, attribute)):
             raise InputError(f"{name}: {attribute} is missing, which a {such} has; {see}")
 
 
@@ -89,11 +90,6 @@ def check_content(content: Any, base: type, called: Sequence[Any], **given: Any)
         wanted = "expected a property with arrays in a NamedTuple"
         raise InputError(f"{kind.__name__}: first: {wanted}, got {shown(first)}; {see}")
     check_verbs(content, content.form(first), called, **given)
-
-
-def _has(part: Any, attribute: str) -> bool:
-    """Whether it is there, also where asking for it raises an error about something else."""
-    return hasattr(type(part), attribute) or hasattr(part, attribute)
 
 
 def needs(part: Any) -> frozenset[str]:

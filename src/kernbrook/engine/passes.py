@@ -1,4 +1,4 @@
-"""The passes over a block, whose errors name the verb, and committees, which call them."""
+"""Committees, which decide and learn from labels, and the compiled passes that they call."""
 
 from __future__ import annotations
 

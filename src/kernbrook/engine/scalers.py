@@ -16,19 +16,11 @@ from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
+from kernbrook.snapshots import copy_with
 
 LARGEST_FILLED = 4096  # features of a sparse row that is filled in
 LARGEST = 1.4e154  # size of a feature: its square is finite
 LARGEST_RANKED = 512  # features of a row that is ranked: each keeps its last values
-
-
-def check_method(method: Any) -> str:
-    """The name of a way to scale; InputError where it is none."""
-    if not isinstance(method, str) or method not in METHODS:
-        raise InputError(
-            f"scaling: expected 'auto', 'moments', 'maximum', 'ranks' or None, got {shown(method)}"
-        )
-    return method
 
 
 class ScalerState(NamedTuple):
@@ -88,7 +80,9 @@ class OnlineScaler:
     """
 
     def __init__(self, method: str, width: int):
-        check_method(method)
+        if not isinstance(method, str) or method not in METHODS:
+            known = "'auto', 'moments', 'maximum', 'ranks' or None"
+            raise InputError(f"scaling: expected {known}, got {shown(method)}")
         if method == "ranks" and width > LARGEST_RANKED:
             raise InputError(
                 f"scaling: 'ranks' takes at most {LARGEST_RANKED} features, found {width}"
@@ -179,10 +173,7 @@ class OnlineScaler:
 
     def on(self, known: ScalerState) -> OnlineScaler:
         """A scaler that learns in these arrays."""
-        other = OnlineScaler.__new__(OnlineScaler)
-        other.method, other._code, other.leap = self.method, self._code, scaling.NO_LEAP
-        other.known = known
-        return other
+        return copy_with(self, known=known, leap=scaling.NO_LEAP)
 
     def with_features(self, width: int) -> OnlineScaler:
         """A scaler that goes on with more features, which were 0 so far."""
@@ -219,7 +210,7 @@ class OnlineScaler:
 
 
 class Scalers:
-    """The same rows, scaled in several ways at once.
+    """The same rows, scaled in several ways at once; methods as of `OnlineScaler`.
 
     Parameters
     ----------
@@ -251,15 +242,12 @@ class Scalers:
         return next((leap for leap in found if leap != scaling.NO_LEAP), scaling.NO_LEAP)
 
     def copy(self) -> Scalers:
-        """Scalers that go on from here by themselves."""
         return self._of(OnlineScaler.copy)
 
     def snapshot(self) -> Scalers:
-        """Scalers that transform rows as these do now, and learn none."""
         return self._of(OnlineScaler.snapshot)
 
     def unite(self, apart: Apart) -> None:
-        """See `OnlineScaler.unite`."""
         for i, scaler in enumerate(self._each):
             if scaler is not None:
                 scaler.unite(apart.over(lambda scalers, i=i: scalers._each[i]))  # type: ignore[misc]
@@ -271,13 +259,10 @@ class Scalers:
 
     def _of(self, change: Callable[[OnlineScaler], OnlineScaler]) -> Scalers:
         """Scalers that a change makes of these, view by view."""
-        other = Scalers.__new__(Scalers)
-        other.methods = self.methods
-        other._each = [None if scaler is None else change(scaler) for scaler in self._each]
-        return other
+        each = [None if scaler is None else change(scaler) for scaler in self._each]
+        return copy_with(self, _each=each)
 
     def with_features(self, width: int) -> Scalers:
-        """A scaler that goes on with more features, which were 0 so far."""
         return self._of(lambda scaler: scaler.with_features(width))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

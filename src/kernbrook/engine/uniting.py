@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels
-from kernbrook.gram.rows import DenseRows, Rows, keys_of
+from kernbrook.gram.rows import DenseRows, keys_of
 from kernbrook.gram.stored_points import StoredPoints
 
 RIDGE = 5e-4  # of a projection, beside k(x, x): that of Liao et al. (2024), algorithm 2
@@ -139,7 +138,8 @@ def unite_points(width: int, sparse: bool, apart: Apart) -> UnitedPoints:
     points, known = StoredPoints(0, width, sparse), np.empty(0, dtype=np.int64)
     found = []
     for rows, _ in apart.each:
-        keys = row_keys(rows)
+        dense = isinstance(rows, DenseRows)
+        keys = keys_of(rows.X if dense else sp.csr_matrix(rows.csr(), shape=(len(rows), width)))
         unique, first = np.unique(keys, return_index=True)
         new = np.sort(first[~np.isin(unique, known)])
         points = points.appended(rows, new, np.zeros((len(new), 0)))
@@ -151,10 +151,3 @@ def unite_points(width: int, sparse: bool, apart: Apart) -> UnitedPoints:
     for (_, coefficients), share, where in zip(apart.each, apart.shares, places, strict=True):
         np.add.at(total, where, share * coefficients)
     return UnitedPoints(points, places, total)
-
-
-def row_keys(rows: Rows) -> NDArray[np.int64]:
-    """(n,) equal for equal rows."""
-    if isinstance(rows, DenseRows):
-        return keys_of(rows.X)
-    return keys_of(sp.csr_matrix(rows.csr(), shape=(len(rows), rows.width)))

@@ -122,7 +122,8 @@ class GrownPartitions(BaseEstimator):
     def collecting(self, d: int, c: int) -> tuple[int, int, int]:
         """How many leaves collect at one time, on how many features, and how many bins."""
         m, bins = min(self.inputs, d), min(TOGETHER, d * BINS)
-        return most_slots(bins, c) if self.slots is None else self.slots, m, bins
+        most = min(max(2**20 // (bins * (c + 1)), 32), 1000)  # 4 MB, but for the two ends
+        return most if self.slots is None else self.slots, m, bins
 
     def numbers(self, d: int, c: int) -> int:
         """About how many numbers trees hold."""
@@ -148,11 +149,6 @@ class GrownPartitions(BaseEstimator):
             np.arange(slots, dtype=i4)[::-1].copy(), np.array([len(pairs), slots]),
             np.zeros((n, 2), f4),
         )  # fmt: skip
-
-
-def most_slots(bins: int, c: int) -> int:
-    """The number of slots that take 4 MB, of so many bins, but from 32 to 1,000."""
-    return min(max(2**20 // (bins * (c + 1)), 32), 1000)
 
 
 def room_of(d: int, c: int) -> CutRoom:

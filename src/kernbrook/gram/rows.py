@@ -14,8 +14,6 @@ from kernbrook.checks import row_of_chunk
 from kernbrook.errors import NonFiniteError
 from kernbrook.gram.arrays import Floats, Labels, writeable
 from kernbrook.kernels import Kernel
-from kernbrook.kernels.base import check_symmetric
-from kernbrook.kernels.callable import is_given
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
 from kernbrook.numerics.keys import dense_keys, sparse_keys
@@ -160,12 +158,6 @@ def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
     kernel.between(points, rows, out)
     if not np.isfinite(out).all():
         raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
-
-
-def check_called(kernel: Kernel, values: Floats) -> None:
-    """InputError where a kernel of others is not symmetric; values : of rows with themselves."""
-    if is_given(kernel):
-        check_symmetric(f"kernel {kernel}", values)
 
 
 def numbers_among(features: Labels, indices: Labels) -> Labels:

@@ -124,7 +124,12 @@ class Layout:
         step = kernel.step()
         if step is None:
             return Step(PolynomialStep, self._called(kernel))  # of degree 1: the values themselves
-        _check_step(kernel, step)
+        if not isinstance(step, Step) or not isinstance(step.kind, type):
+            raise InputError(
+                f"{type(kernel).__name__}: step() must give a Step, or None, got {shown(step)}; "
+                "see docs/adding_a_kernel.md"
+            )
+        check_verbs(kernel, step.kind(), fill.family)
         if isinstance(step.channel, Kernel):
             return replace(step, channel=self._called(step.channel))
         return step
@@ -148,16 +153,6 @@ def identity_of(kernel: Kernel) -> Any:
     if isinstance(kernel, Callable):
         return Callable, id(kernel.function)
     return id(kernel) if is_theirs(type(kernel)) else kernel
-
-
-def _check_step(kernel: Kernel, step: Any) -> None:
-    """InputError where a step is none, or its class says nothing of what it fills in."""
-    if not isinstance(step, Step) or not isinstance(step.kind, type):
-        raise InputError(
-            f"{type(kernel).__name__}: step() must give a Step, or None, got {shown(step)}; "
-            "see docs/adding_a_kernel.md"
-        )
-    check_verbs(kernel, step.kind(), fill.family)
 
 
 def _chains(steps: Chain) -> list[Chain]:

@@ -76,8 +76,10 @@ def normal_frequencies(
     random factor. Beside orthogonal rows the uniform numbers are stratified.
     """
     if way == "halton":
+        from scipy.special import ndtri
+
         uniform = halton(n, width + 1, generator)
-        return _normal(uniform[:, :-1]), uniform[:, -1]
+        return np.asarray(ndtri(uniform[:, :-1])), uniform[:, -1]
     if way == "orthogonal":
         normal = _orthogonal(n, width, generator)
         return normal, (generator.permutation(n) + generator.random(n)) / n  # one in each n-th part
@@ -91,12 +93,6 @@ def halton(n: int, dimensions: int, generator: np.random.Generator) -> Floats:
     points = Halton(dimensions, scramble=True, rng=generator).random(n)
     edge = 2.0**-53
     return np.clip(points, edge, 1.0 - edge)
-
-
-def _normal(uniform: Floats) -> Floats:
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri(uniform))
 
 
 def _orthogonal(n: int, width: int, generator: np.random.Generator) -> Floats:

@@ -20,11 +20,9 @@ class AllLabels(Policy):
     asks = False
 
     def why(self, row: Wanted) -> str:
-        """Why it wants the label of a row, in words."""
         return "it asks about every row"
 
     def rule(self) -> AllLabelsRule:
-        """The parameters as compiled code reads them."""
         return AllLabelsRule()
 
 

@@ -48,11 +48,9 @@ class Disagreement(Policy):
     compared: Annotated[str, OneOf(("used", "all"))] = "used"
 
     def why(self, row: Wanted) -> str:
-        """Why it wants the label of a row, in words."""
         return wait_text(row.passed) if row.passed >= self.window else "its experts differ about it"
 
     def rule(self) -> DisagreementRule:
-        """The parameters as compiled code reads them."""
         weigh_all, compare_all = self.weights == "all", self.compared == "all"
         return DisagreementRule(self.threshold, self.window, weigh_all, compare_all)
 

@@ -52,13 +52,11 @@ class LabelBudget(Policy):
     gain: Annotated[float, NON_NEGATIVE] = 0.02
 
     def why(self, row: Wanted) -> str:
-        """Why it wants the label of a row, in words."""
         if row.passed >= self.window:
             return wait_text(row.passed)
         return "its experts differ about it, or it was wrong of late"
 
     def rule(self) -> LabelBudgetRule:
-        """The parameters as compiled code reads them."""
         return LabelBudgetRule(self.rate, self.window, self.memory, self.gain)
 
 

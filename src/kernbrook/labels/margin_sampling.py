@@ -40,14 +40,12 @@ class MarginSampling(Policy):
     smoothing: Annotated[float, POSITIVE] = 0.2
 
     def why(self, row: Wanted) -> str:
-        """Why it wants the label of a row, in words."""
         (first, chance), (second, less) = row.chances[:2]
         if chance <= CLOSE * less:
             return f"{first} and {second} are close"
         return "by chance: the surer it is, the seldomer it asks"
 
     def rule(self) -> MarginRule:
-        """The parameters as compiled code reads them."""
         return MarginRule(self.smoothing)
 
 

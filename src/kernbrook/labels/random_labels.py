@@ -28,11 +28,9 @@ class RandomLabels(Policy):
     rate: Annotated[float, Number(0, 1)] = 0.5
 
     def why(self, row: Wanted) -> str:
-        """Why it wants the label of a row, in words."""
         return f"by chance: of all rows it asks about {100 * self.rate:.3g} %"
 
     def rule(self) -> RandomLabelsRule:
-        """The parameters as compiled code reads them."""
         return RandomLabelsRule(self.rate)
 
 

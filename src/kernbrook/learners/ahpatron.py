@@ -63,7 +63,6 @@ class Ahpatron(Budgeted):
         return {"gram"}
 
     def rule(self) -> AhpatronRule:
-        """The parameters as compiled code reads them."""
         root = math.sqrt(self.budget)
         radius = root / 2 if self.radius is None else float(self.radius)
         return AhpatronRule(self.margin, radius / (2 * root), radius, self.ridge)

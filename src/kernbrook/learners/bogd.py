@@ -45,7 +45,6 @@ class BOGD(Budgeted):
     upkeep: Annotated[str, OneOf(("oldest", "uniform"))] = "oldest"
 
     def rule(self) -> BOGDRule:
-        """The parameters as compiled code reads them."""
         if self.step * self.regularization >= 1:
             raise InputError(
                 "BOGD: step * regularization must be below 1, got "

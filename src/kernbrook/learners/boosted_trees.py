@@ -173,7 +173,6 @@ class BoostedTrees(WithoutKernel):
 class Latest(Content):
     """What `BoostedTrees` keeps in a store: arrays before the first row, and forms on arrays."""
 
-    sparse = False
     passing = ("window.values",)
 
     def __init__(self, learner: BoostedTrees, setting: Setting):

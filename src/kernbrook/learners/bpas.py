@@ -42,7 +42,6 @@ class BPAS(Budgeted):
     aggressiveness: Annotated[float, POSITIVE] = 0.1
 
     def rule(self) -> BPASRule:
-        """The parameters as compiled code reads them."""
         return BPASRule(self.aggressiveness)
 
 
@@ -59,7 +58,7 @@ def bpas_slot(alpha, self_value, born, filled, row, diagonal):
     Wang and Vucetic (2010), simple variant; the rest of its objective is the same for every r.
     Equal costs: the oldest, or narrow kernels would replace one slot for ever.
 
-    own : (B,) k_rr
+    self_value : (B,) k_rr; row, diagonal : k_rt, and k_tt of the example
     """
     costs = np.empty(filled)
     for s in range(filled):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from sklearn.base import BaseEstimator
 
 from kernbrook.checks import OneOf, Whole, parameters
-from kernbrook.learners.perceptron import TIES
+from kernbrook.learners.perceptron import TIES, Perceptron
 
 
 class Budgeted(BaseEstimator):
@@ -20,13 +20,9 @@ class Budgeted(BaseEstimator):
     choice = "learner"
     parameter_ranges: ClassVar[dict[str, Any]] = {"budget": Whole()}
     budget: Any
+    store: Any = "slots"
     spare = 0
     remembers = False
-
-    @property
-    def store(self) -> str:
-        """The store of the learner."""
-        return "slots"
 
     def slots(self) -> int | None:
         """The budget; None where there is none."""
@@ -44,7 +40,4 @@ class BudgetPerceptron(Budgeted):
     budget: int = 100
     tie: Annotated[str, OneOf(TIES)] = "margin"
 
-    @property
-    def strict(self) -> bool:
-        """Whether a margin of 0 is a mistake."""
-        return bool(self.tie == "margin")
+    strict = Perceptron.strict

@@ -42,7 +42,6 @@ class Forgetron(BudgetPerceptron):
         return {"gram"}
 
     def rule(self) -> ForgetronRule:
-        """The parameters as compiled code reads them."""
         return ForgetronRule(self.strict)
 
 

@@ -116,7 +116,6 @@ class GradientDescent(Budgeted):
         """Set what the learner begins with in these rows: zeros."""
 
     def rule(self) -> GradientRule:
-        """The parameters as compiled code reads them."""
         schedule, step, code = self.schedule, float(self.step), SCHEDULES.index(self.schedule)
         if self.horizon is not None and schedule == "root":
             step, code = step / math.sqrt(self.horizon), CONSTANT

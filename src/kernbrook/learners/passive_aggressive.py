@@ -50,11 +50,9 @@ class PassiveAggressive(BaseEstimator):
 
     @property
     def needs_diagonal(self) -> bool:
-        """Whether it looks at k(x, x)."""
         return not self.unit_diagonal
 
     def rule(self) -> PassiveAggressiveRule:
-        """The parameters as compiled code reads them."""
         softness = 0.5 / float(self.aggressiveness) if self.variant == "PA-II" else 0.0
         limit = self.aggressiveness if self.variant == "PA-I" else math.inf
         return PassiveAggressiveRule(limit, softness, self.unit_diagonal)

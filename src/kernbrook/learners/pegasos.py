@@ -84,7 +84,6 @@ class Pegasos(Budgeted):
         return 0 if self.budget is None else 1
 
     def rule(self) -> PegasosRule:
-        """The parameters as compiled code reads them."""
         upkeep: Any = {
             "random": RemoveAny(), "smallest": RemoveSmallest(), "project": ProjectSmallest(),
             "merge": MergeSmallest(self.merging == "printed"),

@@ -49,7 +49,6 @@ class Perceptron(BaseEstimator):
         return bool(self.tie == "margin")
 
     def rule(self) -> PerceptronRule:
-        """The parameters as compiled code reads them."""
         return PerceptronRule(self.strict)
 
 

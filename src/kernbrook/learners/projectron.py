@@ -62,7 +62,6 @@ class Projectron(_Projecting):
     """
 
     def rule(self) -> ProjectronRule:
-        """The parameters as compiled code reads them."""
         return ProjectronRule(self.threshold, self.strict, False)
 
 
@@ -89,7 +88,6 @@ class ProjectronPlusPlus(_Projecting):
     """
 
     def rule(self) -> ProjectronRule:
-        """The parameters as compiled code reads them."""
         return ProjectronRule(self.threshold, self.strict, True)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from kernbrook.engine.verbs import Change, fit_in
 from kernbrook.learners.budgeted import BudgetPerceptron
+from kernbrook.learners.perceptron import Perceptron, PerceptronRule
 from kernbrook.learners.steps import errs, mistaken_step
 from kernbrook.numerics.upkeep import random_slot
 
@@ -31,18 +30,10 @@ class RBP(BudgetPerceptron):
     RBP(budget=50)
     """
 
-    def rule(self) -> RBPRule:
-        """The parameters as compiled code reads them."""
-        return RBPRule(self.strict)
+    rule = Perceptron.rule
 
 
-class RBPRule(NamedTuple):
-    """strict : whether a margin of 0 is a mistake."""
-
-    strict: bool
-
-
-@fit_in.of(RBPRule)
+@fit_in.of(PerceptronRule)
 def _fit_in(rule, slots, seen, rows):
     if not errs(rule.strict, seen):
         return Change(-1, 0.0, 0.0)

@@ -76,7 +76,6 @@ class Ridge(BaseEstimator):
         store_matrix(extra, np.eye(extra.shape[1]) / float(self.regularization))
 
     def rule(self) -> RidgeRule:
-        """The parameters as compiled code reads them."""
         return RidgeRule(self.regularization, self.forgetting)
 
 

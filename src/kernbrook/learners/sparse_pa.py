@@ -68,11 +68,9 @@ class SparsePA(Budgeted):
 
     @property
     def needs_diagonal(self) -> bool:
-        """Whether it looks at k(x, x)."""
         return not self.unit_diagonal
 
     def rule(self) -> SparsePARule:
-        """The parameters as compiled code reads them."""
         if self.divisor < self.cap:
             raise InputError(
                 f"SparsePA: divisor must be at least cap ({self.cap}), got {self.divisor}"

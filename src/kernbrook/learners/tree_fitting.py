@@ -165,7 +165,7 @@ def grow_tree(inputs, cuts, links, window, bins, count, least, room):
             break
         feature = room.features[node]
         place = room.places[node]
-        middle = part(window.bins, feature, place, room, node)
+        middle = split_rows(window.bins, feature, place, room, node)
         inputs[node], cuts[node], links[node] = feature, bins.edges[feature, place + 1], nodes
         for child in range(nodes, nodes + 2):
             inputs[child] = NOBODY
@@ -183,7 +183,7 @@ def grow_tree(inputs, cuts, links, window, bins, count, least, room):
 
 
 @njit(cache=True, nogil=True)
-def part(bins, feature, place, room, node):
+def split_rows(bins, feature, place, room, node):
     """The rows of a node by the sides of a cut, in their order. Returns where the second begin."""
     order, later, middle, others = room.order, room.later, room.first[node], 0
     for k in range(room.first[node], room.last[node]):

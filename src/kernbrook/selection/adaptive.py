@@ -42,7 +42,6 @@ class AdaptiveSelection(BaseEstimator):
     ratio: Annotated[float, Number(0, 1, "[)")] = 0.8
 
     def rule(self) -> AdaptiveRule:
-        """The parameters as compiled code reads them."""
         return AdaptiveRule(self.ratio)
 
 

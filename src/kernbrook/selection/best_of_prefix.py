@@ -44,7 +44,6 @@ class BestOfPrefix(BaseEstimator):
     fraction: Annotated[float | None, or_none(Number(0, 1, "(]"))] = None
 
     def rule(self) -> BestOfPrefixRule:
-        """The parameters as compiled code reads them."""
         return BestOfPrefixRule(self.rounds)
 
 

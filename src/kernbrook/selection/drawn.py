@@ -77,7 +77,6 @@ class Selection(BaseEstimator):
         return bool(self.update == "drawn")
 
     def rule(self) -> SelectionRule:
-        """The parameters as compiled code reads them."""
         update, vote = self.update == "drawn", self.vote == "drawn"
         return SelectionRule(update, vote, self.smoothing, self.weighted, self.spread)
 

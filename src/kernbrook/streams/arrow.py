@@ -106,7 +106,9 @@ class ArrowRecords(ArrowFile):
         is_file = opened.read(len(_FILE_MARK)) == _FILE_MARK
         opened.seek(0)
         options = pa.ipc.IpcReadOptions(included_fields=[*fields])
-        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(opened, options=options), is_file
+        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(
+            opened, options=options
+        ), is_file
 
 
 class FrameRecords(Records):

@@ -172,8 +172,8 @@ def _cell(separator: str, escapes: bool) -> re.Pattern[str]:
     blanks = {" ": r"\t*+", "\t": " *+"}.get(separator, r"[ \t]*+")
     within = r'(?:[^"\\]|\\.|"")*+' if escapes else '(?:[^"]|"")*+'
     bare = rf'[^{mark}"]*+' if escapes else rf'(?!{blanks}")[^{mark}]*+'
-    quoted = rf'{blanks}"(?P<within>{within})(?:"{blanks}|(?P<open>\Z))'
-    cell = rf"(?:{quoted}|(?P<bare>{bare}))(?(open)|(?P<mark>{mark}|\Z))"
+    within_quotes = rf'{blanks}"(?P<within>{within})(?:"{blanks}|(?P<open>\Z))'
+    cell = rf"(?:{within_quotes}|(?P<bare>{bare}))(?(open)|(?P<mark>{mark}|\Z))"
     return re.compile(cell, re.DOTALL)
 
 
@@ -503,15 +503,12 @@ class TextRecords(Records):
         if rows == _n_lines(block):
             return range(first, first + rows)
         numbered = enumerate(block.split(b"\n"), start=first)
-        return [number for number, line in numbered if self.is_row(line)]
+        return [number for number, line in numbered if line]
 
     def batch(self, table: Any, lines: Sequence[int], errors: Mapping[int, DataFileError]) -> Batch:
         """Rows, the numbers of their lines, and what is wrong with some of these."""
         refused = {bisect_left(lines, line): errors[line] for line in sorted(errors)}
         return Batch(table, lambda row, problem: self.at(lines[row], problem), refused)
-
-    def is_row(self, line: bytes) -> bool:
-        return line != b""
 
     def refusing(self, skips: bool) -> tuple[Refused, dict[int, DataFileError]]:
         """What is called with the error for a line; and these errors, where rows are left out."""

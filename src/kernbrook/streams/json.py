@@ -49,9 +49,6 @@ class JsonRecords(TextRecords):
         refusal = partial(self.at, first)
         checked_names(self.columns, refusal, limits.MOST_COLUMNS)
 
-    def is_row(self, line: bytes) -> bool:
-        return bool(line.strip())
-
     def _read(self, wanted: ReadOptions) -> Iterator[Batch]:
         known = set(self.columns)
         refused, errors = self.refusing(wanted.skips)

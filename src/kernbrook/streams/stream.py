@@ -33,7 +33,7 @@ Watch: TypeAlias = "Callable[[NDArray[np.float64], Labels, NDArray[np.int64] | N
 class Stream(ABC):
     """Rows in a fixed order, read a chunk at a time, as often as wanted.
 
-    A new kind of stream sets the three attributes and writes ``_pieces``.
+    A new kind of stream sets `name`, `n_features` and `n_rows`, and writes `_pieces`.
 
     Attributes
     ----------

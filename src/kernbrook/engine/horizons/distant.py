@@ -27,7 +27,7 @@ from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, within
 
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
-SEED = 0  # nothing is drawn
+NO_SEED = 0  # nothing is drawn
 KEPT_LOSS, OF_NUMBERS = 0.9975, 0.995  # of a loss, for each row judged later
 LEAST = 10  # rows judged before a committee counts
 
@@ -165,7 +165,7 @@ class Distant(NamedTuple):
 
 def begun(committee: Committee, own: int) -> Distant:
     """Before it has judged a row: it follows the model's own committee, the expert of a number."""
-    progress = committee.begun(SEED)
+    progress = committee.begun(NO_SEED)
     progress.log_weights[:] = -TRUST
     progress.log_weights[own] = 0.0
     one = Distant(committee, progress, None, np.zeros(1, dtype=np.int64), np.empty(0))

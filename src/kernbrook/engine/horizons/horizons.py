@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.blocks import rows_of, views_of
 from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.horizons import distant, lines
-from kernbrook.engine.horizons.distant import SEED, Distant, beside
+from kernbrook.engine.horizons.distant import NO_SEED, Distant, beside
 from kernbrook.engine.horizons.laps import (
     FAR,
     LAPS_LATE,
@@ -319,12 +319,11 @@ class Horizons:
         one = self.late if kind == LATE else self.soon
         if not scored:
             return one
-        which = np.concatenate([part.which for part in scored])
-        order = np.argsort(which, kind="stable")
-        which = which[order]
-        scores = np.concatenate([part.scores for part in scored])[order]
-        sizes = np.concatenate([part.sizes for part in scored])[order]
-        kinds = np.concatenate([np.full(len(part.which), part.kind) for part in scored])[order]
+        parts = [(np.full(len(part.which), part.kind), *part[1:]) for part in scored]
+        order = np.argsort(np.concatenate([part.which for part in scored]), kind="stable")
+        kinds, which, scores, sizes = (
+            np.concatenate(part)[order] for part in zip(*parts, strict=True)
+        )
         board = one.board(scores, sizes, self.lap.labels[which], self.lap.weights[which])
         return one.judged(board, kinds == kind, self.lines, begun)
 
@@ -455,7 +454,7 @@ class Horizons:
                 )
             )
             rows, committee = each.of("rows").added(), self.soon.committee
-            progress = committee.merged(each.of("progress"), SEED)
+            progress = committee.merged(each.of("progress"), NO_SEED)
             losses = each.of("losses").averaged()
             one = Distant(committee, progress, calibration if rows[0] else None, rows, losses)
             setattr(self, name, one)

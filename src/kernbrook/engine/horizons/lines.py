@@ -29,7 +29,7 @@ FADES = 0.98  # of what the trend knows, with each row
 BROKEN, BROKEN_TREND = 4.0, 0.25  # times the usual squared error
 BROKEN_AFTER = 4.0  # labels that tell so
 RECENT, LATEST = 0.95, 64  # of recent errors, with each label; labels after which they are gone
-ROOM = 1.0  # beyond the labels so far, in widths of their range, that the trend is held to
+BEYOND = 1.0  # the labels so far, in widths of their range: the trend is held to that
 
 
 class Lines(NamedTuple):
@@ -218,7 +218,7 @@ def said(lines: Lines, X: Any, places: Labels, numbers: bool) -> Floats:
     out = np.empty((X.shape[0], numbers + N_LINES, lines.products.shape[2]))
     if numbers:
         low, high = lines.reach if lines.reach[0] <= lines.reach[1] else (0.0, 0.0)
-        room = ROOM * (high - low)
+        room = BEYOND * (high - low)
         out[:, 0, 0] = np.clip(trended(lines, places), low - room, high + room)
     labels = lines.squares[0, -1, -1]
     out[:, -N_LINES] = lines.products[0, -1] / labels if labels > 0 else 0.0

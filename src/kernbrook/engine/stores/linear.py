@@ -210,9 +210,10 @@ class Linear(Store):
 
     def _zeros(self) -> CoefficientArrays:
         """Zeros for all experts."""
-        return CoefficientArrays(
-            *COEFFICIENTS.begun(theta=int(self.at[-1]), extra=int(self.more[-1]))
+        zeros: CoefficientArrays = COEFFICIENTS.begun(
+            theta=int(self.at[-1]), extra=int(self.more[-1])
         )
+        return zeros
 
     def _index(self, i: int) -> int:
         """The number of a map, for its draws."""
@@ -295,7 +296,10 @@ class Linear(Store):
         return LinearState(learned[0], learned[1], state.pool)
 
     def merged(self, apart: Apart) -> LinearState:
-        first, *others = (self._map_arrays(state) for state in apart.each)
+        first, *others = (
+            [array for drawn in state.pool.maps for array in drawn.arrays().values()]
+            for state in apart.each
+        )
         if not all(same(first, other) for other in others):
             raise InputError(
                 "merge: the models have features of their own; give all the same random_state, or "
@@ -308,10 +312,6 @@ class Linear(Store):
             now = self._coefficients_of(fresh, e)
             now.theta[:], now.extra[:] = theta, extra
         return self._check(fresh._replace(pool=apart.each[0].pool))
-
-    def _map_arrays(self, state: LinearState) -> list[NDArray[Any]]:
-        """The arrays of the maps."""
-        return [array for drawn in state.pool.maps for array in drawn.arrays().values()]
 
     def _coefficients_of(self, state: LinearState, e: int) -> Coefficients:
         """The coefficients of an expert: views."""

@@ -150,7 +150,9 @@ class OutsideModel(Store):
             raise InputError(f"{self.title}: {method} gave masked numbers")
         try:
             found = np.asarray(answer)
-            plain = found.dtype.kind in "biuf" or (found.dtype.kind == "O" and _all_real(found))
+            plain = found.dtype.kind in "biuf" or (
+                found.dtype.kind == "O" and all(isinstance(value, Real) for value in found.flat)
+            )
             if plain:
                 return found.astype(np.float64)
         except (TypeError, ValueError):  # rows of several lengths, or nothing like an array
@@ -341,10 +343,6 @@ class Forecasts(Store):
 
     def merged(self, apart: Apart) -> tuple[()]:
         return ()
-
-
-def _all_real(found: NDArray[Any]) -> bool:
-    return all(isinstance(value, Real) for value in found.ravel())
 
 
 def as_scores(chances: Floats) -> Floats:

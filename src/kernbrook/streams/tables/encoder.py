@@ -49,7 +49,7 @@ from kernbrook.streams.tables.values import (
 )
 from kernbrook.turns import in_turn
 
-MISSING = ("error", "mean", "last", "indicator")
+FILLINGS = ("error", "mean", "last", "indicator")
 _STATES = {"mean": ("totals", "counts"), "last": ("last",), "error": ()}
 _STATES["indicator"] = _STATES["mean"]
 # What descriptions of models of 0.1 do not have.
@@ -162,7 +162,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             lambda value: declared_dates(value),
         ),
         "drop": Other("None or a list of columns", lambda value: declared_names("drop", value)),
-        "missing": OneOf(MISSING),
+        "missing": OneOf(FILLINGS),
         "decimal": OneOf(DECIMALS),
         "thousands": Other("None, . , ' or a blank", check_thousands),
         "units": Other("None", check_units),
