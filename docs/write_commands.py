@@ -63,7 +63,8 @@ def _row(parameter: Any, context: Any) -> str:
         said = re.sub(rf"<{written}( range)?>", kind, said)
     if parameter.param_type_name == "argument":
         said = parameter.name.upper()
-    meaning = " ".join(meaning.split()).replace("|", "\\|").replace("*", "\\*")
+    said, meaning = (" ".join(text.split()).replace("|", "\\|") for text in (said, meaning))
+    meaning = meaning.replace("*", "\\*")
     return f"| `{said}` | {_marked(meaning)} |"
 
 

@@ -288,6 +288,15 @@ def test_links_between_pages_lead_somewhere():
                 assert heading in anchors, f"{page}: {target}"
 
 
+def test_rows_of_tables_have_as_many_cells_as_their_headers():
+    """A bar within code parts cells, too, unless a backslash is before it."""
+    for page in pages():
+        text = beside_the_tests(page).read_text("utf-8")
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+            bars = [len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()]
+            assert len(set(bars)) == 1, f"{page}: {table}"
+
+
 def test_every_page_is_in_a_table_of_contents():
     docs = beside_the_tests("docs")
     named = {docs / "index"}

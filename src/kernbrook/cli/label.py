@@ -44,7 +44,7 @@ def label_data(
     data: Data,
     recipe: Annotated[
         str | None,
-        typer.Option(help="Begin a new model: one of `kernbrook recipes`; for classes else ours."),
+        typer.Option(help="Begin a new model: one of `kernbrook recipes`; classes have a default."),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="All labels of a new model, with commas; none for numbers.")

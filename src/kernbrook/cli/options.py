@@ -92,7 +92,7 @@ OnBadRows = Annotated[
     str | None,
     typer.Option(
         metavar="error|skip",
-        help="Rows of a table that cannot be read: an error, else, or left out.",
+        help="Rows of a table that cannot be read: an error, the default, or left out.",
     ),
 ]
 

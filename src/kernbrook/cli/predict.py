@@ -56,7 +56,7 @@ def predict(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="Say the second of two labels where it is at least so probable; f1; or costs as "
+            help="Predict the second of two labels if it is at least so probable; f1; or costs as "
             "JSON. In place of the model's own; none: without.",
         ),
     ] = None,

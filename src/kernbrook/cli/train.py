@@ -42,7 +42,7 @@ def train(
     data: Data,
     model: Annotated[Path, typer.Option(help="The file to write the model to.")],
     recipe: Annotated[
-        str | None, typer.Option(help="One of `kernbrook recipes`; else ours for the labels.")
+        str | None, typer.Option(help="One of `kernbrook recipes`; the labels have a default.")
     ] = None,
     settings: Settings = None,
     seed: GivenSeed = None,
