@@ -1,90 +1,64 @@
-"""Learners under a budget, in pools of kernels and with one."""
-
-from __future__ import annotations
-
-from functools import partial
-from typing import Any
+"""Learners that are sparse or under a budget, in pools of kernels and with one."""
 
 from kernbrook.combiners import Hedge
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.kernels import Gaussian
-from kernbrook.learners import BOGD, BPAS, RBP, Ahpatron, Forgetron, Projectron, ProjectronPlusPlus
+from kernbrook.learners import (
+    BOGD,
+    BPAS,
+    RBP,
+    Ahpatron,
+    Forgetron,
+    Pegasos,
+    Projectron,
+    ProjectronPlusPlus,
+    SparsePA,
+)
+from kernbrook.recipes.building import recipe
 from kernbrook.recipes.catalogue import Recipe
+from kernbrook.selection import Selection
 
 
-def _budget_perceptron(
-    learner: type,
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    tie: str = "margin",
-) -> OnlineMKClassifier:
-    chosen = learner(budget=budget, tie=tie)
-    return OnlineMKClassifier(kernels, chosen, Hedge(discount=discount), random_state=random_state)
+def _hedged(learner: type, *names: str) -> Recipe:
+    hedge = Hedge(discount=0.99)
+    return recipe(OnlineMKClassifier("omkc16", learner(), hedge), "budget", "discount", *names)
 
 
-def _projectron(
-    learner: type,
-    kernels: Any = None,
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    threshold: float = 0.3,
-    tie: str = "margin",
-) -> OnlineMKClassifier:
-    chosen, pool = learner(budget=budget, threshold=threshold, tie=tie), one_gaussian(kernels)
-    return OnlineMKClassifier(pool, chosen, Hedge(discount=discount), random_state=random_state)
+def _projecting(learner: type) -> Recipe:
+    model = OnlineMKClassifier([Gaussian(sigma=1.0)], learner(), Hedge(discount=0.99))
+    return recipe(model, "budget", "discount", "threshold", "tie")
 
 
-def _ahpatron(
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    margin: float = 0.5,
-    radius: float | None = None,
-    ridge: float = 0.0005,
-) -> OnlineMKClassifier:
-    learner = Ahpatron(budget=budget, margin=margin, radius=radius, ridge=ridge)
-    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
+def _bpegasos(upkeep: str) -> Recipe:
+    model = OnlineMKClassifier([Gaussian(sigma=1.0)], Pegasos(100, upkeep=upkeep))
+    return recipe(model, "budget", "regularization", "ball", "merging")
 
 
-def _bogd(
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    step: float = 0.1,
-    regularization: float = 0.01,
-) -> OnlineMKClassifier:
-    learner = BOGD(budget=budget, step=step, regularization=regularization, upkeep="uniform")
-    return OnlineMKClassifier(kernels, learner, Hedge(discount=discount), random_state=random_state)
-
-
-def _bpas(
-    kernels: Any = "omkc16",
-    random_state: Any = None,
-    budget: int = 100,
-    discount: float = 0.99,
-    aggressiveness: float = 0.1,
-) -> OnlineMKClassifier:
-    learner = BPAS(budget=budget, aggressiveness=aggressiveness)
-    combiner = Hedge(discount=discount, loss="hinge")
-    return OnlineMKClassifier(kernels, learner, combiner, random_state=random_state)
-
-
-def one_gaussian(kernels: Any) -> Any:
-    """The kernels that are given; by default one Gaussian."""
-    return [Gaussian(sigma=1.0)] if kernels is None else kernels
-
+_SPA = OnlineMKClassifier(
+    "omkc16",
+    SparsePA(unit_diagonal=True),
+    Hedge(discount=0.99, loss="hinge"),
+    Selection(update="drawn", smoothing=0.001, spread=False),
+)
+_BOGD = OnlineMKClassifier("omkc16", BOGD(upkeep="uniform"), Hedge(discount=0.99))
+_BPAS = OnlineMKClassifier("omkc16", BPAS(), Hedge(discount=0.99, loss="hinge"))
+_PEGASOS = OnlineMKClassifier([Gaussian(sigma=1.0)], Pegasos())
 
 RECIPES: dict[str, Recipe] = {
-    "rbp": (partial(_budget_perceptron, RBP), {}),
-    "forgetron": (partial(_budget_perceptron, Forgetron), {}),
-    "bogd": (_bogd, {}),
-    "bpas": (_bpas, {}),
-    "projectron": (partial(_projectron, Projectron), {}),
-    "projectron++": (partial(_projectron, ProjectronPlusPlus), {}),
-    "ahpatron": (_ahpatron, {}),
-}
+    "spa": recipe(
+        _SPA, "step", "cap", "divisor", "discount", "smoothing", "unit_diagonal", "budget",
+        unit_diagonal=False,
+    ),
+    "rbp": _hedged(RBP, "tie"),
+    "forgetron": _hedged(Forgetron, "tie"),
+    "bogd": recipe(_BOGD, "budget", "discount", "step", "regularization"),
+    "bpas": recipe(_BPAS, "budget", "discount", "aggressiveness"),
+    "projectron": _projecting(Projectron),
+    "projectron++": _projecting(ProjectronPlusPlus),
+    "ahpatron": _hedged(Ahpatron, "margin", "radius", "ridge"),
+    "pegasos": recipe(_PEGASOS, "regularization", "ball"),
+    "bpegasos-random": _bpegasos("random"),
+    "bpegasos-smallest": _bpegasos("smallest"),
+    "bpegasos-project": _bpegasos("project"),
+    "bpegasos-merge": _bpegasos("merge"),
+}  # fmt: skip

@@ -10,7 +10,7 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.regressor import OnlineMKRegressor
 from kernbrook.estimators.tasks import Task
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
-from kernbrook.recipes import amkl, budgets, omkc, ours, pegasos, spa, vkr
+from kernbrook.recipes import amkl, budgets, omkc, ours, vkr
 from kernbrook.recipes.catalogue import RECIPES as CATALOGUE
 from kernbrook.recipes.catalogue import Entry, Recipe
 
@@ -37,7 +37,7 @@ def _trivial(kind: type, strategy: str, kernels: Any = None, random_state: Any =
     return kind(strategy)
 
 
-_OF_CLASSES = {**omkc.RECIPES, **spa.RECIPES, **budgets.RECIPES, **pegasos.RECIPES}
+_OF_CLASSES = {**omkc.RECIPES, **budgets.RECIPES}
 _RECIPES: dict[str, Recipe] = {
     **{name: _of_papers(recipe) for name, recipe in _OF_CLASSES.items()},
     **ours.OF_CLASSES,
