@@ -12,7 +12,6 @@ import pytest
 from pyarrow.parquet import read_table, write_table
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.evaluation import compare, parallel, train
 from kernbrook.evaluation.parallel import client_of
 
@@ -120,12 +119,6 @@ def test_a_damaged_file_is_named(kernbrook, folder, tmp_path):
     assert code != 0
     assert "part-3.parquet: row group 0" in err
     assert len(err.splitlines()) == 1
-
-
-def test_what_is_no_address():
-    for address, message in (("local:x", "local:N"), ("local:0", "from 1"), ("here", "tcp://HOST")):
-        with pytest.raises(InputError, match=f"scheduler: expected .*{message}"):
-            compare("checkerboard:50", ["majority"], jobs=address)
 
 
 def test_without_dask_it_says_what_to_install(kernbrook, monkeypatch):

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import kernbrook as kb
 from kernbrook.evaluation import training
 from kernbrook.evaluation.checkpoint import load_checkpoint
 
@@ -82,22 +81,6 @@ def test_day_after_day(trained):
     assert shown["data"] == ["day0", "day1", "day2"]
     assert [one["n_rows"] for one in shown["past"]] == [800, 800, 800]
     assert shown["past"][2]["error"] == found["error"]
-    frames = [pandas.read_csv(f"day{number}.csv") for number in range(3)]
-    pandas.concat(frames).to_csv("all.csv", index=False)
-    trained("train", "all.csv", "--model", "whole", *BPAS, *COLUMNS)
-    for name in ("m", "whole"):
-        kb.save(kb.load(name).model, name)
-    assert Path("m").read_bytes() == Path("whole").read_bytes()
-
-
-def test_standard_input_and_the_same_command_each_day(trained):
-    """What is said again is compared with what the file knows."""
-    command = ["train", "-", "--model", "m", "--go-on", *BPAS, *COLUMNS]
-    command += ["--table", "classes=no,yes"]
-    code, _, err = trained(*command, typed=Path("day1.csv").read_bytes())
-    assert (code, err.splitlines()[-1]) == (0, "wrote m")
-    trained("train", "day1.csv", "--model", "m", "--go-on")
-    assert [one.name for one in load_checkpoint("m")[1].past] == ["day0", "standard input"]
 
 
 def test_resume_needs_no_options_again(trained):
@@ -133,10 +116,6 @@ def test_columns_and_labels_that_are_new(trained):
         "new labels, and the first row of each, from 1: maybe (row 1)",
         "wrote m",
     ]
-    code, _, err = trained("predict", "m", "day1.csv", "--output", "said", *ignore)
-    assert code == 0
-    assert "day1: no column 'wind': filled as gaps, in 800 rows" in err
-    assert "day1: left out 1 column: 'new'" in err
 
 
 def test_a_day_is_first_predicted_whole(trained):

@@ -17,13 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 from pyarrow.csv import read_csv
-from scipy.sparse import csr_array
 
 import kernbrook as kb
 from kernbrook import evaluation
 from kernbrook.cli.main import app
 from kernbrook.estimators.table_model import open_like
-from kernbrook.evaluation.comparing import digest_of
 
 BEGUN = [
     *("--recipe", "majority", "--label", "late", "--categorical", "auto", "--dates", "auto"),
@@ -189,20 +187,6 @@ LABEL = {
     "port": ("1", "--port: expected --web too"),
     "export": ("labels.csv", SAME),
 }  # fmt: skip
-SIT = {
-    **{name: NEW[name] for name in ("recipe", "settings", "seed", "words", "drop", "missing")},
-    **{name: NEW[name] for name in ("decimal", "thousands", "sep", "n_features", "max_bytes")},
-    **{name: LABEL[name] for name in ("table", "questions", "answers", "port", "export")},
-    **{name: (value, "goes with lags") for name, (value, _) in NEW.items() if name == "delay"},
-    "every": ("2", "goes with lags"),
-    "lags": ("1", "lags"),
-    "categorical": ('{"carrier": ["UA"]}', "'carrier' is declared twice"),
-    "dates": ('{"when": ["days"]}', OTHER),
-    "classes": ("no,yes,later", OTHER),
-    "label": ("carrier", "label is declared twice"),
-    "text": ("when", OTHER),
-    "image": ("when", OTHER),
-}
 
 
 def rows(first, more=""):
@@ -247,7 +231,6 @@ def outcome(kernbrook, command, name, value, said, where, typed=()):
         ("predict", PREDICT, {"data", "model"}),
         ("explain", EXPLAIN, {"data", "model"}),
         ("label", LABEL, {"data", "model", "web"}),
-        ("label", SIT, {"data", "model", "web"}),
     ],
 )
 def test_options_are_classified(command, table, others):
@@ -355,22 +338,6 @@ def test_of_a_model(kernbrook, command, table):
         assert "keep (--keep): 'when' is named 2 times" in said
 
 
-def test_a_first_sitting(kernbrook):
-    Path("day0.csv").write_text(rows(0))
-    words = ("label=late", "dates=auto", "drop=note", 'categorical={"carrier": 16}')
-    base = [word for one in words for word in ("--table", one)]
-    command = "label", "m", "day0.csv", "--recipe", "bpas", "--classes", "no,yes", *base
-    typed, answers = ["yes", "no", "q"], Path("m.labels.jsonl")
-    assert kernbrook(*command, typed=typed)[0] == 0
-    usual = Path("m").read_bytes()
-    for name, (value, said) in SIT.items():
-        for path in (Path("m"), answers):
-            path.unlink(missing_ok=True)
-        outcome(kernbrook, command, name, value, said, "label", typed)
-        if said in (SAME, OTHER):
-            assert (Path("m").read_bytes() != usual) == (said == OTHER), name
-
-
 @pytest.mark.parametrize("mode", ["--go-on", "--resume"])
 def test_train(kernbrook, mode):
     Path("day0.csv").write_text(rows(0))
@@ -456,13 +423,11 @@ def test_options_of_before(kernbrook):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--categorical", "a=1", "--categorical", "a=2"], "'a' is declared twice"),
         (["--categorical", "a=1", "--table", 'categorical={"a": ["2"]}'], "'a' is declared twice"),
         (["--categorical", "a=hash:x"], "expected a=hash:N with a number, got 'hash:x'"),
         (["--dates", "when=days", "--dates", "when=later"], "dates: 'when': expected some of"),
         (["--missing", "mean", "--table", "missing=last"], "missing is declared twice"),
         (["--lags", "1", "--lags", "2"], "--table lags=2: lags is declared twice"),
-        (["--lags", "1", "--table", 'lags={"y": [2]}'], "lags is declared twice"),
         (["--table", 'dates={"when": 3}'], "dates: 'when': expected some of days, hour"),
         (["--set", "budget=3", "--set", "budget=4"], "--set budget: it is given as 3, too"),
         (["--table", "bad.toml"], "--table bad.toml: expected TOML: "),
@@ -499,8 +464,3 @@ def test_workers(kernbrook):
     ):  # fmt: skip
         told = name.replace("_", "-") if value is None else name
         outcome(kernbrook, call, name, value, told, "workers")
-
-
-def test_equal_rows_have_one_digest():
-    X, y = np.array([[0.0, 1.0], [2.0, np.nan]]), np.array(["a", "bb"])
-    assert digest_of(X, y) == digest_of(csr_array(X.astype(np.float32)), y.astype("U8"))

@@ -92,10 +92,8 @@ def test_many_classes_one_of_them_called_as_a_column(kernbrook, tmp_path):
     model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(10), random_state=0).fit(X, y)
     kb.save(model, tmp_path / "m")
     write(tmp_path / "bare.csv", X)
-    for more in ([], ["--output", "out.parquet"]):
-        _, out, _ = kernbrook("predict", "m", "bare.csv", "--proba", *more)
-        header = pq.read_table("out.parquet").column_names if more else read(out)[0]
-        assert header == ["prediction", "probability of prediction", "x", "y"]
+    _, out, _ = kernbrook("predict", "m", "bare.csv", "--proba")
+    assert read(out)[0] == ["prediction", "probability of prediction", "x", "y"]
 
 
 def test_intervals(kernbrook, numbers):
@@ -178,12 +176,7 @@ def test_measures_of_classes(kernbrook, classes):
     assert own["log_loss"] == pytest.approx(theirs.log_loss(y, chances))
     assert own["auc"] == pytest.approx(theirs.roc_auc_score(y, chances[:, 1]), abs=5e-4)
     learned = found["measures"]["rules"]["learned"]
-    labels = np.where(drawn()[1][:600], "late", "on, time")
-    names, counts = np.unique(labels, return_counts=True)
-    assert learned["says"] == names[counts.argmax()]
     assert learned["error"] == pytest.approx(100 * np.mean(y != learned["says"]))
-    shares = (counts + 1) / (counts.sum() + 2)
-    assert learned["log_loss"] == pytest.approx(theirs.log_loss(y, np.tile(shares, (300, 1))))
     assert err.startswith(f"error {own['error']:.2f} % on 300 labelled rows")
 
 
@@ -199,16 +192,10 @@ def test_a_frozen_model_that_is_worse_than_a_constant(kernbrook, tmp_path):
     assert code == 0
     # The label learned most often is "late"; in these rows the other one is.
     assert found["rules"]["learned"]["says"] == "late"
-    error, constant = found["model"]["error"], found["rules"]["majority"]["error"]
-    assert error > constant + 3
-    said = (
-        "No better than always saying the label seen most often so far in these rows: error "
-        f"{error:.2f} % against {constant:.2f} % and log loss"
-    )
-    assert said in err
+    assert found["model"]["error"] > found["rules"]["majority"]["error"] + 3
+    said = "No better than always saying the label seen most often so far in these rows: error"
+    assert found["no_better"].startswith(said)
     assert found["no_better"] in err
-    assert found["model"]["auc"] > 0.7
-    assert "; better by AUC 0." in err
 
 
 def test_rows_that_the_model_has_learned(kernbrook, tmp_path):
@@ -225,12 +212,12 @@ def test_rows_that_the_model_has_learned(kernbrook, tmp_path):
     for more in ([], ["--table", "positive=late"]):
         assert kernbrook("train", "one.csv", "--model", "m", "--overwrite", *options, *more)[0] == 0
         said = "rows are those of 'one', which m has learned: of new rows it knows less"
-        for name, first in (("one", "its 200 "), ("all", "its first 200 ")):
+        for name, told in (
+            ("one", f"one: its 200 {said}"), ("all", f"all: its first 200 {said}"),
+            ("other", ""), ("bare", ""),
+        ):  # fmt: skip
             code, _, err = kernbrook("predict", "m", f"{name}.csv", "--output", "said")
-            assert (code, f"{name}: {first}{said}" in err) == (0, True)
-        for name in ("other", "bare"):
-            code, _, err = kernbrook("predict", "m", f"{name}.csv", "--output", "said")
-            assert (code, "has learned" in err) == (0, False)
+            assert (code, told in err, "has learned" in err) == (0, True, told != "")
 
 
 def test_models_that_know_less(kernbrook, tmp_path):
@@ -258,6 +245,10 @@ def test_models_that_know_less(kernbrook, tmp_path):
 
 def test_what_is_refused(kernbrook, classes, numbers, tmp_path):
     kb.save(kb.VotedKernelClassifier([kb.Linear()]).fit(classes[1], classes[2]), tmp_path / "voted")
+    (tmp_path / "wide.svm").write_text("1 1:1 4:2\n")
+    (tmp_path / "odd.csv").write_text("a,b,c\n1,2,oops\n")
+    (tmp_path / "foreign").write_bytes(b"something else")
+    kb.save(kb.recipes.make("spa"), tmp_path / "fresh")
     for arguments, said in (
         (["m", "new.csv", "--interval", "0.9"], "interval: OnlineMKClassifier has none; proba"),
         (["n", "numbers.csv", "--scores"], "scores: OnlineMKRegressor has none; interval"),
@@ -270,6 +261,13 @@ def test_what_is_refused(kernbrook, classes, numbers, tmp_path):
         (["m", "new.csv", "--output", "o", "--json", "o"], "expected two files, got o twice"),
         (["m", "new.csv", "--json", "m"], "--json: m is read by this command"),
         (["m", "new.csv", "--json", "absent/j"], "there is no folder"),
+        (["m", "wide.svm"], "wide.svm, line 1: found '4:"),
+        (["m", "wdbc"], "wdbc: expected 3 features, found 30"),
+        (["absent", "new.csv"], "absent: there is no such file"),
+        (["foreign", "new.csv"], "foreign: empty, damaged or not a saved model"),
+        (["fresh", "new.csv"], "fresh: a model that has not learned anything"),
+        (["m", "new.csv", "--label", "sort"], "unknown column 'sort': known: a, b, c, kind"),
+        (["m", "odd.csv"], "odd.csv, line 2: column 'c': expected a number, found 'oops'"),
     ):
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         code, out, err = kernbrook("predict", *arguments)

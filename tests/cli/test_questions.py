@@ -66,6 +66,8 @@ def test_columns_are_those_of_the_table(table):
     assert [cell.name for cell in found.cells] == ["day", "carrier", "wind", "visib"]
     assert found.cells[1].usual == "in all rows"
     assert shown(table, 3, text="note").text == "NA"
+    with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
+        ShownRows(table, "nots", None)
     assert not any(cell.usual for cell in shown(table, 9).cells)  # too few rows
 
 
@@ -89,10 +91,6 @@ def test_the_most_unusual_come_first_where_there_are_many(table):
     assert "visib" not in [cell.name for cell in found.cells]  # which is as always
 
 
-def test_text_is_cut_and_it_is_said(table):
-    assert shown(table, 19, letters=10, text="note").text == "a note xxx… (16 more letters)"
-
-
 def test_without_a_table():
     X = np.zeros((12, 5))
     X[:, 1], X[11] = 1.0, [0, 7, 0, 0.25, 0]
@@ -108,11 +106,6 @@ def test_without_a_table():
     assert shown(kb.open_stream((csr_array(0 * X), np.zeros(12))), 12).cells == []
     with pytest.raises(UnknownNameError, match="unknown column 'note'"):
         ShownRows(dense, "note", None)
-
-
-def test_a_column_that_is_not_there(table):
-    with pytest.raises(UnknownNameError, match=r"unknown column 'nots': did you mean note\?"):
-        ShownRows(table, "nots", None)
 
 
 def test_columns_of_words_are_shown_whole(tmp_path):

@@ -12,14 +12,11 @@ import pyarrow as pa
 import pytest
 from expected_failures import OF_EACH_KIND
 from numpy._core._exceptions import _ArrayMemoryError
-from terminals import on_a_terminal
 
 import kernbrook as kb
 from kernbrook import recipes
-from kernbrook.cli import main
 from kernbrook.cli.options import parameters
 from kernbrook.errors import KernbrookError
-from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.recipes_wanted import check_settings, make_online, recipes_for
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
@@ -94,6 +91,7 @@ def test_what_is_said_of_options(kernbrook, tmp_path, arguments, code, said):
         (_ArrayMemoryError((2**40,), np.dtype(float)), "features: Unable to allocate 8.00 TiB"),
         (OverflowError("too large to convert"), "a number is too large: too large to convert\n"),
         (OSError("the disk is gone"), "kernbrook: the disk is gone\n"),
+        (OSError(28, "No space left", "some/file"), "kernbrook: some/file: No space left\n"),
         (OSError("Could not find/load shared object file 'l.so'"), "not enough memory to load a"),
         (pa.ArrowException("Unknown error"), "not enough memory, or a fault of pyarrow: Unknown"),
     ],
@@ -116,22 +114,6 @@ def test_a_budget_that_no_memory_holds(kernbrook, tmp_path):
     assert (code, err.count("\n")) == (1, 1)
     assert "Ahpatron(budget=100000000) with 16 kernels takes 2,560,000,102.4 GB" in err
     assert not list(tmp_path.iterdir())
-
-
-# -- one process at a time --------------------------------------------------------------------
-
-
-@POSIX
-def test_one_model_at_a_time(kernbrook, tmp_path):
-    second = ["train", "wdbc", "--recipe", "majority", "--model", "m"]
-    with locked(tmp_path / "m"):
-        for more in ([], ["--overwrite"], ["--resume"]):
-            code, out, err = kernbrook(*second, *more)
-            assert (code, out) == (1, "")
-            assert "m is in use: this model is being trained or labelled already" in err
-        assert kernbrook(*second[:-1], "other")[0] == 0
-    assert kernbrook(*second)[0] == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
 
 
 # -- names that command a terminal ------------------------------------------------------------
@@ -161,16 +143,6 @@ def test_names_in_tables_and_messages(kernbrook, tmp_path):
     assert err.count("\n") == 1
 
 
-@POSIX
-def test_labels_on_a_terminal(kernbrook, tmp_path, monkeypatch):
-    name = odd_file(tmp_path)
-    assert kernbrook("train", name, "--model", "m")[0] == 0
-    command = "predict", "m", name, "--scores"
-    screen, _ = on_a_terminal(monkeypatch, *command, columns=150, output="terminal")
-    assert "\x1b]0;" not in screen
-    assert ODD_SHOWN in screen
-
-
 def test_labels_in_files_are_as_they_are(kernbrook, tmp_path):
     """But each in a line of its own."""
     labels = np.array(["two\nlines", ODD, 'a, "b"'])
@@ -193,25 +165,9 @@ def test_a_folder_that_is_gone_is_said(kernbrook, tmp_path, monkeypatch):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    for command in (
-        ["train", "wdbc", "--model", "m", "--recipe", "majority"],
-        ["show", "m"],
-        ["compare", "wdbc", "--recipes", "majority", "--jobs", "1"],
-        ["label", "m", "wdbc", "--classes", "0,1"],
-    ):
-        code, out, err = kernbrook(*command)
-        assert (code, out) == (1, "")
-        assert err == (
-            "kernbrook: the folder that this was started in is not there any more: "
-            "change to another (cd)\n"
-        )
-
-
-def test_what_the_system_refuses_has_the_file_and_no_number(kernbrook, monkeypatch):
-    error = OSError(28, "No space left on device", "some/file")
-    monkeypatch.setattr(main, "app", lambda: (_ for _ in ()).throw(error))
-    code, out, err = kernbrook("data")
-    assert (code, out, err) == (1, "", "kernbrook: some/file: No space left on device\n")
+    said = "the folder that this was started in is not there any more: change to another (cd)"
+    for command in (["train", "wdbc", "--model", "m", "--recipe", "majority"], ["show", "m"]):
+        assert kernbrook(*command) == (1, "", f"kernbrook: {said}\n")
 
 
 def test_a_result_is_not_lost_where_output_is_closed(kernbrook, monkeypatch):

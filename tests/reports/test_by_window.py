@@ -12,7 +12,6 @@ from reports.showing import Page, labels, painted
 from reports.synthetic import make_comparison
 
 import kernbrook as kb
-from kernbrook.evaluation.content import dates_of
 from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.reports import draw
 from kernbrook.reports.comparison import (
@@ -25,9 +24,6 @@ from kernbrook.reports.comparison import (
 )
 
 ROWS = 1000
-HOUR = 3_600_000_000
-
-
 def table(turned=True):
     """A table with dates; from row 501 on labels are drawn where it turns."""
     rng = np.random.default_rng(0)
@@ -94,19 +90,6 @@ def test_numbers_in_each_measure(measure):
     painted(draw(plot))
 
 
-def test_other_measures():
-    comparison = compared(measure="log_loss")
-    run, plot = comparison.rows[0].runs[0], plotted(comparison)
-    rows = np.diff(ends_of(run, 10))
-    mean = (line(plot, "bpas").y * rows).sum() / ROWS
-    assert mean == pytest.approx(run.measures["log_loss"])
-    assert plotted(compared(measure="auc")) is None
-    (only,) = plotted(compared("n", "mean", measure="coverage")).panels[0].lines
-    assert only.name == "mean"
-    assert (only.y >= 50).all()
-    assert (only.y <= 100).all()
-
-
 def test_dates_are_on_the_axis(classes):
     (panel,) = plotted(classes).panels
     assert panel.dated
@@ -145,13 +128,6 @@ def test_a_trivial_rule_that_is_compared_has_one_line(rules, drawn, said):
     section = by_window(compared(recipes=["bpas", *rules]))
     assert [one.name for one in section.plot.panels[0].lines] == drawn
     assert said in section.text
-
-
-def test_late_labels_have_no_rule(tmp_path):
-    comparison = compared(every=50)
-    assert [one.name for one in plotted(comparison).panels[0].lines] == ["bpas"]
-    (section,) = [one for one in comparison_page(comparison).sections if "window" in one.heading]
-    assert "trivial" not in section.text
 
 
 def test_when_it_changed(classes):
@@ -195,12 +171,3 @@ def test_other_orders_and_few_rows_have_no_windows(classes):
     assert plotted(few) is None
     assert not any("window" in one.heading for one in comparison_page(few).sections)
     assert len(line(plotted(replace(classes, n_rows=ROWS)), "bpas").y) <= MOST
-
-
-def test_dates_of_other_data():
-    assert dates_of(kb.open_stream("checkerboard:30")) is None
-    frame = table()[["x", "late"]]
-    assert dates_of(kb.open_stream(frame, label="late")) is None
-    stream = kb.open_stream(table(), label="late", encoder=kb.TableEncoder(dates=["when"]))
-    np.testing.assert_array_equal(np.diff(dates_of(stream)), HOUR)
-    assert stream.watch is None

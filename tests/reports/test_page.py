@@ -72,12 +72,6 @@ def test_hostile_names_are_text(target):
     assert "title {{ 7 * 7 }}" in page.text
 
 
-def test_the_same_page_gives_the_same_bytes(tmp_path):
-    for name in ("a.html", "b.html"):
-        write_page(simple(), tmp_path / name)
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-
-
 def test_how_to_run_it_again():
     manifest = {"seed": np.int64(0), "versions": {"numpy": "2.4"}, "command": 'x "y"', "a": [1, 2]}
     names, values = (column.values for column in again(manifest).table.columns)

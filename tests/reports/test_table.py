@@ -71,12 +71,6 @@ def test_a_group_of_columns_is_named_once():
     assert Table(columns[:1]).headers() == ["name"]
 
 
-def test_widths_are_of_the_widest_part():
-    table = Table((Column("名前", ("a",), kind="text"), Column("x", (1000,), group="grouped")))
-    assert table.widths() == [4, 7]  # two columns of a terminal each
-    assert table.width() == 4 + 2 + 7
-
-
 def test_what_goes_where_room_is_short():
     table = Table((
         Column("name", ("a", "b"), kind="text"),
@@ -122,22 +116,6 @@ def test_columns_of_a_measure():
     assert zero.texts() == [""]
 
 
-def test_of_nothing_printed_ours_is_left():
-    (ours,) = of_cells([cell(Estimate(5.0)), Cell({})], ERROR)
-    assert (ours.header, ours.group) == ("mistakes %", "")
-    assert ours.texts() == ["5.00", "    "]
-
-
-@pytest.mark.parametrize(
-    ("form", "digits", "text"),
-    [("fixed", 1, "1234.5 ± 1.0"), ("count", 2, "1,234"), ("seconds", 2, "1234")],
-)
-def test_forms(form, digits, text):
-    measure = Measure("error", "x", digits, form)
-    (ours,) = of_cells([cell(Estimate(1234.5, 1.0, 3))], measure)
-    assert ours.texts() == [text]
-
-
 @pytest.mark.parametrize(
     ("ours", "mark"),
     [
@@ -158,12 +136,6 @@ def test_marks_of_agreement(ours, mark):
     assert of_cells(cells, ERROR, "ours ratio")[0].marks == marks
     notes = agreement_notes(columns)
     assert [note[0] for note in notes] == ([mark] if mark else [])
-
-
-def test_nothing_is_marked_that_cannot_be_compared():
-    only_printed = Cell({}, {}, {"error": PRINTED})
-    for one in (only_printed, cell(Estimate(90.0)), cell(Estimate(90.0), Estimate(1.0))):
-        assert agreement(one, ERROR) == ""
 
 
 # -- on a terminal ---------------------------------------------------------------------------------
@@ -203,10 +175,3 @@ def test_names_are_not_markup():
     text = printed(Table((column,), (f"group {hostile}",), notes=(hostile,), title=hostile))
     assert text.count(hostile) == 5
     assert "\\x1b[31m" in printed(Table((column,), title="\x1b[31m"))
-
-
-def test_long_names_are_cut_before_numbers():
-    names = Column("name", ("n" * 120, "two", "three"), kind="text")
-    text = printed(Table((names, VALUES)), 30)
-    assert "16.25 ± 10.50*" in text
-    assert "nn…" in text

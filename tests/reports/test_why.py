@@ -58,18 +58,6 @@ def test_a_row_in_numbers():
     )
 
 
-def test_other_kinds_of_scores():
-    numbers = explained([2.5, 1.0], what="prediction", of_class=None, base=100.0, score=103.5)
-    table = reports.explanation_table(numbers)
-    assert table.columns[2].header == "prediction"
-    assert table.columns[2].values == ("100.00", "+2.50", "+1.00", "103.50")
-    assert table.notes[1] == "What a column adds is exact."
-    nothing = explained([0.0, 0.0], what="decision")
-    table = reports.explanation_table(nothing)
-    assert table.columns[2].header == "decision for late"
-    assert table.notes[1] == "No column changes what the model says of this row."
-
-
 def test_many_columns_are_told_in_short():
     many = explained(np.full(26, 0.01))
     table = reports.explanation_table(many)

@@ -23,6 +23,7 @@ import kernbrook as kb
 from kernbrook.cli.page import Page, PageAddress
 from kernbrook.cli.person import ShownRows
 from kernbrook.estimators.table_model import open_like
+from kernbrook.evaluation.answers import answers_beside
 from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.labelling import label
@@ -136,6 +137,12 @@ class Sitting:
         if self.error is not None:
             raise self.error
         return self.state
+
+
+def answers_of(path):
+    """The lines of a model's answers, but the first."""
+    lines = answers_beside(path).read_text().splitlines()[1:]
+    return [json.loads(line) for line in lines]
 
 
 def row_of(shown):
