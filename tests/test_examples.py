@@ -305,15 +305,6 @@ def test_the_code_of_a_page(page, run):
     assert PAGES[page](*run(page))
 
 
-def test_the_page_on_recipes_names_recipes():
-    text = beside_the_tests("docs/which_recipe.md").read_text("utf-8")
-    table = [cell for line in text.splitlines() if line[:1] == "|" for cell in line.split("|")]
-    named = {name for cell in table for name in re.findall(r"`([a-z][a-z0-9-]+)`", cell)}
-    named -= {"budget"}
-    assert len(named) > 12
-    assert named <= set(kb.recipes.names())
-
-
 def test_the_page_on_adding_a_map(run):
     said, _ = run("docs/adding_a_map.md")
     assert float(said) < 0.13

@@ -8,7 +8,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
-from types import FunctionType
 
 import pytest
 
@@ -74,20 +73,6 @@ def test_every_folder_of_parts_is_public_as_a_whole():
         assert len(module.__all__) == len(set(module.__all__))
         for name in module.__all__:
             assert getattr(kb, name) is getattr(module, name)
-
-
-def test_what_the_commands_use_is_in_evaluation():
-    """Whatever was imported before: a function has the name of its module."""
-    import_module("kernbrook.evaluation.run")
-    names = ["train", "label", "predict", "predict_stream", "compare", "prequential"]
-    for name in (*names, "best_fixed", "best_shifting"):
-        assert isinstance(getattr(kb.evaluation, name), FunctionType)
-    assert kb.evaluation.compare is kb.compare
-    assert kb.evaluation.prequential is kb.prequential
-    for name in kb.evaluation.__all__:
-        assert getattr(kb.evaluation, name).__doc__, name
-    with pytest.raises(AttributeError, match=r"kernbrook.evaluation attribute trian"):
-        kb.evaluation.trian  # noqa: B018
 
 
 ROOMS = "errors", "evaluation", "explaining", "papers", "recipes", "reports", "results", "river"

@@ -42,25 +42,14 @@ def test_the_pages_of_results_are_up_to_date(written):
         assert path.read_text(encoding="utf-8") == text, said
 
 
-def test_the_page_of_commands_is_up_to_date():
-    written = module_of("docs/write_commands.py")
-    said = "write it anew: python docs/write_commands.py"
-    assert written.PAGE.read_text(encoding="utf-8") == written.page(), said
-
-
-def test_the_picture_of_layers_is_up_to_date():
-    written = module_of("docs/write_layers.py")
-    said = "draw it anew: python docs/write_layers.py"
-    assert written.PICTURE.read_text(encoding="utf-8") == written.picture(), said
-
-
-def test_blocks_are_filled_and_the_rest_is_left(written):
-    page = "before\n<!-- shootout, short -->\nold\n<!-- end -->\nafter\n"
-    text = written.filled(page)
-    assert text.startswith("before\n<!-- shootout, short -->\n| | elec2 |")
-    assert text.endswith("|\n<!-- end -->\nafter\n")
-    assert "old" not in text
-    assert written.filled(text) == text
+@pytest.mark.parametrize(
+    ("program", "place", "made"),
+    [("write_commands", "PAGE", "page"), ("write_layers", "PICTURE", "picture")],
+)
+def test_what_is_written_is_up_to_date(program, place, made):
+    written = module_of(f"docs/{program}.py")
+    text = getattr(written, place).read_text(encoding="utf-8")
+    assert text == getattr(written, made)(), f"write it anew: python docs/{program}.py"
 
 
 def test_every_published_table_has_its_place(written):
@@ -107,8 +96,8 @@ def arguments(command):
 
 
 def test_every_command_on_the_pages_is_understood():
-    assert all(len(found) > 8 for found in commands())
     """It is parsed, not run: options and their values are known."""
+    assert all(len(found) > 8 for found in commands())
     program = typer.main.get_command(app)
     for command in set().union(*commands()):
         name, *rest = arguments(command)
@@ -390,25 +379,37 @@ def test_keys_of_reproduce(said, monkeypatch):
     assert set(table["manifest"]) <= set(documented("manifest"))
 
 
-def test_keys_of_train(said, tmp_path):
-    classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
-    numbers = said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
+def test_keys_of_what_is_said_of_models(said, tmp_path, capfd):
+    """By train, predict, show and explain."""
+    of_classes, of_numbers, grown = (f"{tmp_path / name}.kb" for name in "abc")
+    classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {of_classes}")
+    numbers = said(f"kernbrook train friedman:60 --recipe raker --model {of_numbers}")
     (tmp_path / "day.csv").write_text("a,label\n" + "1,x\n2,y\n" * 20)
-    train = f"kernbrook train {tmp_path / 'day.csv'} --recipe omkc-dd --model {tmp_path / 'c.kb'}"
+    train = f"kernbrook train {tmp_path / 'day.csv'} --recipe omkc-dd --model {grown}"
     said(train)
     (tmp_path / "day.csv").write_text("a,label\n" + "1,x\n3,y\n" * 20)
     check_keys(documented("train"), classes, numbers, said(f"{train} --go-on"))
     assert set(classes) == set(documented("train")) - {"ahead"}
     assert not {"classes", "mistakes"} & set(numbers)
-
-
-def test_keys_of_predict(said, tmp_path):
-    found = []
-    for name, recipe in (("wdbc:60", "bpas"), ("friedman:60", "raker")):
-        said(f"kernbrook train {name} --recipe {recipe} --model {tmp_path / recipe}")
-        command = f"kernbrook predict {tmp_path / recipe} {name} --output {tmp_path / 'out'}"
-        found.append(said(command))
+    told = ((of_classes, "wdbc:60"), (of_numbers, "friedman:60"))
+    output = f"--output {tmp_path / 'out'}"
+    found = [said(f"kernbrook predict {model} {data} {output}") for model, data in told]
     check_keys(documented("predict"), *found)
+    whole, one = (said(f"kernbrook explain {of_classes} wdbc:60{row}") for row in ("", " --row 7"))
+    check_keys(documented("explain"), whole | {"explanation": one["explanation"]})
+    assert (whole["explanation"], one["importance"]) == (None, None)
+    X, y = kb.open_stream("wdbc:60").read()
+    skipping = kb.OnlineMKClassifier(learner=kb.BPAS(5), on_bad_rows="skip")
+    late = kb.LateLabels(kb.NamedColumns(skipping), classes=[-1, 1])
+    frame = pandas.DataFrame(X[:, :2], columns=["a", "b"])
+    late.predict(frame[:20], range(20))
+    late.learn(range(10), y[:10])
+    voted = kb.VotedKernelClassifierCV(lams=[0.1, 0.01], betas=[0.1], cv=2)
+    for name, model in (("late.kb", late), ("voted.kb", voted.fit(X[:, :2], y))):
+        kb.save(model, tmp_path / name)
+    capfd.readouterr()  # what the solver says of itself
+    names = of_classes, of_numbers, tmp_path / "late.kb", tmp_path / "voted.kb"
+    check_keys(documented("show"), *(said(f"kernbrook show {name}") for name in names))
 
 
 def test_keys_of_label(tmp_path, monkeypatch, capfd):
@@ -443,24 +444,6 @@ def test_keys_of_label(tmp_path, monkeypatch, capfd):
     check_keys(documented("label question"), *asked)
 
 
-def test_keys_of_show(said, tmp_path, capfd):
-    classes = said(f"kernbrook train wdbc:60 --recipe omkc-dd --model {tmp_path / 'a.kb'}")
-    assert classes["n_rows"] == 60
-    said(f"kernbrook train friedman:60 --recipe raker --model {tmp_path / 'b.kb'}")
-    X, y = kb.open_stream("wdbc:60").read()
-    skipping = kb.OnlineMKClassifier(learner=kb.BPAS(5), on_bad_rows="skip")
-    late = kb.LateLabels(kb.NamedColumns(skipping), classes=[-1, 1])
-    frame = pandas.DataFrame(X[:, :2], columns=["a", "b"])
-    late.predict(frame[:20], range(20))
-    late.learn(range(10), y[:10])
-    voted = kb.VotedKernelClassifierCV(lams=[0.1, 0.01], betas=[0.1], cv=2)
-    for name, model in (("c.kb", late), ("d.kb", voted.fit(X[:, :2], y))):
-        kb.save(model, tmp_path / name)
-    capfd.readouterr()  # what the solver says of itself
-    found = [said(f"kernbrook show {tmp_path / name}.kb") for name in "abcd"]
-    check_keys(documented("show"), *found)
-
-
 def test_keys_of_since_when(said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -485,15 +468,6 @@ def test_keys_of_since_when(said, tmp_path, monkeypatch):
         found.append({key: shown[key] for key in ("past", *since)})
     assert found[0]["changes"]
     check_keys(documented("since"), *found)
-
-
-def test_keys_of_explain(said, tmp_path):
-    model = tmp_path / "a.kb"
-    said(f"kernbrook train wdbc:90 --recipe bpas --model {model}")
-    whole = said(f"kernbrook explain {model} wdbc:90")
-    one = said(f"kernbrook explain {model} wdbc:90 --row 7")
-    check_keys(documented("explain"), whole | {"explanation": one["explanation"]})
-    assert (whole["explanation"], one["importance"]) == (None, None)
 
 
 # -- public names ----------------------------------------------------------------------------------
@@ -523,13 +497,6 @@ def test_names_of_the_package_on_pages_are_there():
             for part in name.split(".")[1:]:
                 assert hasattr(found, part), f"{page}: kb{name}"
                 found = getattr(found, part)
-
-
-def test_words_of_the_glossary_are_sorted():
-    text = beside_the_tests("docs/glossary.md").read_text("utf-8")
-    words = re.findall(r"^\| ([^|]+) \|", text, re.M)[1:]
-    assert len(words) > 40
-    assert words == sorted(words, key=str.lower)
 
 
 # -- errors ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbrook.evaluation.changes import DOUBT, KEPT, SAME_SIZE, UNIT, Changes
+from kernbrook.evaluation.changes import DOUBT, SAME_SIZE, UNIT, Changes
 from kernbrook.evaluation.measures import NO_DATE
 from kernbrook.plain_values import read_as
 
@@ -148,13 +148,3 @@ def test_a_change_has_a_row_a_date_and_means():
     assert one.before == losses[:place].mean()
     assert one.after == losses[place : (one.noticed - 7) // 2 + 1].mean()
     assert one.noticed > one.row
-
-
-def test_the_last_changes_are_kept():
-    rng = np.random.default_rng(0)
-    losses = rng.random(60_000) < np.tile(np.repeat([0.02, 0.9], 500), 60)
-    changes = Changes(False)
-    changes.add(losses, numbered(losses))
-    assert (len(changes.found), changes.n_changes > KEPT) == (KEPT, True)
-    assert changes.found[-1].row > 59_000
-    assert len(found(losses).found) == changes.n_changes

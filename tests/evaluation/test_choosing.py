@@ -1,7 +1,5 @@
 """Which recipes `compare` runs, and with which parameters."""
 
-import inspect
-
 import hard_streams
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from kernbrook.evaluation.recipes_wanted import (
     SHORT_LISTS,
     make_online,
     parse,
-    parse_recipes,
     recipes_for,
     settings_of,
 )
@@ -53,13 +50,6 @@ def test_no_names(classification, wrong):
         compare(classification, wrong)
 
 
-def test_unknown_names(classification):
-    for wrong in ("omkc-dx", ["spa", "omkc-dx"], ["all"]):
-        with pytest.raises(UnknownNameError, match="unknown recipe"):
-            compare(classification, wrong)
-    assert parse_recipes("all") is None
-
-
 def test_a_parameter_goes_to_the_recipes_that_have_it(classification):
     result = compare(
         classification,
@@ -92,12 +82,6 @@ def test_a_parameter_that_no_recipe_has(classification, names, overrides, messag
         settings_of(names, overrides)
     with pytest.raises((InputError, UnknownNameError), match=message):
         compare(classification, names, **overrides)
-
-
-def test_no_recipe_has_a_parameter_that_compare_takes():
-    own = set(inspect.signature(compare).parameters)
-    for name in kb.recipes.names():
-        assert not own & set(kb.recipes.parameters(name))
 
 
 # -- settings --------------------------------------------------------------------------------------

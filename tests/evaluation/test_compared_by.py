@@ -229,14 +229,6 @@ def test_what_is_no_measure(measure, said):
         kb.compare(*of_numbers(30), ["mean"], jobs=1, measure="log_loss")
 
 
-def test_nobody_has_the_measure():
-    result = replace(make_comparison(permutations=2), measure="log_loss", best=())
-    assert verdict(result) == "No recipe has a log loss over 2 permutations of a3a."
-    assert all("over time" not in one.heading.lower() or "Support" in one.heading or
-               "Weights" in one.heading for one in comparison_page(result).sections)  # fmt: skip
-    assert comparison_table(result).notes == ()
-
-
 def test_ranks_go_by_the_measure():
     first = with_measures(make_comparison(permutations=2), "auc")
     second = with_measures(make_comparison(permutations=2, data="b", seed=1), "auc")

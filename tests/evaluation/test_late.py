@@ -6,7 +6,6 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.evaluation.late import Lateness
 from kernbrook.reports import comparison_table
 
 rng = np.random.default_rng(0)
@@ -67,17 +66,6 @@ def test_the_same_as_a_loop():
     assert record.error == pytest.approx(np.mean((said - NUMBERS) ** 2))
 
 
-def test_rows_that_wait_are_places():
-    """As `LateLabels` has it: the second call's rows stand behind those of the first."""
-    model = kb.OnlineMKClassifier(random_state=0).partial_fit(X[:256], TWO[:256])
-    whole = model.decision_function(X[256:296])
-    late = kb.LateLabels(model)
-    for at in range(256, 296, 10):
-        late.predict(X[at : at + 10], keys=range(at, at + 10))
-    said = late.learn_scored(range(256, 296), TWO[256:296])
-    np.testing.assert_array_equal(said.scores[:, 0], whole)
-
-
 def test_by_horizon():
     record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, TWO, every=20, delay=10)
     parts = record.by_horizon()
@@ -134,8 +122,3 @@ def test_what_is_no_delay(wrong, said):
             run(kb.OnlineMKClassifier(), X, TWO, **wrong) if run is kb.prequential else run(
                 (X, TWO), ["majority"], **wrong
             )
-
-
-def test_which_labels_are_known():
-    assert Lateness().at_once
-    assert [Lateness(3, 10).known(rows) for rows in (0, 9, 10, 19, 20)] == [0, 0, 7, 7, 17]

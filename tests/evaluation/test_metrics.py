@@ -78,25 +78,6 @@ def test_drift():
     assert 1000 < numbers.drift()[0] < 1100
 
 
-def test_drift_as_river_has_it():
-    river = pytest.importorskip("river.drift")
-    X = np.zeros((2000, 1))
-    y = np.where((np.arange(2000) % 5 > 0) == (np.arange(2000) < 1000), 1, -1)
-    record = kb.prequential(kb.recipes.make("majority"), X, y)
-    detector = river.ADWIN()
-    signals = record.drift(detector)
-    expected = []
-    for row, wrong in enumerate(record.mistakes):
-        detector.update(int(wrong))
-        if detector.drift_detected:
-            expected.append(row)
-    assert signals.tolist() == expected
-    assert abs(record.drift()[0] - expected[0]) <= 32  # ours finds it as soon
-    other = river.PageHinkley(threshold=10)
-    assert record.drift(other).tolist() == record.drift(other).tolist()
-    assert not other.drift_detected
-
-
 def test_bad_input():
     with pytest.raises(InputError, match="expected a record of classes, found one of"):
         run(0).confusion()

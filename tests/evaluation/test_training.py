@@ -141,6 +141,8 @@ def test_what_is_refused_before_work(tmp_path):
         numbers(), make("spa"), "labels of classes, found the number .*; recipes for regression"
     )
     refused(numbers(), make("mean"), "TrivialRegressor predicts numbers", classes=[0, 1])
+    refused(dense(), make("bpas"), "classes: expected a list of labels, got the text", classes="ab")
+    refused(numbers(), None, "classes: the labels are numbers, got a, b", classes=["a", "b"])
     unread = dense()
     unread._pieces = lambda: pytest.fail("read")
     refused(unread, make("spa", discount=7.0), "discount must be a number in")
@@ -162,13 +164,6 @@ def test_squared_errors_that_overflow(tmp_path):
     with pytest.raises(NonFiniteError, match="the squared errors of 64 rows overflow"):
         train(numbers(), Diverging(), tmp_path / "m")
     assert not list(tmp_path.iterdir())
-
-
-def test_classes_are_no_text(tmp_path):
-    """One text is no list of its letters."""
-    stream = kb.open_stream((np.eye(2), np.array(["a", "b"])))
-    with pytest.raises(InputError, match="classes: expected a list of labels, got the text"):
-        train(stream, kb.recipes.make("bpas"), tmp_path / "m", classes="ab")
 
 
 def test_one_training_at_a_time(tmp_path):
@@ -276,9 +271,3 @@ def test_without_a_model_the_labels_say_which(tmp_path, data, classes, kind):
     train(kb.open_stream(data), own, tmp_path / "own", classes=classes)
     assert type(result.estimator) is kind
     assert (tmp_path / "m").read_bytes() == (tmp_path / "own").read_bytes()
-
-
-def test_a_fraction_does_not_go_with_classes_where_no_model_is_named(tmp_path):
-    with pytest.raises(InputError, match="classes: the labels are numbers, got a, b"):
-        train(kb.open_stream("friedman:60"), None, tmp_path / "m", classes=["a", "b"])
-    assert not (tmp_path / "m").exists()

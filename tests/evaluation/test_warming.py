@@ -147,12 +147,3 @@ def test_a_text_names_recipes():
     for none in ("", []):
         with pytest.raises(InputError, match="recipes: expected one or more names, got none"):
             compile_ahead(none)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_in_a_process_is_raised_here(jobs):
-    """The last one here: after an error others do the work."""
-    with pytest.raises(ValueError, match="invalid literal"), crew_of(jobs, 2) as crew:
-        list(results(crew, int, [("x",), ("2",)]))
-    with crew_of(jobs, 2) as crew:
-        assert list(results(crew, int, [("2",), ("3",)], ordered=True)) == [(0, 2), (1, 3)]

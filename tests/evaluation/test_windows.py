@@ -165,12 +165,3 @@ def test_rows_without_a_label_are_not_judged():
     assert judge.data.sums["covered"] == (np.abs(y) <= 5).sum()
     judge.add(np.full(5, np.nan), told.of(slice(5)))
     assert (judge.data.rows, judge.data.judged) == (2005, 1000)
-
-
-def test_what_is_known_of_other_labels_is_passed_over():
-    """A judge of numbers, as one of classes: it goes on, and the rules begin."""
-    described, y = Judge(None).described(), np.array([0, 1] * 40)
-    judge = Judge.restored({**described, "more": 1}, np.array([0, 1]))
-    judge.add(y, said(y, np.array([0, 1])))
-    assert judge.measures.values()["majority"]["error"] == 1.0
-    json.dumps(judge.described(), allow_nan=False)

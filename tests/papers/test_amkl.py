@@ -16,7 +16,6 @@ import kernbrook as kb
 from kernbrook.evaluation.parallel import state_of
 from kernbrook.labels import RandomLabels
 from kernbrook.papers import amkl, published, reproduce
-from kernbrook.papers.amkl import on_the_way
 
 DATA = (
     "twitter", "twitter-large", "tomshardware", "air-quality", "energy", "naval-propulsion",
@@ -126,27 +125,6 @@ def test_labels_and_errors_at_each_threshold(small, monkeypatch):
     for recipe in ("mean", "last-value"):
         own = runs(recipe, "", 1, 150)[0].mean()
         assert study.cell(recipe=recipe).curves["error"].mean == pytest.approx((own,) * 2)
-
-
-def test_errors_over_time(small):
-    result = reproduce("amkl-figure-3", permutations=2, jobs=1)
-    for cell in result.cells:
-        curve = cell.curves["error"]
-        assert curve.end.mean == pytest.approx(cell.mean("error"))
-        assert len(curve.x) == len(curve.mean) == 100
-    lost, _ = runs("raker", "", 2, 150)
-    raker = result.cell(recipe="raker").curves["error"]
-    at = raker.x.index(100)
-    assert raker.mean[at] == pytest.approx(lost[:, :100].mean())
-    assert raker.std[at] == pytest.approx(lost[:, :100].mean(axis=1).std(ddof=1))
-
-
-def test_where_errors_are_taken():
-    assert on_the_way(5).tolist() == [1, 2, 3, 4, 5]
-    many = on_the_way(13_813).tolist()
-    assert {100, 1000, 10_000, 13_813, 138} <= set(many)
-    assert len(many) == 103
-    assert many == sorted(set(many))
 
 
 def test_the_printed_numbers_are_whole():

@@ -10,7 +10,6 @@ on the paper's data need the data files (KERNBROOK_DATA).
 
 from __future__ import annotations
 
-import hard_streams
 import numpy as np
 import pytest
 from papers.parts import one, some
@@ -69,14 +68,6 @@ def test_table_2(data, recipe):
     assert agreement(cell, ERROR) == "", cell
     printed = cell.printed["n_support"].mean
     assert 15 / 16 * printed < cell.mean("n_support") <= printed
-
-
-def test_madelon_tells_how_the_table_was_made():
-    """k(x, x) taken as 1 gives the printed row; the printed division by k(x, x), a coin's level."""
-    X, y = hard_streams.real("madelon")
-    model = kb.recipes.make("spa", "library", random_state=0)
-    record = kb.prequential(model, X.toarray(), y, orders_of(None, 1, 0, len(y))[0])
-    assert 45 < 100 * record.error < 55
 
 
 def test_the_tables_are_whole():
@@ -146,15 +137,6 @@ def test_german_is_scaled_and_its_frequent_class_negative(folder):
     assert cell.mean("n_support") == record.n_support_stored
     assert any("german: features scaled" in text for text in result.remarks)
     assert any("german: 120 rows here, 1,000 in the paper" in text for text in result.remarks)
-
-
-def test_codrna_is_found_by_the_name_of_its_file(folder):
-    folder("cod-rna", rows=60)
-    result = reproduce("bomkl-table-2", permutations=1, jobs=1)
-    assert {cell["data"] for cell in result.cells} == {"codrna"}
-    titles = [cell["title"] for cell in result.cells]
-    assert titles == ["RBP", "Forgetron", "BOGD", "BPAS", "SPA"]
-    assert "271,617 in the paper" in result.remarks[0]
 
 
 def test_the_study_of_cap_and_divisor(folder, told, monkeypatch):

@@ -15,7 +15,7 @@ import pytest
 import kernbrook as kb
 from kernbrook.evaluation.parallel import state_of
 from kernbrook.papers import published, reproduce
-from kernbrook.papers.bpegasos import on_the_way, standardised
+from kernbrook.papers.bpegasos import standardised
 from kernbrook.streams.arrays import ArrayStream
 
 
@@ -105,16 +105,6 @@ def test_the_printed_numbers_are_whole():
         assert all(row.values["accuracy_std"] is not None for row in own)
     total = sum(row.number("accuracy") for row in rows if "(21)" not in row.title)
     assert total == pytest.approx(4434.5)  # of the 55 numbers in the paper
-
-
-def test_where_curves_are_tested():
-    assert on_the_way(1000) == [100, 178, 316, 562, 1000]
-    assert on_the_way(700) == [100, 178, 316, 562, 700]
-    for rows in (1, 99, 100):
-        assert on_the_way(rows) == [rows]
-    many = on_the_way(10_000_000)
-    assert {10**k for k in range(2, 8)} <= set(many)
-    assert many == sorted(set(many))
 
 
 @pytest.mark.long

@@ -24,6 +24,8 @@ from kernbrook.reports.comparison import (
 )
 
 ROWS = 1000
+
+
 def table(turned=True):
     """A table with dates; from row 501 on labels are drawn where it turns."""
     rng = np.random.default_rng(0)

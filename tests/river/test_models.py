@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from river import checks, datasets, evaluate, metrics, preprocessing
+from river import checks, preprocessing
 
 import kernbrook as kb
 from kernbrook.errors import InputError
@@ -168,6 +168,10 @@ def test_of_a_recipe_or_an_estimator():
         kb.river.MKClassifier.of("raker")
     with pytest.raises(InputError, match=r"MKClassifier has no parameter on_bad_rows"):
         kb.river.MKClassifier.of(kb.OnlineMKClassifier(on_bad_rows="skip"))
+    with pytest.raises(InputError, match=r"pipeline that ends with one, got StandardScaler"):
+        kb.river.PolicySampler(preprocessing.StandardScaler())
+    with pytest.raises(InputError, match="on a stream Nystroem needs landmarks"):
+        kb.river.KernelFeatures(features=kb.Nystroem(5)).learn_one({"a": 1.0})
 
 
 @pytest.mark.parametrize(
@@ -207,18 +211,6 @@ def test_features_of_rows_stay_when_names_come():
     assert np.abs(Z @ Z.T - kb.Gaussian(sigma=2)(X, X)).max() < 0.12
 
 
-def test_maps_that_cannot_grow_ignore_new_names():
-    maps = kb.river.KernelFeatures(kb.Polynomial(2), kb.Monomials())
-    maps.learn_one({"a": 2.0, "b": 3.0})
-    maps.learn_one({"c": 5.0, "a": 1.0})
-    assert [*maps.transform_one({"c": 5.0, "a": 2.0}).values()] == [4.0, 0.0, 0.0]
-
-
-def test_landmarks_have_to_be_given():
-    with pytest.raises(InputError, match="on a stream Nystroem needs landmarks"):
-        kb.river.KernelFeatures(features=kb.Nystroem(5)).learn_one({"a": 1.0})
-
-
 # -- which labels to ask for -------------------------------------------------------------------
 
 
@@ -255,40 +247,6 @@ def test_it_asks_behind_a_pipeline():
             model.learn_one(x, y)
             scaler.learn_one(x)
             bare.learn_one(scaler.transform_one(x), y)
-
-
-def test_it_needs_a_machine_of_ours():
-    with pytest.raises(InputError, match=r"pipeline that ends with one, got StandardScaler"):
-        kb.river.PolicySampler(preprocessing.StandardScaler())
-
-
-# -- a worked pipeline: River's scaler, our machine, River's metrics ------------------------------
-
-FEW = {"kernels": [kb.Gaussian(sigma=s) for s in (1, 2, 4)], "learner": kb.BPAS(50)}
-
-
-def test_progressive_validation_is_prequential():
-    """The same mistakes as our own run makes on the rows that River's scaler gives."""
-    rows = [*datasets.Phishing()]
-    pipeline = preprocessing.StandardScaler() | kb.river.MKClassifier(**FEW, scaling=None, seed=0)
-    metric = evaluate.progressive_val_score(rows, pipeline, metrics.Accuracy())
-    scaler, scaled, seen = preprocessing.StandardScaler(), [], []
-    for x, _ in rows:
-        seen.append([*scaler.transform_one(x).values()])
-        scaler.learn_one(x)
-        scaled.append([*scaler.transform_one(x).values()])
-    order = np.argsort([*rows[0][0]])
-    model = kb.OnlineMKClassifier(**FEW, scaling=None, random_state=0)
-    right = 0
-    for i, (_, y) in enumerate(rows):
-        if i:
-            right += model.predict_one(np.array(seen[i])[order]) == y
-        model.learn_one(np.array(scaled[i])[order], y, classes=None if i else [False, True])
-    assert metric.get() == pytest.approx(right / (len(rows) - 1))
-    assert metric.get() > 0.85
-
-
-# -- the package ---------------------------------------------------------------------------------
 
 
 def test_without_river():
