@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside import beside_the_tests
-from hard_streams import data_folder, dense
 
 import kernbrook as kb
 from kernbrook.compiler.compiling import Verb
@@ -389,21 +388,3 @@ def test_the_stored_growth_is_drawn(script, tmp_path):
         assert f">{name}</text>" in drawing
     script("growth", "--draw", "--picture", tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text("utf-8") == drawing
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.data
-def test_rows_are_written_for_the_peers(script, tmp_path):
-    """What is read back is what was learned from, to six digits; the labels are -1 and 1."""
-    data_folder()
-    script("peers", "--write", tmp_path, "--rows", 30)
-    for name in ("a9a", "covtype-binary", "letter", "letter-test", "waveform"):
-        assert len((tmp_path / f"{name}.txt").read_text("utf-8").splitlines()) >= 30
-    X, y = kb.open_stream("a9a").read()
-    found, labels = kb.open_stream(str(tmp_path / "a9a.txt")).read()
-    np.testing.assert_array_equal(labels, y[:30])
-    np.testing.assert_array_equal(dense(found), dense(X[:30, : found.shape[1]]))
-    X, y = kb.open_stream(str(tmp_path / "covtype-binary.txt")).read()
-    assert set(y) == {-1, 1}
-    np.testing.assert_allclose(dense(X).mean(axis=0), 0, atol=1e-5)

@@ -119,9 +119,9 @@ def test_import_is_light():
 
 def test_listings_load_no_machine():
     """They answer at once."""
-    for command in ("recipes", "data", "--help"):
+    for command in (["recipes"], ["data"], ["--help"], ["train", "--help"]):
         program = (
-            f"sys.argv = ['kernbrook', '{command}']; from kernbrook.cli.main import app; "
+            f"sys.argv = ['kernbrook', *{command}]; from kernbrook.cli.main import app; "
             "app(standalone_mode=False)"
         )
         heavy = ["sklearn", "numba", "scipy", "matplotlib", "pyarrow", "joblib"]

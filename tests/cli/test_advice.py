@@ -117,33 +117,6 @@ def test_the_advice_of_predict(kernbrook, tmp_path, learned, options):
     assert refused >= 4
 
 
-def test_points_and_commas(kernbrook, tmp_path):
-    """Whichever a model has learned, `predict` is told the other, and says the same."""
-    values = {
-        "point": ["1234.5", "-2", "3.25"], "comma": ["1234,5", "-2", "3,25"],
-        "us": ["1,234.5", "-2", "3.25"], "german": ["1.234,5", "-2", "3,25"],
-    }  # fmt: skip
-    said = {
-        "point": ["--table", "decimal=."], "comma": ["--table", "decimal=,"],
-        "us": ["--table", "thousands=,"],
-        "german": ["--table", "decimal=,", "--table", "thousands=."],
-    }  # fmt: skip
-    for name in values:
-        csv(tmp_path / f"{name}.csv", 9 * values[name])
-    answers = set()
-    for learned, options in said.items():
-        given = ["train", f"{learned}.csv", "--model", "m", "--recipe", "bpas", "--overwrite"]
-        code, _, err = kernbrook(*given, "--label", "y", *options)
-        assert code == 0, err
-        for new, written in said.items():
-            code, out, err = kernbrook("predict", "m", f"{new}.csv", *written)
-            assert (code, "on 27 labelled rows" in err) == (0, True), err
-            answers.add(out)
-    assert len(answers) == 1
-    code, _, err = kernbrook("predict", "m", "point.csv")
-    assert (code, "(--decimal .) and no thousands" in err) == (1, True), err
-
-
 @pytest.mark.parametrize("labels", [("", "", ""), ("yes", "", "no")])
 def test_labels_with_gaps_do_not_stop_predict(kernbrook, tmp_path, labels):
     csv(tmp_path / "t.csv", range(30))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import datetime
 import json
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -67,15 +66,6 @@ def test_at_the_end_of_a_sitting_and_later(kernbrook, rows):
     assert [row["width"] for row in table] == [X[row["row"] - 1, 0] for row in table]
 
 
-def test_without_a_table(kernbrook, tmp_path):
-    lines = (f"0 1:{a} 2:{b}" for a, b in X.tolist())
-    (tmp_path / "rows.svm").write_text("\n".join(lines) + "\n")
-    code, _, err = kernbrook("label", "m", "rows.svm", *NEW, "--export", "l.csv", typed=["y", "q"])
-    told = "rows.svm is no table: beside the labels there are the numbers of the rows alone\n"
-    assert (code, err.endswith(f"{told}wrote 1 label to l.csv\n")) == (0, True)
-    assert exported() == [{"row": "1", "label": "yes", "predicted": "", "chance": ""}]
-
-
 def test_answers_that_the_model_has_not_learned(kernbrook, rows):
     """After a kill the file of the model may be older than that of the answers, or have no data."""
     kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
@@ -87,25 +77,6 @@ def test_answers_that_the_model_has_not_learned(kernbrook, rows):
     assert [row["note"] for row in exported()] == notes
     del before["m.labels.jsonl"]
     assert before.items() < files().items()
-
-
-def test_a_signal_writes_it_too(kernbrook, rows, monkeypatch):
-    from kernbrook.cli.person import Person
-
-    ask, asked = Person.ask, []
-
-    def struck(self, question, state):
-        asked.append(question.row)
-        if len(asked) == 3:
-            signal.raise_signal(signal.SIGINT)
-        return ask(self, question, state)
-
-    monkeypatch.setattr(Person, "ask", struck)
-    command = ["label", "m", "rows.csv", *NEW, "--text", "note", "--export", "l.csv"]
-    code, _, err = kernbrook(*command, typed=["y", "n", "y"])
-    assert code == 130
-    assert "wrote 2 labels to l.csv" in err
-    assert len(exported()) == 2
 
 
 @pytest.mark.parametrize(

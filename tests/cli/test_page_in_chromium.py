@@ -1,4 +1,4 @@
-"""The page to label on as a person meets it: in Chromium, with keys, mouse, and on a phone."""
+"""The page to label on as a person meets it: in Chromium, by keys."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import chromium
-import numpy as np
 import plain
 import pytest
-from chromium import PHONE
 from sittings import (
     Program,
     Sitting,
@@ -23,9 +21,6 @@ from sittings import (
     Y,
     answers_of,
     flowers_in,
-    label_all,
-    other_than,
-    regressor,
     sittings_in,
 )
 
@@ -74,77 +69,6 @@ def told(tab, text):
     tab.locator("#said").filter(has_text=start).wait_for(timeout=60_000)
 
 
-@pytest.mark.long
-def test_with_keys_alone(sit, flowers, tmp_path, tab):
-    """Label, err, undo, skip and stop by keys; on the width of a phone nothing hangs over."""
-    sitting = sit(flowers, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    heading, said = tab.locator("#where"), tab.locator("#said")
-
-    def answer(key, then):
-        before, end = said.text_content(), time.monotonic() + 60
-        tab.keyboard.press(key)
-        while (now := said.text_content()) == before and time.monotonic() < end:
-            time.sleep(0.01)
-        assert now.startswith(then)
-
-    tab.wait_for_selector("#where:not(:empty)")
-    assert heading.inner_text() == "row 1 of 60"
-    assert tab.locator("#text").inner_text() == "note 1, <b>not bold</b>"
-    assert tab.evaluate("document.querySelector('#image').naturalWidth") == 60
-    assert tab.locator("#columns tr").all_inner_texts()[0].split() == ["width", f"{X[0, 0]:g}"]
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    answer("u", "There is no answer to take back.")
-    wrong, right = [1 - ["no", "yes"].index(Y[0]) + 1, ["no", "yes"].index(Y[0]) + 1]
-    answer(str(wrong), f"Saved: {other_than({'row': 'row 1 of 60'})}. row ")
-    answer("u", f"Taken back: row 1, {other_than({'row': 'row 1 of 60'})}. row 1 of 60")
-    answer("s", "Skipped. row ")
-    answer("u", "Taken back: row 1, skipped. row 1 of 60")
-    answer(str(right), f"Saved: {Y[0]}. row ")
-    assert tab.locator("#previous").inner_text().endswith(f"m.labels.jsonl: row 1, {Y[0]}")
-    assert tab.locator("#counts").inner_text().startswith("1 asked of ")
-    assert (
-        tab.locator("#why").inner_text() == "why it asks: by chance: of all rows it asks about 70 %"
-    )
-    while heading.inner_text() != "row 60 of 60" and not tab.locator("#finish").is_visible():
-        row = int(heading.inner_text().split()[1])
-        answer(str(["no", "yes"].index(Y[row - 1]) + 1), f"Saved: {Y[row - 1]}. ")
-    if not tab.locator("#finish").is_visible():
-        answer(str(["no", "yes"].index(Y[59]) + 1), f"Saved: {Y[59]}. ")
-    assert said.text_content().endswith("No row is left.")
-    assert tab.evaluate("document.activeElement.id") == "finish"
-    tab.keyboard.press("Enter")
-    tab.wait_for_selector("#over:not([hidden])")
-    assert tab.locator("#ended").inner_text() == "Every row is through"
-    assert sitting.end().finished
-    label_all(Sitting(tmp_path / "whole", flowers, image="photo", text="note"))
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_numbers_are_typed(sit, flowers, tmp_path, tab):
-    sitting = sit(flowers, fresh=regressor, classes=None, image="photo", text="note")
-    tab.goto(sitting.page.address)
-    tab.wait_for_selector("#value")
-    box = tab.locator("#number button").bounding_box()
-    assert box["x"] + box["width"] <= PHONE["width"] - 16  # as far as all the rest
-    for keys in ("1.5", "u", "-2e-1"):
-        if keys == "u":
-            tab.keyboard.type(keys)
-            told(tab, "Taken back")
-            continue
-        tab.keyboard.type(keys)
-        tab.keyboard.press("Enter")
-        told(tab, "Saved")
-    tab.keyboard.type("1,5")
-    tab.keyboard.press("Enter")
-    told(tab, "expected a number")
-    tab.keyboard.press("q")
-    tab.wait_for_selector("#over:not([hidden])")
-    sitting.end()
-    lines = answers_of(tmp_path / "m")
-    assert [line.get("label", line.get("undo")) for line in lines] == [1.5, 1, -0.2]
-
-
 # -- whose text it shows -----------------------------------------------------------------------
 
 
@@ -186,57 +110,6 @@ def test_markup_is_text(tmp_path, tab):
     tab.keyboard.press("q")
     tab.wait_for_selector("#over:not([hidden])")
     is_text()
-    sitting.end()
-
-
-# -- what is in sight ---------------------------------------------------------------------------
-
-
-def wide_in(folder, columns, text, classes=("no", "yes")):
-    """Rows of many columns, beside a text."""
-    rows = np.random.default_rng(1).normal(size=(30, columns)).round(2)
-    path = folder / "wide.csv"
-    with open(path, "w", newline="") as file:
-        lines = csv.writer(file)
-        note = [text] if text else []
-        lines.writerow([*["note"][: len(note)], *(f"column {j}" for j in range(1, columns + 1))])
-        lines.writerows([*note, *row] for row in rows.tolist())
-    fresh = lambda: plain.classifier(labels="all", random_state=3)  # noqa: E731
-    return Sitting(folder / "m", path, fresh=fresh, classes=classes, text="note" if text else None)
-
-
-@pytest.mark.parametrize(
-    ("columns", "text", "classes"),
-    [
-        (
-            66,
-            "many words " * 500,
-            ["a name that is long enough for two lines of a phone " * 2, "b"],
-        ),
-        (40, "", [f"class {i:02}" for i in range(30)]),
-    ],
-)
-def test_the_buttons_are_in_sight_on_a_phone(tmp_path, tab, columns, text, classes):
-    """Whatever is above them, without scrolling; and nothing hangs over the side."""
-    sitting = wide_in(tmp_path, columns, text, classes)
-    tab.goto(sitting.page.address)
-    tab.wait_for_selector("#where:not(:empty)")
-    for name in ("#labels button >> nth=0", "#skip", "#undo", "#quit", "#expected", "#where"):
-        box = tab.locator(name).bounding_box()
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= PHONE["height"]
-        assert box["x"] + box["width"] <= PHONE["width"]
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    ask = tab.locator("#ask").bounding_box()
-    assert ask["height"] < 0.6 * PHONE["height"]  # so that the example has room, too
-    folded, more = tab.locator("#folded"), tab.locator("#more")
-    assert (folded.is_visible(), more.get_attribute("aria-expanded")) == (False, "false")
-    more.click()
-    assert (folded.is_visible(), more.inner_text()) == (True, "Show fewer columns")
-    tab.locator("#labels button").last.click()
-    told(tab, "Saved: ")
-    tab.keyboard.press("q")
-    tab.wait_for_selector("#over:not([hidden])")
     sitting.end()
 
 

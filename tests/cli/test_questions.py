@@ -71,16 +71,6 @@ def test_columns_are_those_of_the_table(table):
     assert not any(cell.usual for cell in shown(table, 9).cells)  # too few rows
 
 
-def test_with_an_indicator(tmp_path):
-    """What says that a value is missing is no column of the table."""
-    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 15 + ",5\n")
-    encoder = kb.TableEncoder(missing="indicator")
-    stream = open_like(None, str(tmp_path / "t.csv"), encoder=encoder)
-    assert [(cell.name, cell.value) for cell in shown(stream, 16).cells] == [
-        ("a", "missing"), ("b", "5"),
-    ]  # fmt: skip
-
-
 def test_the_most_unusual_come_first_where_there_are_many(table):
     assert shown(table, 20, first=5).cells[0].name == "day"
     found = shown(table, 20, first=3, most=4)

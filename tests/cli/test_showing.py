@@ -14,15 +14,12 @@ from sklearn.base import BaseEstimator
 
 import kernbrook as kb
 from kernbrook import recipes
-from kernbrook.errors import ModelFileError
 from kernbrook.estimators.tasks import task_of
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor
 from kernbrook.evaluation import label, train
 from kernbrook.evaluation import training as sessions
-from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.labelling import with_policy
 from kernbrook.evaluation.locking import locked
-from kernbrook.evaluation.training import go_on
 from kernbrook.recipes.catalogue import RECIPES
 from kernbrook.recipes.describing import describe
 from kernbrook.reports.model import as_python
@@ -141,58 +138,6 @@ def test_a_labelling(show, tmp_path):
     assert f"of {told.given - 1} labels" in line(out, "online error")
 
 
-def of_before(path, **changed):
-    """Write down of a training what an older kernbrook wrote of it."""
-    model, known = load_checkpoint(path)
-    account = known.described()
-    windows = {
-        "rows": known.windows.rows, "length": known.windows.length,
-        "sums": [span.sums["loss"] for span in known.windows.spans],
-    }  # fmt: skip
-    same = {"rows": known.rows, **{name: account[name] for name in ("finished", "seconds")}}
-    last = {"loss": known.last.loss, "digest": known.last.digest, "data": [known.last.name]}
-    model.history_ = {**same, **last, "windows": windows, **changed}
-    model.save(path)
-
-
-def test_files_of_before(show, tmp_path):
-    """Their errors are shown; training goes on, and has trivial rules from then on."""
-    stream = kb.open_stream(drawn())
-    train(stream, kb.recipes.make("bpas", random_state=0), tmp_path / "m")
-    known = load_checkpoint(tmp_path / "m")[1]
-    of_before(tmp_path / "m")
-    out, found = show("m")
-    assert line(out, "trained on") == "arrays, 3 features"
-    error = 100 * known.last.loss / 300
-    assert line(out, "online error") == f"{error:.2f} % of 300 rows"
-    errors = [100 * span.mean("loss") for span in known.windows.spans]
-    assert found["window_errors"] == pytest.approx(errors)
-    X, y = drawn(400)
-    longer = kb.open_stream((np.vstack([drawn()[0], X]), np.r_[drawn()[1], y]))
-    again = train(longer, kb.recipes.make("bpas", random_state=0), tmp_path / "m", resume=True)
-    assert (again.rows, again.judged) == (700, 700)
-    assert (again.windows.rows, again.judge.before) == (400, 300)
-    out, found = show("m")
-    assert found["windows"][0]["first_row"] == 301
-    assert (found["error_rows"], found["past"][0]["rules"]) == (700, {})
-    assert line(out, "online error") == f"{100 * again.error:.2f} % of 700 rows"
-
-
-def test_files_of_before_that_say_nothing(show, tmp_path):
-    train(kb.open_stream(drawn()), kb.recipes.make("bpas", random_state=0), tmp_path / "m")
-    of_before(tmp_path / "m", data=None, windows=None)
-    out, found = show("m")
-    assert line(out, "trained on") == "not recorded, 3 features"
-    assert line(out, "online error") == "not recorded"
-    assert found["data"] == [None]
-    assert [found[name] for name in ("error", "window_errors")] == [None] * 2
-    found = go_on(drawn(100), tmp_path / "m")
-    assert (found.rows, found.in_all.rows, found.in_all.judged) == (100, 400, 100)
-    of_before(tmp_path / "m", windows={"rows": "5", "length": 16, "sums": [1]})
-    with pytest.raises(ModelFileError, match="not an account of a training"):
-        load_checkpoint(tmp_path / "m")
-
-
 # -- everything that can be saved -------------------------------------------------------------
 
 
@@ -266,15 +211,6 @@ def test_saved_models(show, tmp_path, name):
             if one["kernel"] is not None:
                 sums[numbers[one["kernel"]]] += one["weight"]
         np.testing.assert_allclose(sums, inner.kernel_weights_, atol=1e-12)
-
-
-def test_what_is_no_model(kernbrook, tmp_path):
-    (tmp_path / "m").write_text("no model")
-    for path, said in (("nosuch", "there is no such file"), ("m", "not a saved model")):
-        code, out, err = kernbrook("show", path)
-        assert (code, out) == (1, "")
-        assert err.startswith(f"kernbrook: {path}: ")
-        assert said in err
 
 
 # -- recipes ----------------------------------------------------------------------------------

@@ -217,19 +217,6 @@ def test_predictions_stand_beside_their_rows(kernbrook, tmp_path, more):
     assert [one or "" for one in said] == [line.split(",")[0] for line in expected]
 
 
-@pytest.mark.parametrize("recipe", ["majority", "last-value"])
-def test_baselines_pass_over_rows_without_a_label(kernbrook, tmp_path, recipe):
-    """The first row, too, and where no row of a day has one of the two labels."""
-    lines(tmp_path / "t.csv", "a,label", ["1,", "2,3", "3,", "4,5", "5,5"])
-    lines(tmp_path / "next.csv", "a,label", ["6,5", "7,"])
-    code, _, said = kernbrook(*TRAIN[:-1], recipe)
-    assert (code, "2 rows without a label" in said) == (0, True)
-    assert kernbrook("train", "next.csv", "--model", "m", "--go-on")[0] == 0
-    model = kb.load("m").model
-    assert (model.n_rounds_, model.labels_asked_) == (7, 4)
-    assert kernbrook("compare", "t.csv", "--recipes", recipe, "--jobs", "1")[0] == 0
-
-
 # -- pipes and standard input: the same output as from a file --------------------------------------
 
 

@@ -94,27 +94,6 @@ def test_weights_that_are_printed_sum_to_one(kernbrook):
     assert sum(weights) == pytest.approx(1, abs=0.005)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["wdbc"], 2, "--model"),
-        (["wdbc", "--model", "absent/m"], 1, "there is no folder"),
-        (["wdbc", "--model", "."], 1, "not an ordinary file"),
-        (["wdbc", "--model", "m", "--recipe", "spam"], 1, "did you mean spa?"),
-        (["wdbc", "--model", "m", "--recipe", "l2-svm"], 1, "kb.recipes.make('l2-svm').fit(X, y)"),
-        (["wdbc", "--model", "m", "--table", "classes=1,2"], 1, "row 20: the label -1 is none"),
-        (["wdbc", "--model", "m", "--table", "positive=5"], 1, "positive='5' is not a label"),
-        (["wdbc", "--model", "m", "--resume", "--overwrite"], 1, "expected one of them, got both"),
-        (["friedman:99", "--model", "m", "--recipe", "spa"], 1, "for regression: kernbrook-reg"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said(kernbrook, tmp_path, arguments, code, said):
-    found, out, err = kernbrook("train", *arguments)
-    assert (found, out) == (code, "")
-    assert said in err
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("kind", ["link", "hard link", "named data", "folder"])
 def test_data_are_not_overwritten_under_another_name(kernbrook, tmp_path, monkeypatch, kind):
     write_svmlight(tmp_path / "data.libsvm", *drawn(50))
@@ -194,27 +173,6 @@ def test_progress_on_a_terminal(kernbrook, monkeypatch):
 
 
 # -- stopped, and going on --------------------------------------------------------------------
-
-
-def test_other_data_are_noticed(kernbrook, tmp_path):
-    X, y = drawn(1500)
-
-    write_csv(tmp_path / "data.csv", X, y)
-    command = ["train", "data.csv", "--model", "m", "--resume", *BPAS]
-    assert kernbrook(*command)[::2] == (0, "wrote m\n")
-    before = Path("m").read_bytes()
-    other = X + 0.001 * (np.arange(4500) == 2101).reshape(1500, 3)
-    for rows, labels, said in (
-        (other, y, "the first 1500 rows here are not those that it has seen"),
-        (X, np.where(np.arange(1500) == 3, -y, y), "the first 1500 rows here are not"),
-        (X[:1499], y[:1499], "it has seen 1500 rows, here are 1499"),
-    ):
-        write_csv(tmp_path / "data.csv", rows, labels)
-        code, out, err = kernbrook(*command)
-        assert (code, out, said in err) == (1, "", True), err
-        assert Path("m").read_bytes() == before
-    write_csv(tmp_path / "data.csv", X, y)
-    assert kernbrook(*command)[::2] == (0, "m was complete, nothing new\n")
 
 
 def limited(size):

@@ -10,22 +10,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from expected_failures import OF_EACH_KIND
 from numpy._core._exceptions import _ArrayMemoryError
 
 import kernbrook as kb
-from kernbrook import recipes
 from kernbrook.cli.options import parameters
-from kernbrook.errors import KernbrookError
-from kernbrook.evaluation.recipes_wanted import check_settings, make_online, recipes_for
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX locks and terminals")
-TYPED = [
-    "abc", "none", "[]", "", "true", "0", "-1", "0.5", "nan", "inf", "1e-320", "1e308", "-1e308",
-    str(10**9), str(2**62), str(2**63), str(10**30), "9" * 400, "9" * 5000,
-]  # fmt: skip
 ODD = "a\x1b]0;gone\x07\u202eb"  # sets a terminal's title, and turns what follows round
-BPAS_BUDGET = "BPAS: budget must be an integer from 1 to 100,000,000"
 ODD_SHOWN = r"a\x1b]0;gone\x07\u202eb"
 
 
@@ -41,47 +32,6 @@ def test_values_of_settings(text, value):
     (found,) = parameters([f"name = {text}"]).values()
     assert found == value
     assert type(found) is type(value)
-
-
-def parameters_of(recipe):
-    return [name for name in recipes.parameters(recipe) if name != "random_state"]
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("recipe", OF_EACH_KIND)
-def test_settings_are_refused_in_a_line_or_work(recipe):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 2))
-    y = np.where(X[:, 0] > 0, 1, -1) if recipe in recipes_for("classification") else X[:, 0]
-    for name in parameters_of(recipe):
-        for text in TYPED:
-            try:
-                settings = parameters([f"{name}={text}"])
-                model = make_online(recipe, **settings, random_state=0)
-                check_settings(model)
-                model.learn(X, y)
-            except KernbrookError as error:
-                said = str(error)
-            else:
-                continue
-            if "\n" in said or len(said) > 500:
-                pytest.fail(f"{name}={text:.20}: {said}")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--seed", 2**32], 2, "4294967295"),
-        (["--table", f"n_features={2**31}"], 1, "n_features: expected 1 to 2147483647, got"),
-        (["--recipe", "bpas", "--set", f"budget={10**9}"], 1, f"{BPAS_BUDGET}, got 1000"),
-        (["--set", "budget=50"], 1, "classification: no parameter 'budget'; it has kernels"),
-    ],
-)  # fmt: skip
-def test_what_is_said_of_options(kernbrook, tmp_path, arguments, code, said):
-    found, out, err = kernbrook("train", "wdbc", "--model", "m", *arguments)
-    assert (found, out) == (code, "")
-    assert said in err
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -25,22 +25,6 @@ def spoiled(value):
     return bad
 
 
-@pytest.mark.parametrize(("storage", "value"), [(np.asarray, np.nan), (sp.csr_matrix, -np.inf)])
-def test_values_that_are_not_finite(value, storage):
-    for verb in ("fit", "learn"):
-        with pytest.raises(ValueError, match=r"NaN|infinity"):
-            getattr(make(), verb)(storage(spoiled(value)), Y)
-    model = make().fit(X, Y)
-    before = model.decision_function(X)
-    for other in ("predict", "decision_function"):
-        with pytest.raises(ValueError, match=r"NaN|infinity"):
-            getattr(model, other)(storage(spoiled(value)))
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        model.learn(storage(spoiled(value)), Y)
-    assert model.labels_asked_ == 60
-    np.testing.assert_array_equal(model.decision_function(X), before)
-
-
 def test_the_row_is_named():
     with pytest.raises(NonFiniteError, match=r"row 7 of the chunk"):
         make().learn(spoiled(np.nan), Y)
@@ -50,10 +34,8 @@ def test_the_row_is_named():
 
 SHAPES = [
     (lambda m: m.learn(X[:, :2], Y), "X has 2 features, but OnlineMKClassifier is expecting 3"),
-    (lambda m: m.predict(X[:, :2]), "X has 2 features, but .* is expecting 3"),
     (lambda m: m.learn(X, Y[:-1]), "X has 60 rows but y has 59 labels"),
     (lambda m: m.learn(X[0], Y[:1]), r"expected an array of shape \(n, d\), got 1 dimension"),
-    (lambda m: m.predict(X[0]), "Expected 2D array, got 1D array"),
     (lambda m: m.learn(X, Y, sample_weight=np.ones(3)), r"\(3,\), expected \(60,\)"),
     (lambda m: m.learn(X, Y, sample_weight=-np.ones(60)), r"[Nn]egative"),
     (lambda m: m.learn(X, Y, sample_weight=np.full(60, np.nan)), "NaN"),
@@ -94,12 +76,10 @@ CLASSES = [
     (lambda: make().fit(X, X[:, 0]), "Unknown label type: continuous"),
     (lambda: make().fit(X, X[:, 0]), r"y: expected classes, found -?\d.* OnlineMKRegressor\(\)"),
     (lambda: make().learn(X, Y, classes=["0", "1"]), r"label -1.0 .* the classes '0', '1'$"),
-    (lambda: make().fit(np.empty((0, 3)), []), "0 sample"),
     (lambda: make().fit(X, np.array([1, "a"] * 30, dtype=object)), "found int and str"),
     (lambda: make().learn(X, ["a", 1] * 30), "one kind, numbers or text, found int and str"),
     (lambda: make().learn(X, Y, classes=["a", 1]), "classes: expected labels of one kind"),
     (lambda: make().learn(X, Y, classes=[1, -1, None]), "classes: None and NaN are none"),
-    (lambda: make().fit(np.empty((5, 0)), [0, 1, 0, 1, 0]), r"0 feature"),
     (lambda: make().learn(X.astype(complex), Y), "[Cc]omplex"),
 ]
 

@@ -33,18 +33,6 @@ def test_theorem_1(seed, n, tie, discount, noise):
     assert (predictions != y).sum() <= bound
 
 
-@pytest.mark.parametrize("name", ["omkc-dd", "omkc-u"])
-def test_predict_is_what_learn_would_say(name):
-    """Where the vote is not drawn: the next example's prediction, asked for or learned from."""
-    X, y = hard_streams.binary_features(120)
-    model = kb.recipes.make(name, random_state=0)
-    model.learn(X[:60], y[:60])
-    for t in range(60, 120):
-        foreseen = model.predict(X[t : t + 1])
-        said, _ = model.learn(X[t : t + 1], y[t : t + 1])
-        assert foreseen == said
-
-
 def test_what_is_shown_is_not_the_state():
     """Writing to an attribute's array must not change the model behind its back."""
     X, y = hard_streams.gaussian_clouds(100)
@@ -55,29 +43,6 @@ def test_what_is_shown_is_not_the_state():
         if shown.flags.writeable:
             shown *= -3.0
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-def test_library_mode():
-    """`mode="library"` is the constructors' defaults: the printed tie rule."""
-    for name in kb.recipes.names():
-        if name.startswith(("omkc", "perceptron")):
-            assert kb.recipes.make(name, mode="library").learner.tie == "margin"
-            assert kb.recipes.make(name).learner.tie == "label"
-
-
-def test_recipe_parameters():
-    model = kb.recipes.make("omkc-sd", discount=0.5, smoothing=0.2, random_state=9)
-    assert model.combiner.discount == 0.5
-    assert (model.selection.update, model.selection.vote) == ("drawn", "all")
-    assert model.selection.smoothing == 0.2
-    assert model.random_state == 9
-    table = kb.recipes.make("omkc-dd")
-    assert (table.combiner.discount, table.selection.smoothing, table.learner.tie) == (
-        *(0.8, 0.01, "label"),
-    )
-    for name in kb.recipes.names():
-        kb.recipes.make(name, random_state=1, kernels=[kb.Linear()])
-        assert kb.recipes.title(name)
 
 
 # -- more than two classes ------------------------------------------------------------------------

@@ -213,21 +213,6 @@ def test_odd_states(number, tmp_path):
     assert_refused(model, change, message, tmp_path)
 
 
-def test_classes_that_learning_leads_to(tmp_path):
-    """Whole numbers that no type of NumPy holds; text as objects; truth values."""
-    for labels in (
-        [2**70, 2**70 + 1],
-        np.array(["b", "a"], dtype=object),
-        [True, False],
-        ["a", "é"],
-    ):
-        model = machine().partial_fit(X[:2], labels)
-        kb.save(model, tmp_path / "model")
-        loaded = kb.load(tmp_path / "model")
-        assert loaded.classes_.dtype == model.classes_.dtype
-        assert loaded.classes_.tolist() == model.classes_.tolist() == sorted(labels)
-
-
 def test_rows_that_were_all_skipped(tmp_path):
     """A model that has left out rows, and has learned none, is kept."""
     model = machine(on_bad_rows="skip").partial_fit([[np.nan] * 4], [1])

@@ -90,9 +90,9 @@ def test_a_missing_label_is_an_answer_that_cannot_be_had(name, missing, tmp_path
 
 def test_classes_come_from_the_labels_that_are_there():
     for given in (
-        ["a", None, "b", "a"],
         ["a", np.nan, "b", "a"],
         pd.Series(["a", pd.NA, "b", "a"]),
+        pd.Series(["a", None, "b", "a"]).astype("category"),
     ):
         model = classifier()
         predictions, asked = model.learn(X[:4], given)
@@ -107,18 +107,6 @@ def test_classes_come_from_the_labels_that_are_there():
         assert model.learn(X[:4], given, classes=["a", "b"])[0].tolist() == ["b"] * 4
     with pytest.raises(InputError, match="one class, 'a'"):
         classifier().learn(X[:4], ["a", None, None, "a"])
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "category", "object"])
-def test_series_of_pandas(dtype):
-    given = pd.Series(Y).astype(bool if dtype == "boolean" else int).astype(dtype)
-    given[pd.Series(LOST)] = None
-    model, expected = classifier(), classifier()
-    told = expected.learn(X, np.where(LOST, np.nan, Y))
-    said = model.learn(X, given)
-    np.testing.assert_array_equal(said[0].astype(float), told[0])
-    np.testing.assert_array_equal(said[1], told[1])
-    assert model.classes_.dtype.kind == {"boolean": "b", "Float64": "f"}.get(dtype, "i")
 
 
 @pytest.mark.parametrize("make", [classifier, regressor])

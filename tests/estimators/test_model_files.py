@@ -8,7 +8,6 @@ import random
 import struct
 import warnings
 from contextlib import suppress
-from functools import partial
 
 import hard_streams
 import numpy as np
@@ -20,7 +19,6 @@ from safetensors.numpy import save_file
 
 import kernbrook as kb
 from kernbrook.errors import KernbrookWarning, ModelFileError, NonFiniteError
-from kernbrook.estimators import pool
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
@@ -48,12 +46,6 @@ def rewrite(path, change):
         header["sha256"] = digest.hexdigest()
         text = json.dumps(header)
     save_file(tensors, path, metadata={"kernbrook": text})
-
-
-def test_the_way_these_tests_rewrite_a_file(saved):
-    before = saved.read_bytes()
-    rewrite(saved, lambda model, tensors, header: None)
-    assert saved.read_bytes() == before
 
 
 def at(name, index, value):
@@ -105,17 +97,14 @@ WRONG = [
         r"format version 5, written by kernbrook '9\.1'; this is .*, which reads versions 3 and 4",
     ),
     (lambda m, t, d: m.pop("run") and None, "run is missing"),
-    (say("fitted", "n_features_in_", value={"array": "classes_"}), "expected an integer from 0"),
     (lambda m, t, d: d.pop("version"), "expected a format version from 1, got None"),
     (lambda m, t, d: t.pop("progress.losses") * 0, "progress.losses is missing"),
     (lambda m, t, d: t.update(extra=np.zeros(2)), "'extra' belongs to nothing"),
-    (lambda m, t, d: t.update({"stores.0.alpha": np.zeros(2)}), "'stores.0.alpha' belongs to n"),
     (put("progress.losses", lambda a: a.astype("f4")), "expected float64 .* got float32"),
     (at("progress.counters", 1, -1), "no state that a run can be in"),
     (at("stores.0.X", (3, 2), np.nan), "stores.0.X: NaN or infinity"),
     (put("stores.0.coefficients", lambda a: a[:, 1:]), r"coefficients: expected .*, 4\)"),
     (put("classes_", lambda a: a[:1]), "expected two labels"),
-    (say("run", "width", value=5), "features"),
     (say("run", "sparse", value=True), "is missing"),
     (say("fitted", "n_features_in_", value=3), "expected 4 features, as the run has"),
     (
@@ -126,7 +115,6 @@ WRONG = [
     (say("parameters", "on_bad_rows", value=LABELS), "on_bad_rows must be 'error' or 'skip', got"),
     (say("parameters", "kernel", value=1), "unknown parameter of OnlineMKClassifier 'kernel'"),
     (say("parameters", "kernels", value=[{"os.system": {}}]), "unknown class .*'os.system'"),
-    (say("parameters", "kernels", value=[{"kernels.Gaussian": {}}]), "give either sigma or gamma"),
     (say("parameters", "kernels", value=[{"function": "eval"}]), "unknown function .*'eval'"),
     (say("parameters", "kernels", value=[{"kernels.Linear": {}, "b": 1}]), "one key"),
     (say("parameters", "learner", value={"combiners.Hedge": {}}), "learner: expected an object"),
@@ -136,10 +124,6 @@ WRONG = [
     (lambda m, t, d: json.dumps(d)[:-1], r"not a description of a model: no JSON \(Expecting"),
     (lambda m, t, d: "[" * 99_999, "recursion"),
     (say("parameters", "random_state", value=float("nan")), "NaN in the JSON text"),
-    (
-        lambda m, t, d: json.dumps(d).replace('"random_state": 0', '"random_state": 1e999'),
-        "1e999 in the JSON text",
-    ),
 ]
 
 
@@ -259,20 +243,3 @@ def test_blocks_of_no_array_are_refused(mostly_zeros, name):
     rewrite(mostly_zeros[1], NO_BLOCKS[name])
     with pytest.raises(ModelFileError):
         kb.load(mostly_zeros[1])
-
-
-@pytest.mark.parametrize("made", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
-def test_a_file_of_before_some_experts_left_the_default(tmp_path, monkeypatch, made):
-    """It goes on with all experts that it has, also from its own files."""
-    y = Y if made is kb.OnlineMKClassifier else X[:, 0]
-    with monkeypatch.context() as then:
-        then.setattr(pool, "default_pool", partial(pool.default_pool, before=True))
-        model = made(random_state=0).partial_fit(X[:100], y[:100])
-        kb.save(model, tmp_path / "before")
-        model.partial_fit(X[100:], y[100:])
-        wanted = model.predict(X)
-    loaded = kb.load(tmp_path / "before")
-    assert len(loaded.experts_) > len(made().partial_fit(X[:100], y[:100]).experts_)
-    kb.save(loaded, tmp_path / "again")
-    for one in (loaded, kb.load(tmp_path / "again")):
-        np.testing.assert_array_equal(one.partial_fit(X[100:], y[100:]).predict(X), wanted)

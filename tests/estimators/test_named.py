@@ -210,17 +210,3 @@ def test_parameters_and_verbs():
     assert not hasattr(numbers, "predict_proba")
     assert not hasattr(numbers, "decision_function")
     assert not hasattr(kb.NamedColumns(kb.recipes.make("majority")), "learn_one")
-
-
-def test_frames_of_any_kind():
-    polars, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    rows = {"a": [1.0, None, 3.0, 4.0], "b": [5, 6, 7, 8]}
-    y = np.array([0, 1, 0, 1])
-    expected = kb.NamedColumns(classifier()).partial_fit(pd.DataFrame(rows), y)
-    wide = polars.DataFrame(rows).with_columns(polars.Series("b", rows["b"], dtype=polars.Int128))
-    for frame in (pa.table(rows), pa.RecordBatch.from_pydict(rows), polars.DataFrame(rows), wide):
-        model = kb.NamedColumns(classifier()).partial_fit(frame, y)
-        assert model.names_ == ["a", "b"]
-        np.testing.assert_array_equal(model.filled(frame), expected.filled(pd.DataFrame(rows)))
-    with pytest.raises(InputError, match="there are 2 columns 'a'"):
-        model.filled(pa.table([[1], [2]], names=["a", "a"]))

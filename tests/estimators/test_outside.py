@@ -66,16 +66,6 @@ def test_a_model_of_river_is_tested_then_trained(C):
         assert record.mistakes is None
 
 
-def test_fitted_afresh_on_a_window():
-    X, y = stream(2)
-    tree = DecisionTreeClassifier(random_state=0)
-    record = kb.prequential(kb.External(tree, every=30, window=50), X, y)
-    for i in (30, 89, 90, 199):
-        last = i - i % 30
-        alone = clone(tree).fit(X[max(0, last - 50) : last], y[max(0, last - 50) : last])
-        assert record.predictions[i] == alone.predict(X[i : i + 1])[0]
-
-
 @pytest.mark.parametrize("model", [GaussianNB(), kb.External(GaussianNB(), every=9)], ids=str)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_chunks_and_labels_that_are_missing(model):

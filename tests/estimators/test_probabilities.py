@@ -5,7 +5,6 @@ import pytest
 from estimators.test_model_files import rewrite
 from hard_streams import gaussian_clouds
 from naive import calibration as naive
-from river import linear_model, optim, preprocessing
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
@@ -24,12 +23,6 @@ def in_chunks(model, labels, size, n=400):
     for i in range(0, n, size):
         model.learn(X[i : i + size], labels[i : i + size], classes=np.unique(labels))
     return model
-
-
-def calibration_error(probabilities, happened, bins=15):
-    """Mean distance of the mean probability and the share that happened, in bins of a width."""
-    number = np.minimum((probabilities * bins).astype(int), bins - 1)
-    return np.abs(np.bincount(number, probabilities - happened)).sum() / len(happened)
 
 
 @pytest.mark.parametrize(("classes", "inputs"), [(2, 1), (2, 2), (3, 1), (6, 2)])
@@ -98,37 +91,6 @@ def test_files_without_votes_go_on(tmp_path):
         one.partial_fit(X[100:], y[100:])
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded._model.certain().arrays()["vote"][0] != 0
-
-
-@pytest.fixture
-def said(monkeypatch):
-    """Probabilities that learning makes before each label, and the labels' numbers."""
-    kept, learn = [], Calibration.learn
-
-    def noted(self, scores, labels, weights, judged, **asked):
-        found = learn(self, scores, labels, weights, judged, **asked)
-        kept.append((found[0], labels))
-        return found
-
-    monkeypatch.setattr(Calibration, "learn", noted)
-    return lambda: [np.concatenate(parts) for parts in zip(*kept, strict=True)]
-
-
-def test_calibrated_as_the_stream_goes(said):
-    """Log loss below River's logistic regression, and calibration error below 3 points."""
-    X, y = kb.streams.open_stream("elec2").read()
-    X, y = X[:6000], y[:6000]
-    kb.OnlineMKClassifier(delay=0).learn(X, y, classes=np.unique(y))
-    probabilities, happened = said()
-    assert calibration_error(probabilities[:, 1], happened) < 0.03
-    losses = -np.log(probabilities[np.arange(6000), happened.astype(int)])
-    rival = preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.SGD(0.05))
-    theirs = []
-    for x, label in zip(X, happened, strict=True):
-        row = dict(enumerate(x))
-        theirs.append(-np.log(max(rival.predict_proba_one(row)[bool(label)], 1e-12)))
-        rival.learn_one(row, bool(label))
-    assert losses.mean() < np.mean(theirs)
 
 
 def test_every_number_has_a_cell():

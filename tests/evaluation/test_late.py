@@ -66,6 +66,17 @@ def test_the_same_as_a_loop():
     assert record.error == pytest.approx(np.mean((said - NUMBERS) ** 2))
 
 
+def test_rows_that_wait_are_places():
+    """As `LateLabels` has it: the second call's rows stand behind those of the first."""
+    model = kb.OnlineMKClassifier(random_state=0).partial_fit(X[:256], TWO[:256])
+    whole = model.decision_function(X[256:296])
+    late = kb.LateLabels(model)
+    for at in range(256, 296, 10):
+        late.predict(X[at : at + 10], keys=range(at, at + 10))
+    said = late.learn_scored(range(256, 296), TWO[256:296])
+    np.testing.assert_array_equal(said.scores[:, 0], whole)
+
+
 def test_by_horizon():
     record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, TWO, every=20, delay=10)
     parts = record.by_horizon()

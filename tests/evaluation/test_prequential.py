@@ -6,7 +6,6 @@ import time
 
 import hard_streams
 import numpy as np
-import plain
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -128,21 +127,6 @@ def test_a_record_of_numbers_is_consistent(name, n):
     assert record.labels_asked == asked.sum()
 
 
-def test_the_error_counts_rounds_whose_label_is_not_asked_for():
-    X, y = waves()
-    some = plain.regressor("amkl17", labels=kb.labels.RandomLabels(0.3), random_state=0)
-    record = kb.prequential(some, X, y)
-    asked = some.n_rounds_, some.labels_asked_
-    assert asked == (300, record.labels_asked)
-    assert 50 < record.labels_asked < 130
-    assert record.error == pytest.approx(((record.predictions - y) ** 2).mean(), rel=1e-12)
-    few = plain.classifier("omkc16", labels=kb.labels.RandomLabels(0.3), random_state=0)
-    X, y = hard_streams.gaussian_clouds(300)
-    record = kb.prequential(few, X, y)
-    assert record.labels_asked == few.labels_asked_ < 130
-    assert record.error == record.mistakes.mean() == (record.predictions != y).mean()
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     labels=st.lists(st.sampled_from("abc"), min_size=1, max_size=60),
@@ -223,16 +207,6 @@ def test_seconds_are_those_of_learning_alone(monkeypatch, wall, processors, seco
     monkeypatch.setattr(sys.modules["kernbrook.evaluation.run"], "_clocks", clocks)
     record = kb.prequential(kb.recipes.make("majority"), X, y)
     assert record.seconds == pytest.approx(seconds * len(record.history.rounds))
-
-
-@pytest.mark.parametrize(("rows", "fraction", "ahead"), [(10, 0.25, 3), (10, 0.24, 2), (3, 0.1, 1)])
-def test_the_first_rows_are_counted_to_the_nearest(rows, fraction, ahead):
-    X, y = kb.open_stream("checkerboard:40").read()
-    model = kb.recipes.make("perceptron-best", fraction=fraction)
-    seen = []
-    model.choose_kernel = lambda X, y, classes: seen.append(len(y))
-    kb.prequential(model, X[:rows], y[:rows], classes=[-1, 1])
-    assert seen == [ahead]
 
 
 @few_samples

@@ -1,7 +1,6 @@
 """What rows cost over time, and beside trivial rules: in any chunks, over several data."""
 
 import json
-import math
 from dataclasses import asdict
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kernbrook as kb
-from kernbrook.errors import InputError
 from kernbrook.estimators.tasks import Outputs
 from kernbrook.evaluation.measures import NO_DATE, Sums
 from kernbrook.evaluation.windows import FIRST, MOST, Judge, Windows
@@ -67,21 +65,6 @@ def test_a_cost_that_is_not_known_of_all_rows_is_not_known():
     assert (span.rows, span.judged, span.sums) == (8, 6, {"loss": 6})
     assert (span.mean("loss"), span.mean("log_loss")) == (1.0, None)
     assert Sums().mean("loss") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("length", 0, "length: expected an integer from 1, got 0"),
-        ("spans", None, "spans: expected a list, got None"),
-        ("spans", [{"rows": -1}], "rows: expected an integer from 0"),
-        ("spans", [{"sums": {"loss": math.inf}}], "sums: loss: expected a number from 0, got inf"),
-        ("spans", [{"began": "2024"}], "began: expected an integer"),
-    ],
-)
-def test_what_are_no_windows(name, value, said):
-    with pytest.raises(InputError, match=f"windows: .*{said}"):
-        read_as(Windows, {"length": 16, "spans": [], name: value}, "windows")
 
 
 # -- a judge of predictions ------------------------------------------------------------------------

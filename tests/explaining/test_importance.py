@@ -203,19 +203,6 @@ def test_models_around_models():
     assert len(late.waiting_) == 10
 
 
-def test_streams_and_names_of_data(monkeypatch, linear):
-    """Of long data the last rows count."""
-    model = kb.recipes.make("bpas", random_state=0).fit(*kb.open_stream("wdbc").read())
-    assert kb.importance(model, "wdbc", rows=100).n_rows == 569
-    with pytest.raises(InputError, match="have their own labels"):
-        kb.importance(model, "wdbc", [1])
-    X, y = drawn(3000)
-    monkeypatch.setattr("kernbrook.explaining.asked.LATEST", 1100)
-    found = kb.importance(linear, kb.open_stream((X, y)))
-    assert found.n_rows == 1100
-    np.testing.assert_array_equal(found.values, kb.importance(linear, X[-1100:], y[-1100:]).values)
-
-
 # -- what is refused -------------------------------------------------------------------------------
 
 X, Y = drawn(40)

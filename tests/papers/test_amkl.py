@@ -125,26 +125,3 @@ def test_labels_and_errors_at_each_threshold(small, monkeypatch):
     for recipe in ("mean", "last-value"):
         own = runs(recipe, "", 1, 150)[0].mean()
         assert study.cell(recipe=recipe).curves["error"].mean == pytest.approx((own,) * 2)
-
-
-def test_the_printed_numbers_are_whole():
-    second, third = (published(f"amkl-table-{number}").printed() for number in (2, 3))
-    for rows, each in ((second, 11), (third, 4)):
-        assert tuple(dict.fromkeys(row.data for row in rows)) == DATA
-        assert len(rows) == len({(row.data, row.title) for row in rows}) == 6 * each
-    assert {(row.data, row.number("n_rows")) for row in second + third} == {
-        ("twitter", 13818), ("twitter-large", 98704), ("tomshardware", 9725),
-        ("air-quality", 7322), ("energy", 18604), ("naval-propulsion", 11934),
-    }  # fmt: skip
-    # The sums of the tables' numbers.
-    assert sum(row.number("error") for row in second) == pytest.approx(2121.98)
-    assert sum(row.number("error") for row in third) == pytest.approx(101.74)
-    assert sum(row.number("labels") for row in third) == pytest.approx(22.03)
-    both = {(row.data, row.recipe): row.values for row in third}
-    for row in second:
-        values = both.get((row.data, row.recipe))
-        if values is not None:
-            assert row.values["error"] == values["error"]
-            if row.recipe == "amkl-aks":
-                assert row.values["labels"] == values["labels"]
-    assert all(0.5 <= row.number("labels") <= 1 for row in third)

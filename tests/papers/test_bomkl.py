@@ -17,7 +17,7 @@ from papers.parts import one, some
 import kernbrook as kb
 from kernbrook.evaluation.parallel import orders_of
 from kernbrook.kernels import resolve
-from kernbrook.papers import bomkl, published, reproduce
+from kernbrook.papers import bomkl, reproduce
 from kernbrook.papers.published import ERROR, SUPPORT
 from kernbrook.reports.table import agreement
 
@@ -68,21 +68,6 @@ def test_table_2(data, recipe):
     assert agreement(cell, ERROR) == "", cell
     printed = cell.printed["n_support"].mean
     assert 15 / 16 * printed < cell.mean("n_support") <= printed
-
-
-def test_the_tables_are_whole():
-    first, second = (published(f"bomkl-table-{i}").printed() for i in (1, 2))
-    for rows in (first, second):
-        assert len(rows) == 5 * 6 == len({(row.data, row.recipe) for row in rows})
-    spa = {row.data: row.values for row in first if row.recipe == "spa"}
-    same = [row for row in second if row.recipe == "spa" and row.data in spa]
-    assert len(same) == 3
-    assert all(row.values == spa[row.data] for row in same)
-    for row in second:
-        if row.recipe != "spa":
-            assert row.values["n_support"] == 16 * row.settings["budget"]
-    divisors = {row.data: row.settings for row in second if row.recipe == "spa" and row.settings}
-    assert divisors == {"SUSY": {"divisor": 300}}
 
 
 def mean_error(recipe, name, orders, **settings):

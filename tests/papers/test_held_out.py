@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 import kernbrook as kb
 from kernbrook.errors import InputError
-from kernbrook.papers.bpegasos import CHUNK, Permuted, held_out, parts, standardised
+from kernbrook.papers.bpegasos import CHUNK, held_out, parts, standardised
 from kernbrook.streams.arrays import ArrayStream
-from kernbrook.streams.builtin import Checkerboard, Waveform
+from kernbrook.streams.builtin import Waveform
 
 
 def raw(rows, seed=0):
@@ -47,18 +47,6 @@ def test_both_parts_have_the_scale_of_the_training_part(rows, sparse):
     assert (split.train.n_rows, split.train.n_features) == (rows, 5)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_rows_come_in_the_given_order(kind):
-    X, y = raw(CHUNK + 100)
-    order = np.random.default_rng(0).permutation(len(y))[: CHUNK + 50]
-    stream = Permuted(kind(X), y, order, "x")
-    found, labels = stream.read()
-    np.testing.assert_array_equal(found if kind is np.asarray else found.toarray(), X[order])
-    np.testing.assert_array_equal(labels, y[order])
-    assert stream.n_rows == CHUNK + 50
-    assert [len(labels) for _, labels in stream.chunks(1000)] == [1000] * 4 + [146]
-
-
 @pytest.mark.parametrize("recipe", ["bpegasos-random", "omkc-ss"])
 def test_it_is_learning_at_once_and_predicting_at_once(recipe):
     split = standardised(Waveform(5000, seed=1), Waveform(3000, seed=2))
@@ -74,17 +62,6 @@ def test_it_is_learning_at_once_and_predicting_at_once(recipe):
         assert result.n_support[place] == model.n_support_stored_
     assert (np.diff(result.seconds) > 0).all()
     assert result.accuracy[-1] > result.accuracy[0]
-
-
-def test_tests_change_nothing_and_nothing_follows_the_last():
-    split = standardised(Checkerboard(3000, seed=1), Checkerboard(500, seed=2))
-    often, model = held_out(make(), split, [10, 99, 100, 700]), make()
-    once = held_out(model, split, [700])
-    assert model.labels_asked_ == 700
-    assert once.accuracy[-1] == often.accuracy[-1]
-    done = []
-    held_out(make(), split, [100, 2999], progress=done.append)
-    assert sum(done) == 2999
 
 
 @pytest.fixture

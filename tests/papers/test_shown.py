@@ -13,7 +13,7 @@ from kernbrook.papers import published
 from kernbrook.papers.published import against_print
 from kernbrook.papers.vkr import level
 from kernbrook.reports import draw
-from kernbrook.results import Curve, Estimate
+from kernbrook.results import Estimate
 
 
 def lines(found, width=80):
@@ -113,42 +113,3 @@ def test_the_axis_of_a_figure_is_a_parameter():
         titles = [axes.get_title(loc="left") for axes in picture.axes]
         assert titles == ["mistakes (%)", "support vectors", "seconds"]
     assert "a9a, cap, #SV" in lines(found)
-
-
-def test_the_axis_of_a_figure_is_the_way():
-    """Tested at powers of ten and at the end; what ends before the others ends in a dot."""
-    found, (picture,) = figures("bpegasos-figure-2")
-    (axes,) = picture.axes
-    ends = {cell["title"]: cell.curves["accuracy"] for cell in found.cells}
-    dots = [line for line in axes.lines if len(line.get_xdata()) == 1]
-    assert [dot.get_xdata()[0] for dot in dots] == [ends["PegasosM"].x[-1]]
-    assert len(lines_of(axes)) == 5
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
-    row = next(line for line in lines(found, 140) if line.startswith("BPM+merging"))
-    assert row == "BPM+merging 50.80 77.46 83.72 85.87 86.40 86.44 2,000,000 100 360 5.68"
-    found, (picture,) = figures("amkl-figure-3")
-    first = picture.axes[0]
-    trivial = max(
-        cell.curves["error"].mean[-1]
-        for cell in found.where(data="twitter")
-        if cell["recipe"] in ("mean", "last-value")
-    )
-    assert first.get_ylim()[1] <= 2 * trivial  # what is far worse runs off
-
-
-def test_figures_beside_a_table():
-    """Sparsity without what keeps nothing, which a logarithmic axis does not have."""
-    found = stored("vkr-table-1")
-    sections = published(found.name).as_page(found).sections
-    assert [one.heading for one in sections] == [
-        *("Sparsity against error, polynomial kernels", "Weights, polynomial kernels"),
-        *("Sparsity against error, Gaussian kernels", "Weights, Gaussian kernels"),
-        *("The numbers", "How to run it again"),
-    ]
-    panels = [panel for one in sections[:4:2] for panel in one.plot.panels]
-    assert {panel.x_scale for panel in panels} == {"log"}
-    assert all(min(line.x) > 0 for panel in panels for line in panel.lines)
-    cell = found.cells[0]
-    none = replace(cell, curves={"frontier": Curve((0.0, 5.0, 9.0), (30.0, 20.0, 10.0))})
-    _, (picture,) = figures("vkr-table-1", replace(found, cells=(none,)))
-    assert lines_of(picture.axes[0]) == [([5.0, 9.0], [20.0, 10.0])]

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.evaluation.parallel import state_of
-from kernbrook.papers import published, reproduce, vkr
+from kernbrook.papers import reproduce, vkr
 from kernbrook.papers.vkr import waveform01
 from kernbrook.reports import results_json
 from kernbrook.voted import Program
@@ -115,10 +115,9 @@ def test_cells_are_those_of_the_protocol(small, told):
             assert curve.x == ((1.0, 3.0) if family == "polynomial" else (0.1, 1.0))
             rivals = (errors[family, name] for name in ("l1-svm", "l2-svm"))
             better = min(rivals, key=np.mean)
-            t, runs = stats.ttest_rel(tested, better).statistic, len(tested)
-            if runs > 5:  # Nadeau and Bengio (2003)
-                t *= np.sqrt((1 / runs) / (1 / runs + 1 / 3))
-            p = stats.t.cdf(t, runs - 1)
+            # Ten runs are corrected as Nadeau and Bengio (2003) do.
+            t = stats.ttest_rel(tested, better).statistic * np.sqrt(0.1 / (0.1 + 1 / 3))
+            p = stats.t.cdf(t, 9)
             assert facts["p_value"] == (None if np.isnan(p) else pytest.approx(p))
         else:
             assert not {"weights", "p_value"} & {*facts, *cell.curves}
@@ -187,18 +186,6 @@ def test_waveform01_has_the_distributed_classes():
     waves = [np.maximum(6.0 - np.abs(place - peak), 0.0) for peak in (15, 11)]
     difference = X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)
     np.testing.assert_allclose(difference, (waves[0] - waves[1]) / 2, atol=0.3)
-
-
-def test_the_printed_numbers_are_whole():
-    rows = published("vkr-table-1").printed()
-    assert tuple(dict.fromkeys(row.data for row in rows)) == DATA
-    assert len(rows) == len({(row.data, row.title) for row in rows}) == 44
-    # The sums of the table's numbers, and of table 2's.
-    for column, total in {
-        "error": 591.33, "error_std": 98.19, "n_support": 4997.6, "n_support_std": 211.1,
-        "n_rows": 4 * 13055, "n_features": 4 * 531,
-    }.items():  # fmt: skip
-        assert sum(row.number(column) for row in rows) == pytest.approx(total)
 
 
 def test_what_cannot_be_run(small, monkeypatch, tmp_path):

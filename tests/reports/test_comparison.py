@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reports.showing import check, printed, squeezed
+from reports.showing import check, printed
 from reports.synthetic import make_comparison, make_numbers
 
 from kernbrook.errors import InputError
@@ -106,13 +106,6 @@ def test_errors_of_any_size_keep_the_table_in_shape():
         assert f" {1000 * comparison.rows[2].errors.mean():.2f} ±" in text
 
 
-def test_what_is_left_out_stands_below():
-    why = "a learner diverged"
-    comparison = replace(make_numbers(), left_out={"kl-rbf": why, "omkl": "no", "amkl": why})
-    below = squeezed(comparison_table(comparison))[-2:]
-    assert below == ["left out: kl-rbf, amkl: a learner diverged", "left out: omkl: no"]
-
-
 def test_the_verdict_in_plain_words():
     text = verdict(make_comparison())
     assert text.startswith("OMKC(S,D) makes the fewest mistakes over 5 permutations of a3a: 20.")
@@ -174,17 +167,6 @@ def test_a_page_of_numbers(page):
     assert found.tags["svg"] == 2
     for part in ("upport vectors", "asked %", "#SV", "left out"):
         assert part not in found.text
-
-
-def test_final_weights_are_those_of_the_best_recipe(page):
-    """Those that are shown as 0 are counted."""
-    comparison = make_comparison(("omkc-dd", "omkc-sd"), kernels=("k1", "k2", "k3", "k4"))
-    for run in comparison.rows[1].runs:
-        run.history.kernel_weights[-1] = [0.0004, 0.7, 0.0, 0.2996]
-    found = page(comparison).text.partition(f"Final weights of {comparison.rows[1].title}")[2]
-    assert [name in found for name in ("k1", "k2", "k3", "k4")] == [False, True, False, True]
-    assert "0.700" in found
-    assert "... and 2 more, 0 % together" in found
 
 
 # -- as JSON: strict, complete, in per cent --------------------------------------------------------

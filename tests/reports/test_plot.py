@@ -12,7 +12,7 @@ from reports.showing import drawn, labels, painted
 from kernbrook import reports
 from kernbrook.errors import InputError
 from kernbrook.reports import Panel, Plot, draw
-from kernbrook.reports.plot import GREY, dotted, limits, pens_of, svg
+from kernbrook.reports.plot import GREY, dotted, pens_of, svg
 from kernbrook.results import Curve
 
 PENS = pens_of("abc", "c")
@@ -81,16 +81,6 @@ def test_numbers_of_an_axis_do_not_touch(panels):
         assert min(pixels) > 4, (scale, low, high)
 
 
-def test_log_axes():
-    """And what is not a number is left out."""
-    lines = [Line("a", X, Y), Line("a", X, (1.0, np.nan, np.inf)), Line("b", X, (np.nan,) * 3)]
-    panel = Panel(lines, x_scale="log", y_scale="log")
-    (axes,) = painted(draw(Plot([panel], PENS))).axes
-    assert (axes.get_xscale(), axes.get_yscale(), len(axes.lines)) == ("log", "log", 3)
-    texts = [text.get_text() for text in axes.get_xticklabels()]
-    assert {"1", "10", "100"} <= set(texts)  # no exponents
-
-
 @pytest.mark.parametrize("panels", [[], [Panel([])], [Panel([Line("a", X, Y)]), Panel([])]])
 def test_a_plot_without_lines_is_refused(panels):
     with pytest.raises(InputError, match="at least one line"):
@@ -117,11 +107,3 @@ def test_the_readers_settings_are_neither_used_nor_changed():
         odd = svg(draw(plot), "f", "")
         assert dict(matplotlib.rcParams) == before
     assert odd == svg(draw(plot), "f", "")
-
-
-def test_limits_are_a_little_outside_of_what_is_finite():
-    assert limits([[1.0, 2.0], [np.nan, np.inf]]) == pytest.approx((0.94, 2.06))
-    assert limits([[0.01, 1.0]])[0] == 0.0
-    assert limits([[2.0]]) == pytest.approx((1.8, 2.2))
-    assert limits([[np.nan]]) == pytest.approx((0.0, 1.06))
-    assert limits([[0.0]]) == (0.0, 1.0)

@@ -234,21 +234,6 @@ def test_it_asks_as_the_estimator_does(policy):
     assert told[1:] == said[1:].tolist()
 
 
-def test_it_asks_behind_a_pipeline():
-    """On the rows as they come to the machine."""
-    policy = kb.MarginSampling(0.1)
-    model = kb.river.PolicySampler(preprocessing.StandardScaler() | small(labels=policy))
-    scaler, bare = preprocessing.StandardScaler(), kb.river.PolicySampler(small(labels=policy))
-    for x, y in zip(ROWS, TWO, strict=True):
-        seen = scaler.transform_one(x)
-        (chances, ask), expected = model.predict_proba_one(x), bare.predict_proba_one(seen)
-        assert (chances, ask) == expected
-        if ask:
-            model.learn_one(x, y)
-            scaler.learn_one(x)
-            bare.learn_one(scaler.transform_one(x), y)
-
-
 def test_without_river():
     program = "import sys; sys.modules['river'] = None; import kernbrook as kb; kb.river"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
