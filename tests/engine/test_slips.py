@@ -351,7 +351,6 @@ CONTENTS = {
     },
     "a dict": ({"held": lambda sums: {"sums": sums}}, "Mine: first: expected a property with "),
     "no property": ({"first": lambda self: Held(np.zeros(1))}, "Mine: first: expected a property"),
-    "no verb": ({}, "Mine: the verb say is missing; write a function below @say.of"),
     "one verb": ({"bodies": [says]}, "Mine: the verb follow is missing"),
 }
 
@@ -384,10 +383,6 @@ def counts_what_it_says(form, x, out):
     out[0] = 1.0
 
 
-def turned(form, scores, x, label, target, weight, number, seed):
-    pass
-
-
 def counts(form, x, scores, label, target, weight, number, seed):
     form.held.sums[0] += 1.0
 
@@ -399,8 +394,6 @@ def refuses(form, x, scores, label, target, weight, number, seed):
 
 IN_PLACE = {
     "typo": ((typo, counts), "say for Form cannot be compiled: Unknown attribute 'hold'.*line"),
-    "stars": ((lambda *given: None, counts), r"say for Form: expected .*, out\), got \(\*given\)"),
-    "order": ((says, turned), r"follow for Form: expected the parameters \(form, x, scores"),
     "returns": ((gives_the_scores, counts), "say for Form: expected it to return nothing, got arr"),
     "unwritten": ((unwritten, counts), "say for Form: NaN in `out`, or not all of it written"),
 }
@@ -526,7 +519,6 @@ def always(policy, progress, opinions):
 
 
 COMMITTEE = {
-    "no update": (combiner(update=None), "the verb update is missing"),
     "NaN": (combiner(update=nan_weights), "update for MyRule: NaN or infinity in `progress.log_w"),
     "not lifted": (
         combiner(update=lowered),
@@ -536,7 +528,6 @@ COMMITTEE = {
     "negative": (combiner(weigh_all=negative), "weigh_all for MyRule: weights must be finite, fro"),
     "all 0": (combiner(weigh_all=nothing), "weigh_all for MyRule: .* one of them above 0"),
     "correct": (combiner(correct=nan_decision), "correct for MyRule: NaN or infinity in `decision"),
-    "select": (selection(None), "the verb select is missing"),
     "votes": (selection(votes_of_nan), "select for MyRule: `votes` of experts in use"),
     "expected": (selection(expect_=expect_negative), "expect for MyRule: `votes` must be finite"),
     "variance": (
@@ -637,28 +628,6 @@ def test_a_step_that_is_written_again_counts_from_then_on():
         fit_in.of(kind)(adds(0, 0.0, step))
         learn()
         assert abs(learned(model)) == step
-
-
-def test_a_combiner_inside_another_that_is_written_again():
-    kind = rule_class()
-
-    class Inside(kb.Hedge):
-        def rule(self):
-            return kind()
-
-    @update.of(kind)
-    def _first(combiner, told, progress):
-        progress.losses[0] += 0.0
-
-    before = fit(combiner=kb.Stack(Inside(loss="logistic")))
-    assert np.ptp(before.expert_weights_) == 0.0
-
-    @update.of(kind)
-    def _second(combiner, told, progress):
-        progress.log_weights[1] -= 1.0
-
-    after = fit(combiner=kb.Stack(Inside(loss="logistic")))
-    assert np.ptp(after.expert_weights_) > 0.9
 
 
 def test_nobody_writes_a_verb_of_ours():

@@ -100,16 +100,6 @@ def test_it_adds_up_what_no_expert_knows_alone():
     assert wrong[kb.Stack] < 0.1 < wrong[kb.FixedShare]
 
 
-def test_scores_are_the_log_odds():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(4000, 1)).clip(-1, 1)
-    y = rng.random(4000) < 1 / (1 + np.exp(-3 * X[:, 0]))
-    model = kb.OnlineMKClassifier(learner=kb.Advice([0]), combiner=kb.Stack(), scaling=None)
-    model.learn(X, y, classes=[False, True])
-    chances = 1 / (1 + np.exp(-2 * model.decision_function([[-0.5], [0.0], [0.5]])))
-    np.testing.assert_allclose(chances, 1 / (1 + np.exp([1.5, 0, -1.5])), atol=0.06)
-
-
 @pytest.mark.parametrize("bad", [kb.GroupNorm(), kb.FixedShare, 3.0, kb.Stack()])
 def test_the_base_learns_from_losses(bad):
     with pytest.raises(InputError, match="base must be None or a combiner of losses"):

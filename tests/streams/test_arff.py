@@ -66,17 +66,13 @@ def test_one_row_in_many_ways(write, line):
     ("kinds", "rows", "line", "problem"),
     [
         (["a real", "c {x,y}"], "1,x\n2,z\n", 6, "column 'c': .* its levels, found 'z'"),
-        (["a real", "c {x,y}"], "1,x\n% c\n2,NA\n", 7, "one of its levels, found 'NA'"),
         (["a real", "b real", "c {x}"], "1,,x\n", 6, "no value between two commas"),
         (["a real", "b real", "c {x}"], "1,2\n", 6, "expected 3 values, found 2"),
-        (["a real", "b real", "c {x}"], "1 2,x\n", 6, "expected 3 values, found 2"),
         (["a real", "c {x}"], "1,x,{2}\n", 5, "a weight in braces, which is not read"),
         (["a real", "c {x}"], "1,'x\n", 5, "a quote without an end"),
         (["a real", "c {x}"], "1,'x'y\n", 5, "a quote .* beside other text"),
-        (["a real", "c {x}"], b"1,'\xff'\n", 5, "expected UTF-8 text"),
         (["a real", "c {x}"], "1,x\n{0 1}\n", 6, "a sparse row"),
         (["a numeric {.5}", "c {x}"], "", 2, "'a' has a weight"),
-        (["a {x,y} {.5}", "c {x}"], "", 2, "expected the end of the line, found '{.5}'"),
         (["a {x,y % z}", "c {x}"], "", 2, "expected levels up to a }, found none"),
         (["a {x,' x'}", "c {x}"], "", 2, "'a' has the level 'x' 2 times"),
         (["a {}", "c {x}"], "", 2, "'a' has no level"),
@@ -85,7 +81,7 @@ def test_one_row_in_many_ways(write, line):
     ],
 )  # fmt: skip
 def test_the_line_is_named(write, kinds, rows, line, problem):
-    text = arff(kinds, "").encode() + (rows if isinstance(rows, bytes) else rows.encode())
+    text = arff(kinds, rows)
     with pytest.raises(DataFileError, match=problem) as caught:
         open_stream(write("t.arff", text))
     assert caught.value.line == line

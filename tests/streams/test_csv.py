@@ -78,26 +78,6 @@ def test_a_small_file_is_opened_once(write, monkeypatch, name):
     assert len(opened) == 1
 
 
-def test_how_often_the_rows_of_a_long_file_are_read(write, monkeypatch, nothing_kept):
-    """Once when it is opened, and by each pass; and the beginning for the format, the separator
-    and the header."""
-    monkeypatch.setattr(data_files, "BLOCK_BYTES", 100)
-    lengths, blocks = [], data_files.DataFile.blocks
-
-    def counted(self):
-        for block in blocks(self):
-            lengths.append(len(block))
-            yield block
-
-    monkeypatch.setattr(data_files.DataFile, "blocks", counted)
-    path = write("rows.csv", "a,b,label\n" + "1,2,x\n3,4,y\n" * 500)
-    stream = open_stream(path)
-    for _ in range(2):
-        stream.read()
-    assert stream.classes().tolist() == ["x", "y"]
-    assert sum(lengths) - 3 * path.stat().st_size in range(1, 1701)
-
-
 def test_classes_that_are_known_without_a_reading(write, monkeypatch):
     path = write("some.csv", "a,label\n" + "".join(f"1,{i}\n" for i in (7, 8, 7, 9)))
     assert open_stream(path).classes().tolist() == [7, 8, 9]

@@ -2,11 +2,14 @@
 
 import codecs
 import gzip
+import io
 import re
 import shutil
 import sqlite3
 import subprocess
+import tarfile
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -29,6 +32,11 @@ def zipped(path):
         file.writestr("rows.csv", "a,b\n1,2\n")
 
 
+def tarred(path):
+    with tarfile.open(path, "w") as file:
+        file.addfile(tarfile.TarInfo("rows.csv"), io.BytesIO())
+
+
 def arrays(path):
     with open(path, "wb") as file:
         np.savez(file, X=np.eye(2))
@@ -40,9 +48,9 @@ def spss(path):
     pyreadstat.write_sav(FRAME.assign(c=FRAME["a"]), path, variable_value_labels=labels)
 
 
-def xport(path):
+def xport(path, version=5):
     pyreadstat = pytest.importorskip("pyreadstat")
-    pyreadstat.write_xport(FRAME, path, file_format_version=5)
+    pyreadstat.write_xport(FRAME, path, file_format_version=version)
 
 
 def database(path):
@@ -54,10 +62,12 @@ def database(path):
 WRITERS = {
     "an Excel workbook; 'CSV UTF-8' .*read_excel": excel,
     "an archive of files; unpack it": zipped,
+    "an archive of files; unpack": tarred,
     "a database; pandas.read_sql": database,
     "data of Stata; pandas.read_stata": FRAME.to_stata,
     "data of SPSS; pyreadstat.read_sav": spss,
     "data of SAS; pyreadstat.read_xport": xport,
+    "data of SAS; .*read_xport": partial(xport, version=8),
     "data in ORC; pandas.read_orc": FRAME.to_orc,
     "a pickle, which is never read": FRAME.to_pickle,
     "arrays of NumPy; in Python, ": arrays,

@@ -45,15 +45,6 @@ def test_pdim():
         complexities("pdim", columns_of(GAUSSIANS, X))
 
 
-def test_of_length_one():
-    """On examples of length 1 kappa^2 = 2^k: lemma 3 gives 2^k / sqrt(n)."""
-    X, _ = clouds(50, 6)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    columns = columns_of(POLYNOMIALS, X)
-    powers = 2.0 ** np.arange(1, 11)
-    np.testing.assert_allclose(complexities("trace", columns), powers / np.sqrt(50), rtol=1e-12)
-
-
 @pytest.mark.parametrize("complexity", ["trace", "local"])
 @pytest.mark.parametrize(
     ("kernel", "fault"),
