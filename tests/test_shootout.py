@@ -38,7 +38,7 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
     known = competitors.CLASSES if classes else competitors.NUMBERS
     tried = 0
     for name, make in known.items():
-        if name in ("kernbrook", "kernbrook-small", *competitors.PAPERS):
+        if name in ("kernbrook", "kernbrook-small", *competitors.OF_CLASSES, *competitors.OF_NUMBERS):
             continue
         if competitors.missing(name):
             continue

@@ -64,7 +64,8 @@ class MLPoly:
     def learn(self, losses):
         losses = np.array(losses, EXACT)
         losses -= losses.min()  # regrets are differences; equal losses then give 0 exactly
-        self.r.append(self.weights() @ losses - losses)
+        loss = self.weights() @ losses
+        self.r.append(np.where(abs(loss - losses) > 1e-13 * loss, loss - losses, 0))
 
 
 def run(combiner, losses):

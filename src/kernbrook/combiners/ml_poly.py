@@ -12,6 +12,8 @@ from kernbrook.engine.uniting import Apart, Weighing, added_weights, weigh_toget
 from kernbrook.engine.verbs import update
 from kernbrook.numerics.vectors import least
 
+ROUNDING = 1e-13  # regrets of this part of the combination's loss are 0 but for rounding
+
 
 @parameters
 class MLPoly(LossCombiner):
@@ -73,7 +75,8 @@ def _update(combiner, told, progress):
     """Gaillard, Stoltz, van Erven (2014): w_e = eta_e max(R_e, 0), 1 / eta_e = offset + sum r_e^2.
 
     r_e is the combination's loss less expert e's, R_e the sum of r_e. No R_e is positive only
-    until losses differ for the first time; the weights are equal then.
+    until losses differ for the first time; the weights are equal then. A regret that is rounding
+    alone is 0: without the offset its eta_e would be the largest.
 
     progress.state : (2 m,) R_e, and the sums of r_e^2
     """
@@ -88,8 +91,9 @@ def _update(combiner, told, progress):
     loss /= total
     for e in range(m):
         regret = loss - (losses[e] - lowest)
-        state[e] += regret
-        state[m + e] += regret * regret
+        if abs(regret) > ROUNDING * loss:
+            state[e] += regret
+            state[m + e] += regret * regret
     weigh_regrets(combiner.offset, log_weights, state)
 
 
