@@ -25,8 +25,10 @@ def in_chunks(model, labels, size, n=400):
     return model
 
 
-@pytest.mark.parametrize(("classes", "inputs"), [(2, 1), (2, 2), (3, 1), (6, 2)])
-def test_the_same_as_the_definition(classes, inputs):
+@pytest.mark.parametrize(
+    ("classes", "inputs", "far"), [(2, 1, False), (2, 2, True), (3, 1, True), (6, 2, False)]
+)
+def test_the_same_as_the_definition(classes, inputs, far):
     rng = np.random.default_rng(classes)
     n, c = 300, 1 if classes == 2 else classes
     labels = rng.integers(0, classes, n).astype(float)
@@ -37,7 +39,8 @@ def test_the_same_as_the_definition(classes, inputs):
     scores[:3] = 0
     weights, judged = rng.choice([0, 1, 3.0], size=n), rng.random(n) < 0.9
     labels[rng.random(n) < 0.1] = np.nan
-    fast, slow = Calibration(c, inputs), naive.Probabilities(c, inputs)
+    fast, slow = Calibration(c, inputs), naive.Probabilities(c, inputs, far)
+    fast = fast.begun_far() if far else fast
     said, cuts, usual = fast.learn(scores, labels, weights, judged)
     for t in range(n):
         np.testing.assert_allclose(said[t], slow.said(scores[t]), rtol=1e-7, atol=1e-9)

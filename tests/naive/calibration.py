@@ -23,8 +23,9 @@ class Probabilities:
     The second derivatives of the intercepts with each other are left out, but for their own.
     """
 
-    def __init__(self, scores, inputs=1):
+    def __init__(self, scores, inputs=1, far=False):
         self.scores, self.inputs = scores, inputs
+        self.recent, self.forget = (0.01, 0.001) if far else (0.001, 0.02)
         self.parameters = np.zeros(inputs + scores)
         self.parameters[0] = 1.0
         self.hessian = np.eye(inputs + scores)
@@ -96,7 +97,7 @@ class Probabilities:
         self.counts[label] += 1
         if not judged:
             return
-        rate = max(0.001, 4 / (sum(self.counts) + 3))
+        rate = max(self.recent, 4 / (sum(self.counts) + 3))
         self.means = self.means + (self.said(s) - self.means) * rate
         self.middle = self.middle + (np.asarray(s, float) - self.middle) * rate
         if len(p) == 2:
@@ -112,7 +113,7 @@ class Probabilities:
 
     def step(self, s, label, weight):
         p = self.probabilities(s)
-        kept = 1 - 0.02 * (1 - np.sum(p**2))
+        kept = 1 - self.forget * (1 - np.sum(p**2))
         self.sizes = [(size, kept * w) for size, w in self.sizes]
         self.sizes.append((np.max(np.abs(s)), 1.0))
         z = self.scaled(s, self.sizes)

@@ -23,6 +23,7 @@ from kernbrook.numerics.calibration_steps import (
     MOST,
     RIDGE,
     Calibrated,
+    Pace,
     all_probabilities,
     best_cut,
     learn_scores,
@@ -48,7 +49,8 @@ CALIBRATED = Table(
     vote=Field(("vote",), merged="averaged"),
 )
 
-RECENT, RECENT_FAR = 0.001, 0.01  # by how much the mean probability follows each one, or more
+# Of rows far ahead few are judged, many of them of one day: the slopes outlast it.
+PACE, PACE_FAR = Pace(0.001, 0.02), Pace(0.01, 0.001)
 
 
 class Calibration:
@@ -73,7 +75,7 @@ class Calibration:
     forecasters at their own game, Theoretical Economics 18.
     """
 
-    _recent = RECENT
+    _pace = PACE
 
     def __init__(self, scores: int, inputs: int = 1):
         vote = 3 + scores if inputs == 2 else 0
@@ -109,7 +111,7 @@ class Calibration:
     ) -> tuple[Floats, Floats, Floats]:
         """(n, k) probabilities, (n,) cuts, (n, k) usual ones, before labels: `learn_scores`."""
         found = self._room(len(scores)), np.empty(cutting * len(scores)), self._room(len(scores))
-        learn_scores(self._known, self._recent, scores, labels, weights, judged, *found)
+        learn_scores(self._known, self._pace, scores, labels, weights, judged, *found)
         return found
 
     def probabilities(self, scores: Floats) -> Floats:
@@ -130,7 +132,7 @@ class Calibration:
         It goes on from what is known of the next.
         """
         other = self.copy()
-        other._recent = RECENT_FAR
+        other._pace = PACE_FAR
         return other
 
     def with_classes(self, positions: Labels, classes: int) -> Calibration:

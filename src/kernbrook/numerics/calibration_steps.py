@@ -10,7 +10,6 @@ from kernbrook.compiler.borrowing import borrowed
 from kernbrook.compiler.compiling import njit
 
 RIDGE = 1.0  # curvature at the start, and the least one later
-FORGET = 0.02  # of what is known, at a label that nothing was known of; less, the surer it was
 BINS = 80  # a quarter wide, of logits from -10 to 10
 FADE = 0.01  # of what is known of the F score, at a positive label
 FOUND = 1.0  # weight of positive labels that an F score of 1 is begun with
@@ -20,6 +19,17 @@ SHRUNK = 50.0  # labels in a cell at which half of its mean error counts
 STEEPEST = 30.0  # log of the greatest ratio of two probabilities
 MOST = 1e120  # size of a slope or an intercept
 MOST_SIZE = 1e290  # of scores, as they count in a mean: sums over all rows are finite
+
+
+class Pace(NamedTuple):
+    """How fast a calibration follows the stream.
+
+    recent : by how much what is usual follows each row, or more
+    forget : of what is known, at a label that nothing was known of; less, the surer it was
+    """
+
+    recent: float
+    forget: float
 
 
 class Calibrated(NamedTuple):
@@ -192,12 +202,12 @@ def note_label(hits, odds, positive, weight):
 
 
 @njit(cache=True, nogil=True)
-def learn_scores(known, recent, scores, labels, weights, judged, probabilities, cuts, usual):
+def learn_scores(known, pace, scores, labels, weights, judged, probabilities, cuts, usual):
     """Rows in turn: their probabilities, then what their labels say.
 
     Parameters
     ----------
-    recent : by how much what is usual follows each row, or more
+    pace : see `Pace`
     scores, labels, weights : n rows, (n,) numbers of classes, NaN where none was seen, and (n,)
     judged : (n,) bool, which labels tell how good the scores are
     probabilities, cuts, usual : (n, k), (n,) and (n, k) out, each before the label was seen; no
@@ -208,11 +218,11 @@ def learn_scores(known, recent, scores, labels, weights, judged, probabilities, 
     spare[1] = RIDGE
     rooms = np.zeros((4, c)), np.empty(probabilities.shape[1]), spare
     found = probabilities, cuts, usual
-    _learn_rows(known, recent, scores, labels, weights, judged, found, rooms)
+    _learn_rows(known, pace, scores, labels, weights, judged, found, rooms)
 
 
 @njit(cache=True, nogil=True)
-def _learn_rows(known, recent, scores, labels, weights, judged, found, rooms):
+def _learn_rows(known, pace, scores, labels, weights, judged, found, rooms):
     """See `learn_scores`, of which `found` is all that is out.
 
     rooms : (4, c) zeros, (k,) scratch, and what is known of no votes
@@ -243,29 +253,29 @@ def _learn_rows(known, recent, scores, labels, weights, judged, found, rooms):
         for k in range(p.shape[0]):
             seen += known.counts[k]
         for k in range(p.shape[0]):
-            known.means[k] += (chance[k] - known.means[k]) * max(recent, 4.0 / (seen + 3.0))
+            known.means[k] += (chance[k] - known.means[k]) * max(pace.recent, 4.0 / (seen + 3.0))
         for i in range(known.middle.shape[0]):
-            known.middle[i] += (scores[t, i] - known.middle[i]) * max(recent, 4.0 / (seen + 3.0))
+            known.middle[i] += (scores[t, i] - known.middle[i]) * max(pace.recent, 4.0 / (seen + 3.0))
         if c == 1:
             note_label(known.hits, chance[1] / chance[0], label == 1, weights[t])
             note_error(known.errors, p[1], float(label), weights[t])
         left = min(weights[t], HEAVIEST)
         while left > 0.0:  # as many steps in a row as the row weighs, the last one a part of one
             part = min(left, 1.0)
-            take_step(known, vote, scores[t], label, part, p, each)
+            take_step(known, vote, scores[t], label, part, p, pace.forget, each)
             left -= part
             if left > 0.0:
                 probabilities_of(known, scores[t], p)
 
 
 @njit(cache=True, nogil=True)
-def take_step(known, vote, scores, label, weight, p, rooms):
+def take_step(known, vote, scores, label, weight, p, forget, rooms):
     """One step for a row of scores; p : (k,) their probabilities; rooms : as of `_learn_rows`."""
     scaled, voted, steps, curves, c = rooms[0], rooms[1], rooms[2], rooms[3], rooms.shape[1]
     doubt = 1.0
     for k in range(p.shape[0]):
         doubt -= p[k] * p[k]
-    kept, slope = 1.0 - FORGET * max(doubt, 0.0), known.slope
+    kept, slope = 1.0 - forget * max(doubt, 0.0), known.slope
     slope[2], slope[3] = kept * slope[2] + size_of(scores), kept * slope[3] + 1.0
     unit = unit_of(slope[2], slope[3])
     mean, mean_voted = 0.0, 0.0
