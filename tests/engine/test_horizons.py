@@ -191,6 +191,21 @@ def test_rows_of_many_features(C, dense, tmp_path):
     assert_same(kb.load(tmp_path / "model"), models[1], X[:200], C)
 
 
+def test_a_file_of_before_goes_on_with_a_constant(tmp_path, monkeypatch):
+    """The regressions took 128 features at most then."""
+    X, y = wide(2)
+    model, X = kb.OnlineMKClassifier(kb.Linear(), LEARNERS[2][::2], random_state=0), X[:, :200]
+    with monkeypatch.context() as before:
+        before.setattr("kernbrook.engine.horizons.lines.MOST_FEATURES", 128)
+        model.partial_fit(X[:700], y[:700])
+    kb.save(model, tmp_path / "model")
+    other = kb.load(tmp_path / "model")
+    for one in (model, other):
+        one.partial_fit(X[700:], y[700:])
+        assert far_of(one).lap.all is False
+    assert_same(model, other, X[:200], 2)
+
+
 @pytest.mark.parametrize("C", [2, None])
 def test_labels_that_are_not_there(C):
     """Rows without labels, or that weigh nothing, are rows; and nothing is judged by them."""

@@ -25,7 +25,8 @@ class Probabilities:
 
     def __init__(self, scores, inputs=1, far=False):
         self.scores, self.inputs = scores, inputs
-        self.recent, self.forget = (0.01, 0.001) if far else (0.001, 0.02)
+        paces = (0.01, 0.001, 400) if far else (0.001, 0.02, 50)
+        self.recent, self.forget, self.shrunk = paces
         self.parameters = np.zeros(inputs + scores)
         self.parameters[0] = 1.0
         self.hessian = np.eye(inputs + scores)
@@ -53,13 +54,13 @@ class Probabilities:
         return z / z.sum()
 
     def mended(self, p):
-        """Two probabilities, and the mean error of the nearest cells of twenty, shrunk by 50."""
+        """Two probabilities, and the mean error of the nearest cells of twenty, shrunk."""
         cells = np.zeros((20, 2))
         for past, label, weight in self.errors:
             for at, share in self.cells(past):
                 cells[at] += weight * share * np.array([label - past, 1.0])
         moved = p[1] + sum(
-            share * cells[at, 0] / (cells[at, 1] + 50) for at, share in self.cells(p[1])
+            share * cells[at, 0] / (cells[at, 1] + self.shrunk) for at, share in self.cells(p[1])
         )
         moved = min(max(moved, p[1] / 2), 1 - p[0] / 2)
         return np.array([1 - moved, moved])

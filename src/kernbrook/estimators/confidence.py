@@ -49,8 +49,8 @@ CALIBRATED = Table(
     vote=Field(("vote",), merged="averaged"),
 )
 
-# Of rows far ahead few are judged, many of them of one day: the slopes outlast it.
-PACE, PACE_FAR = Pace(0.001, 0.02), Pace(0.01, 0.001)
+# Of rows far ahead few are judged, many of them of one day: what is learned has to outlast it.
+PACE, PACE_FAR = Pace(0.001, 0.02, 50.0), Pace(0.01, 0.001, 400.0)
 
 
 class Calibration:
@@ -94,7 +94,7 @@ class Calibration:
     def usual(self) -> Floats:
         """(k,) from which each class is more probable than usual."""
         found = np.empty(len(self.counts))
-        usual_probabilities(self._known, found)
+        usual_probabilities(self._known, self._pace.shrunk, found)
         return found
 
     def centre(self, scores: Floats) -> None:
@@ -117,7 +117,8 @@ class Calibration:
     def probabilities(self, scores: Floats) -> Floats:
         """(n, k) probabilities for scores, (n, c)."""
         out = self._room(len(scores))
-        all_probabilities(self._known, np.require(scores, requirements="W"), out)
+        scores = np.require(scores, requirements="W")
+        all_probabilities(self._known, self._pace.shrunk, scores, out)
         return out
 
     def _room(self, n: int) -> Floats:

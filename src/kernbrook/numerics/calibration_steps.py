@@ -15,7 +15,6 @@ FADE = 0.01  # of what is known of the F score, at a positive label
 FOUND = 1.0  # weight of positive labels that an F score of 1 is begun with
 LEAST = 1e-3  # curvature that a label has, however sure it was
 CELLS = 20  # of probabilities, between which errors are spread
-SHRUNK = 50.0  # labels in a cell at which half of its mean error counts
 STEEPEST = 30.0  # log of the greatest ratio of two probabilities
 MOST = 1e120  # size of a slope or an intercept
 MOST_SIZE = 1e290  # of scores, as they count in a mean: sums over all rows are finite
@@ -26,10 +25,12 @@ class Pace(NamedTuple):
 
     recent : by how much what is usual follows each row, or more
     forget : of what is known, at a label that nothing was known of; less, the surer it was
+    shrunk : labels in a cell at which half of its mean error counts
     """
 
     recent: float
     forget: float
+    shrunk: float
 
 
 class Calibrated(NamedTuple):
@@ -122,15 +123,15 @@ def cell_of(p):
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def mend(known, out):
+def mend(known, shrunk, out):
     """Add to the probabilities of two classes the mean error that such ones have had so far.
 
     Neither is less than halved.
     """
     errors, p = known.errors, out[1]
     cell, following, share = cell_of(p)
-    mended = p + (1.0 - share) * errors[0, cell] / (errors[1, cell] + SHRUNK)
-    mended += share * errors[0, following] / (errors[1, following] + SHRUNK)
+    mended = p + (1.0 - share) * errors[0, cell] / (errors[1, cell] + shrunk)
+    mended += share * errors[0, following] / (errors[1, following] + shrunk)
     if mended == p:
         return
     if mended < p:
@@ -151,7 +152,7 @@ def note_error(errors, p, label, weight):
 
 
 @njit(cache=True, nogil=True)
-def usual_probabilities(known, out):
+def usual_probabilities(known, shrunk, out):
     """From which each class is more probable than usual, (k,) out.
 
     The mean of late, and what is said now of the mean row: where scores tell nothing, probabilities
@@ -159,18 +160,18 @@ def usual_probabilities(known, out):
     """
     probabilities_of(known, known.middle, out)
     if known.intercepts.shape[0] == 1:
-        mend(known, out)
+        mend(known, shrunk, out)
     for k in range(out.shape[0]):
         out[k] = max(out[k], known.means[k])
 
 
 @njit(cache=True, nogil=True)
-def all_probabilities(known, scores, out):
+def all_probabilities(known, shrunk, scores, out):
     """Fill in the probabilities of rows of scores, (n, k) out."""
     for t in range(scores.shape[0]):
         probabilities_of(known, scores[t], out[t])
         if known.intercepts.shape[0] == 1:
-            mend(known, out[t])
+            mend(known, shrunk, out[t])
 
 
 @njit(cache=True, nogil=True)
@@ -239,8 +240,8 @@ def _learn_rows(known, pace, scores, labels, weights, judged, found, rooms):
         for k in range(p.shape[0]):
             chance[k] = p[k]
         if c == 1:
-            mend(known, chance)
-        usual_probabilities(known, usual[t])
+            mend(known, pace.shrunk, chance)
+        usual_probabilities(known, pace.shrunk, usual[t])
         if cuts.shape[0] > 0:
             cuts[t] = best_cut(known.hits) if c == 1 else 0.5
         if not (labels[t] == labels[t] and weights[t] > 0.0):

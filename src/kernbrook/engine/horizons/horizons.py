@@ -173,8 +173,8 @@ class Horizons:
         )
         blocks_fit = model.block_rows <= LAPS_LATE * SHORTEST
         self.shortest, self.start = SHORTEST if blocks_fit else model.block_rows // 2, 0
-        self.begin_lap(model)
         self.lines = lines.begun(setting.width, setting.scores)
+        self.begin_lap(model)
         one = distant.begun(Committee(choices, combiner, setting), model.n_experts)
         self.soon = self.late = one
 
@@ -192,7 +192,9 @@ class Horizons:
         wanted = np.zeros(n, dtype=bool)
         wanted[SOON_PLACES - 1] = True
         wanted[self._rows_at(self.old, late_places(n), n)] = True
-        self.lap, self.end = Lap(wanted, model.setting.width, model.sparse), self.start + n
+        width = model.setting.width
+        self.lap = Lap(wanted, width, model.sparse, whole=self.lines.scale.shape[1] == width)
+        self.end = self.start + n
 
     @property
     def due(self) -> int:

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.engine.horizons.lines import MOST_FEATURES
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, check_csr
@@ -30,15 +29,15 @@ def late_places(lap: int) -> Labels:
 class Lap:
     """Rows since the last lap ended, filled in place; what lies behind the last row is nothing.
 
-    X : (n, d) as they were given; of many features a list, in which rows are that may be judged
+    X : (n, d) as they were given; else a list, in which rows are that may be judged
     labels : (n,) NaN where none was seen
     weights : (n,) of the rows, as they count
     said : scores and sizes of rows by models as they were, where these were asked before the end
     """
 
-    def __init__(self, wanted: Flags, width: int, sparse: bool):
+    def __init__(self, wanted: Flags, width: int, sparse: bool, whole: bool):
         n, self.wanted, self.width, self.sparse = len(wanted), wanted, width, sparse
-        self.all = width <= MOST_FEATURES
+        self.all = whole
         self.X: Any = np.zeros((n, width)) if self.all else [None] * n
         self.labels = np.full(n, np.nan)
         self.weights = np.ones(n)

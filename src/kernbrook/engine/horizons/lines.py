@@ -19,7 +19,7 @@ from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Labels
 
-MOST_FEATURES = 128  # of a row; of more, the regressions see a constant alone
+MOST_FEATURES = 256  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
 RIDGE = 0.01  # added to each feature's mean square, of a label: features in units of that
 MOST = 1e250  # of a sum of products
@@ -253,6 +253,8 @@ def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     """With these arrays; InputError where numbers are beyond their ranges."""
     older = tuple(name for name in ("trend", "recent") if name not in arrays)
     without = (*FOLLOWS, *older)
+    if np.shape(arrays.get("squares")) == (len(KEPT), 1, 1):  # older: a constant of many features
+        fresh = begun(MOST_FEATURES + 1, fresh.products.shape[2])
     lines = LINES.restored(fresh, arrays, without)
     LINES.check(lines, ("reach", *FOLLOWS))  # before the first label the reach is infinite
     if np.isnan(lines.reach).any():
