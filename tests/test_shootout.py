@@ -37,8 +37,9 @@ def test_predictions_come_before_labels_and_chunks_do_not_matter(benchmark, clas
     other[60:] = np.bincount(y).argmin() if classes else 5 - y[60:]
     known = competitors.CLASSES if classes else competitors.NUMBERS
     tried = 0
+    ours = "kernbrook", "kernbrook-small", *competitors.OF_CLASSES, *competitors.OF_NUMBERS
     for name, make in known.items():
-        if name in ("kernbrook", "kernbrook-small", *competitors.OF_CLASSES, *competitors.OF_NUMBERS):
+        if name in ours:
             continue
         if competitors.missing(name):
             continue

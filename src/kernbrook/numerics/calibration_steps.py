@@ -253,10 +253,11 @@ def _learn_rows(known, pace, scores, labels, weights, judged, found, rooms):
         seen = 0.0
         for k in range(p.shape[0]):
             seen += known.counts[k]
+        rate = max(pace.recent, 4.0 / (seen + 3.0))
         for k in range(p.shape[0]):
-            known.means[k] += (chance[k] - known.means[k]) * max(pace.recent, 4.0 / (seen + 3.0))
+            known.means[k] += (chance[k] - known.means[k]) * rate
         for i in range(known.middle.shape[0]):
-            known.middle[i] += (scores[t, i] - known.middle[i]) * max(pace.recent, 4.0 / (seen + 3.0))
+            known.middle[i] += (scores[t, i] - known.middle[i]) * rate
         if c == 1:
             note_label(known.hits, chance[1] / chance[0], label == 1, weights[t])
             note_error(known.errors, p[1], float(label), weights[t])

@@ -41,6 +41,7 @@ from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
 from kernbrook.gram.rows import Rows
+from kernbrook.numerics.vectors import copy
 
 BLOCK = 4096  # examples
 COPIED = 512  # rows between two copies of a table
@@ -502,5 +503,4 @@ def _read(store, board):
 @keep.of(RowInPlace)
 def _keep(store, back):
     source, target = (store.saved, store.live) if back else (store.live, store.saved)
-    for i in range(np.uintp(target.shape[0])):
-        target[i] = source[i]
+    copy(source, target)
