@@ -12,7 +12,7 @@ first 48 do not count, of which nobody knows anything. A frozen method learns th
 rows and predicts the second, whose labels it never sees.
 
 A cell is one method, stream and seed. It runs in a process of its own, with one thread. Processor
-seconds are those of predicting and learning; a copy of the method learns 50 rows before, so that
+time is that of predicting and learning; a copy of the method learns 50 rows before, so that
 imports and compiling are not counted. Memory is `memory_bytes_` of our own estimators, and the
 length of the pickle of others. Several seeds are for methods that draw, and are averaged.
 
@@ -24,7 +24,7 @@ bytes are then those of more.
 Two methods tie on a stream where the mean difference of their losses is less than 2 standard
 errors: over rows for mistakes, over means of 50 rows for squared errors. A rank is 1, plus 1 for
 each method that is better, plus 1/2 for each that ties; it is given to methods that ran on all the
-streams. Won, tied and lost are the streams on which ours errs less, as much, or more. Seconds and
+streams. Won, tied and lost are the streams on which ours errs less, as much, or more. Times and
 megabytes are means over the streams that a method ran on. An empty cell was not run, or failed:
 River's SRP ends in a RecursionError on energy and tomshardware.
 
@@ -487,10 +487,10 @@ class Table:
             "classification": "mistakes in per cent",
             "regression": "squared error over variance of y",
         }
-        ends = ("won / tied / lost", "mean rank", "seconds / 1,000 rows", "MB")
+        ends = ("won, tied, lost", "rank", "ms a row", "MB")
         lines = [["", *self.streams, *ends]]
         for method in self.methods:
-            counts = "" if method == self.ours else " / ".join(map(str, self.against(method)))
+            counts = "" if method == self.ours else "-".join(map(str, self.against(method)))
             rank, size = self.rank(method), self.mean("bytes", method) / 1e6
             seeds = max(ran.seeds for (_, m), ran in self.found.items() if m == method)
             lines.append(

@@ -71,7 +71,9 @@ def _row(parameter: Any, context: Any) -> str:
 def _marked(text: str) -> str:
     """The text with options as code, which keeps both of their dashes."""
     pieces = text.split("`")  # every other one is code already
-    pieces[::2] = [re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", one) for one in pieces[::2]]
+    pieces[::2] = [
+        re.sub(r"(?<![\w-])(--[a-z][\w-]*(?: \w+[=.]\w+)?)", r"`\1`", one) for one in pieces[::2]
+    ]
     return "`".join(pieces)
 
 

@@ -83,7 +83,7 @@ def predict(
     model of numbers, measures of the predictions go to standard error, and to --json: error, log
     loss and AUC, of numbers MAE, RMSE and coverage, beside those of a constant.
 
-    With --on-bad-rows skip rows of a table that cannot be read have an empty line.
+    With `--on-bad-rows skip`, rows of a table that cannot be read have an empty line.
 
     A score is the combined vote. Of two labels, from 0 on, the prediction is the second in sorted
     order, unless there is a threshold; more labels have one score each, and the greatest wins.
