@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from inspect import signature
 from operator import is_
@@ -380,7 +380,7 @@ def or_none(kind: Any) -> Or:
 # -- the check -------------------------------------------------------------------------------------
 
 
-@dataclass_transform(eq_default=False)
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
 def parameters(kind: type[T]) -> type[T]:
     """A class whose parameters are its fields; what each may be stands beside its type.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.checks import Other, Seed, check
+from kernbrook.checks import Other, Seed, check, parameters
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import checked
 from kernbrook.features import RandomFeatures
@@ -24,6 +24,11 @@ from kernbrook.kernels import Gaussian, resolve
 ROWS = 512  # taken together
 
 
+_KERNEL = Other("None, a dictionary's name, a kernel, a function, or a list of these")
+_FEATURES = Other("None, a map such as RandomFeatures(), or a list, one for each kernel")
+
+
+@parameters
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features z(x) with <z(x), z(x')> near a kernel k(x, x'), for one kernel or several.
 
@@ -65,16 +70,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     True
     """
 
-    parameter_ranges: ClassVar = {
-        "kernel": Other("None, a dictionary's name, a kernel, a function, or a list of these"),
-        "features": Other("None, a map such as RandomFeatures(), or a list, one for each kernel"),
-        "random_state": Seed(),
-    }
-
-    def __init__(self, kernel: Any = None, features: Any = None, random_state: Any = None):
-        self.kernel = kernel
-        self.features = features
-        self.random_state = random_state
+    kernel: Annotated[Any, _KERNEL] = None
+    features: Annotated[Any, _FEATURES] = None
+    random_state: Annotated[Any, Seed()] = None
 
     def fit(self, X: Any, y: Any = None) -> KernelFeatures:
         """Draw the features for examples of the width of X.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from reprlib import repr as shortened
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,7 @@ from kernbrook.checks import (
     check,
     is_number,
     or_none,
+    parameters,
     shown,
 )
 from kernbrook.errors import InputError, NonFiniteError
@@ -151,6 +152,7 @@ class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
             raise NonFiniteError(f"{error}; {SCALING}") from None
 
 
+@parameters
 class VotedKernelClassifier(VotedClassifier):
     """Voted kernel regularization: f(x) = sum_kj alpha_kj K_k(x, x_j), with few alpha_kj.
 
@@ -219,32 +221,15 @@ class VotedKernelClassifier(VotedClassifier):
     (True, True, True)
     """
 
-    parameter_ranges: ClassVar = {
-        "lam": NON_NEGATIVE,
-        "beta": NON_NEGATIVE,
-    }
-
     _kept_entries = ("expansion",)
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        complexity: Any = "trace",
-        lam: float = 0.05,
-        beta: float = 0.001,
-        s: float = 0.1,
-        tol: float = 1e-7,
-        unit_length: bool = False,
-        cache_size: float = 1000,
-    ):
-        self.kernels = kernels
-        self.complexity = complexity
-        self.lam = lam
-        self.beta = beta
-        self.s = s
-        self.tol = tol
-        self.unit_length = unit_length
-        self.cache_size = cache_size
+    kernels: Any = None
+    complexity: Any = "trace"
+    lam: Annotated[float, NON_NEGATIVE] = 0.05
+    beta: Annotated[float, NON_NEGATIVE] = 0.001
+    s: float = 0.1
+    tol: float = 1e-7
+    unit_length: bool = False
+    cache_size: float = 1000
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         """JSON of what a fitted model predicts by; its arrays become the tensors support.*."""
@@ -446,6 +431,11 @@ def solve_grid(
             yield number, Expansion.of(columns, solutions)
 
 
+_SEVERAL = Other("a sequence of numbers from 0")
+_FOLDS = Other("an integer from 2, a splitter, or pairs of training and test rows")
+
+
+@parameters
 class VotedKernelClassifierCV(VotedClassifier):
     """Voted kernel regularization with (lam, beta) chosen by cross-validation.
 
@@ -482,38 +472,17 @@ class VotedKernelClassifierCV(VotedClassifier):
     ((14, 3), True)
     """
 
-    parameter_ranges: ClassVar = {
-        "lams": Other("a sequence of numbers from 0"),
-        "betas": Other("a sequence of numbers from 0"),
-        "one_kernel": Flag(),
-        "cv": Other("an integer from 2, a splitter, or pairs of training and test rows"),
-    }
-
     _kept_entries = ("best",)
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        complexity: Any = "trace",
-        lams: Any = POWERS,
-        betas: Any = POWERS,
-        s: float = 0.1,
-        one_kernel: bool = False,
-        cv: Any = 5,
-        tol: float = 1e-7,
-        unit_length: bool = False,
-        cache_size: float = 1000,
-    ):
-        self.kernels = kernels
-        self.complexity = complexity
-        self.lams = lams
-        self.betas = betas
-        self.s = s
-        self.one_kernel = one_kernel
-        self.cv = cv
-        self.tol = tol
-        self.unit_length = unit_length
-        self.cache_size = cache_size
+    kernels: Any = None
+    complexity: Any = "trace"
+    lams: Annotated[Any, _SEVERAL] = POWERS
+    betas: Annotated[Any, _SEVERAL] = POWERS
+    s: float = 0.1
+    one_kernel: Annotated[bool, Flag()] = False
+    cv: Annotated[Any, _FOLDS] = 5
+    tol: float = 1e-7
+    unit_length: bool = False
+    cache_size: float = 1000
 
     def _kept_elsewhere(self) -> set[str]:
         best = vars(self).get("best_estimator_")

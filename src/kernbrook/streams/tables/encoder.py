@@ -6,14 +6,16 @@ import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import field
+from functools import partial
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 
-from kernbrook.checks import OneOf, Other, Whole, check, counted, shown
+from kernbrook.checks import OneOf, Other, Whole, check, counted, parameters, shown
 from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
 from kernbrook.plain_values import Count, read_as
 from kernbrook.snapshots import Snapshots
@@ -63,6 +65,20 @@ _PLAIN: dict[str, Any] = {  # what a description has besides parameters, and lag
 }  # fmt: skip
 
 
+# What parameters may be.
+_LEVELS = Other(
+    "None, a list of columns, or a dict of lists of levels and numbers of columns", declared_levels
+)
+_DATES = Other(
+    "None, a list of columns, or a dict of lists of days, hour, weekday, yearday, a format",
+    declared_dates,
+)
+_DROP = Other("None or a list of columns", partial(declared_names, "drop"))
+_WORDS = Other("None, a list of columns, or a dict of them and widths", declared_words)
+_LAGS = Other("None, a list of numbers, or a dict of the label and it", declared_lags)
+
+
+@parameters
 class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     """Frames with text, dates and gaps as rows of numbers, encoded as they come.
 
@@ -152,57 +168,26 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     array([[35.,  0.,  0.,  1.]])
     """
 
-    parameter_ranges: ClassVar = {
-        "categorical": Other(
-            "None, a list of columns, or a dict of lists of levels and numbers of columns",
-            lambda value: declared_levels(value),
-        ),
-        "dates": Other(
-            "None, a list of columns, or a dict of lists of days, hour, weekday, yearday, a format",
-            lambda value: declared_dates(value),
-        ),
-        "drop": Other("None or a list of columns", lambda value: declared_names("drop", value)),
-        "missing": OneOf(FILLINGS),
-        "decimal": OneOf(DECIMALS),
-        "thousands": Other("None, . , ' or a blank", check_thousands),
-        "units": Other("None", check_units),
-        "words": Other("None, a list of columns, or a dict of them and widths", declared_words),
-        "lags": Other("None, a list of numbers, or a dict of the label and it", declared_lags),
-        "delay": Whole(0),
-        "every": Whole(),
-    }
-    label: str | None = None  # the name of the label's column, where there is one and it is known
+    categorical: Annotated[Any, _LEVELS] = None
+    dates: Annotated[Any, _DATES] = None
+    drop: Annotated[Any, _DROP] = None
+    missing: Annotated[str, OneOf(FILLINGS)] = "error"
+    decimal: Annotated[str, OneOf(DECIMALS)] = "."
+    thousands: Annotated[str | None, Other("None, . , ' or a blank", check_thousands)] = None
+    units: Annotated[Any, Other("None", check_units)] = None
+    words: Annotated[Any, _WORDS] = None
+    lags: Annotated[Any, _LAGS] = None
+    delay: Annotated[int, Whole(0)] = 0
+    every: Annotated[int, Whole()] = 1
+
+    # The name of the label's column, where there is one and it is known.
+    label: str | None = field(default=None, init=False)
     given = False  # to a stream, which has a copy
     helps = True  # whether problems say what would help, which takes time
     keeps = False  # whether `values` is kept
-    values: Floats | None = None  # (n, width) the last rows that were read, before gaps were filled
+    # (n, width) the last rows that were read, before gaps were filled.
+    values: Floats | None = field(default=None, init=False)
     _rules = 2  # what words are, and what hours of a zone; 1 for models that were saved before
-
-    def __init__(
-        self,
-        categorical: Any = None,
-        dates: Any = None,
-        drop: Any = None,
-        missing: str = "error",
-        decimal: str = ".",
-        thousands: str | None = None,
-        units: Any = None,
-        words: Any = None,
-        lags: Any = None,
-        delay: int = 0,
-        every: int = 1,
-    ):
-        self.categorical = categorical
-        self.dates = dates
-        self.drop = drop
-        self.missing = missing
-        self.decimal = decimal
-        self.thousands = thousands
-        self.units = units
-        self.words = words
-        self.lags = lags
-        self.delay = delay
-        self.every = every
 
     # -- for users ---------------------------------------------------------------------------------
 
