@@ -22,8 +22,7 @@ class Uniform(BaseEstimator):
     of_any_loss = True
 
     def rule(self) -> DiscountRule:
-        """The parameters as compiled code reads them: a discount of 1."""
-        return DiscountRule(NO_CAP, 0.0, False, 0.0, False)
+        return DiscountRule(NO_CAP, 0.0, False, 0.0, False)  # a discount of 1
 
     def state_size(self, n_experts: int) -> int:
         return 0

@@ -43,10 +43,7 @@ class Perceptron(BaseEstimator):
     needs_diagonal = True  # for weights
     tie: Annotated[str, OneOf(TIES)] = "margin"
 
-    @property
-    def strict(self) -> bool:
-        """Whether a margin of 0 is a mistake."""
-        return bool(self.tie == "margin")
+    strict = property(lambda self: self.tie == "margin")  # whether a margin of 0 is a mistake
 
     def rule(self) -> PerceptronRule:
         return PerceptronRule(self.strict)
