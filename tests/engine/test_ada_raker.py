@@ -157,23 +157,6 @@ def test_the_recipe_on_energy(restart):
     assert_same(model, says(model, X, y, size=130), expected, y)
 
 
-# -- labels and files --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("policy", [kb.Disagreement(0.5, 2), kb.LabelBudget(0.4)])
-def test_examples_that_are_not_asked_about_change_nothing(policy):
-    X, y = drifting(300)
-    model = make(kb.AdaRaker(6), learners(6), labels=policy)
-    asked = model.learn(X, y)[1]
-    assert 20 < asked.sum() < 250
-    of_those = make(kb.AdaRaker(6), learners(6)).partial_fit(X[asked], y[asked])
-    for name in ("log_weights", "losses", "state"):
-        np.testing.assert_array_equal(
-            getattr(progress_of(model), name), getattr(progress_of(of_those), name)
-        )
-    np.testing.assert_array_equal(theta_of(model), theta_of(of_those))
-
-
 # -- what it is for ----------------------------------------------------------------------------
 
 

@@ -7,7 +7,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import pegasos
 
-from kernbrook.learners.merged_slots import best_share, choose_partner, lightest_slot, merge_loss
+from kernbrook.learners.merged_slots import (
+    _coarse_shares,
+    best_share,
+    choose_partner,
+    lightest_slot,
+    merge_loss,
+)
 
 LONG = np.longdouble
 FINE, ROUNDING = 1e-12, 1e-12
@@ -87,6 +93,19 @@ def test_denormal_and_no_coefficients():
                 h = best_share(float(a), float(b), float(g_or_opposite), kappa, FINE)
                 assert 0 <= h <= 0.5
                 assert 0 <= merge_loss(float(a), float(b), float(g_or_opposite), kappa, h) <= 1e-320
+
+
+def test_a_coarse_search_tells_the_loss():
+    """Well within what is equal, also where the two humps part."""
+    rng, n = np.random.default_rng(2), 3000
+    cosine, a = rng.uniform(-0.95, 1, n), 1 - 10 ** rng.uniform(-14, -2, n)
+    kappa = np.exp(-(1 + cosine) * (1 + rng.uniform(-0.1, 0.1, n)))
+    g, (shares, scratch) = cosine * np.sqrt(a), np.empty((2, n))
+    _coarse_shares(a, g, kappa, shares, scratch)
+    for i, share in enumerate(shares):
+        pair = a[i], 1.0, g[i], kappa[i]
+        fine = merge_loss(*pair, best_share(*pair, FINE))
+        assert abs(merge_loss(*pair, share) - fine) <= 1e-14 * a[i]
 
 
 # ---- the partner ----

@@ -399,6 +399,37 @@ def test_few_rows_are_learned_all_or_none(journal, at, together, monkeypatch):
     assert any(models[0]._model.session.lengths.values()) == (together and journal > 1)
 
 
+@pytest.mark.parametrize("delay", [None, 1, 40, 300])
+@pytest.mark.parametrize("kind", LABELS)
+def test_few_rows_far_from_the_last_label(kind, delay):
+    """Row by row as in a block, to the last bit; and one that is bad is refused there."""
+    pool = [kb.BPAS(20), kb.Ridge(features=kb.RandomFeatures(10)), kb.Cells(), kb.LastLabel()]
+    y = LABELS[kind]
+    slow, _ = both(pool[kind == "numbers" :], y, kernels=KERNELS[:2], delay=delay)
+    slow.partial_fit(np.tile(X, (7, 1)), np.tile(y, 7))
+    quick, many = copy.deepcopy(slow), X[:20] + 0.1
+
+    def said(model, rows):
+        if kind == "numbers":
+            return [model.predict(rows), *model.predict_interval(rows, 0.8)]
+        return [model.predict_proba(rows), model.decision_function(rows)]
+
+    expected, one = [said(slow, many[:n]) for n in (1, 3, 8)], slow.predict(many[9:10])[0]
+    with few(8):
+        for n, block in zip((1, 3, 8), expected, strict=True):
+            np.testing.assert_equal(said(quick, many[:n]), block)
+        assert quick.predict_one(many[9]) == quick.predict(many[9:10])[0] == one
+        for bad, error in ((np.nan, "NaN"), (1e200, "expected")):
+            many[11, 2] = bad
+            with pytest.raises(ValueError, match=error):
+                quick.predict(many[10:13])
+            with pytest.raises(ValueError, match=error):
+                quick.predict_one(many[11])
+        assert delay in (None, 1) or quick._decide(many[:3]).kinds.all()
+    assert quick._model.session is not None
+    assert slow._model.session is None
+
+
 LEAP = "row 2 of the chunk: feature 1 is 1e[+]12, more than a million deviations"
 
 
