@@ -71,7 +71,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("api", "glossary", "shootout", "shootout_late")}
+html_sidebars = {
+    page: [] for page in ("api", "glossary", "shootout", "shootout_late", "shootout_long")
+}
 
 OF_OTHERS = re.compile(r"set_\w+_request|get_metadata_routing|set_output")
 
