@@ -245,7 +245,6 @@ def test_parameters_of_a_part_that_is_left_at_its_default():
             r"learner__budget: learner is None, the .* parameters; write learner=kb.BPAS\(\) first",
         ),
         (kb.OnlineMKRegressor(), "learner__regularization", r"write learner=kb.Ridge\(\) first"),
-        (kb.OnlineMKClassifier(), "combiner__discount", r"write combiner=kb.Hedge\(\) first"),
         (kb.OnlineMKClassifier(), "labels__rate", r"labels is 'all' and .* labels=kb.LabelBudget"),
         (kb.OnlineMKClassifier(), "kernels__sigma", "kernels is 'auto' and has no parameters$"),
     ):

@@ -14,7 +14,6 @@ from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.answers import answers_beside, label_table
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.raw_rows import RawRows
-from kernbrook.evaluation.training import Undo
 
 X = np.random.default_rng(0).normal(size=(40, 2)).round(3)
 NOTES = ["", "NA", "  two words ", 'a "b", c', "é", "<b>"]
@@ -95,26 +94,6 @@ def test_each_label_is_beside_its_row(tmp_path, name):
         else:
             assert table[column] == [float(value) if value else None for value in kept]
     assert (found.skipped, found.renamed, sorted(found.numbers)) == (0, {}, columns[1:])
-
-
-def test_skipped_and_undone(tmp_path):
-    """What was taken back is not there; what was skipped is counted."""
-    data, _ = written(tmp_path, "rows.csv")
-    seen = []
-
-    def ask(question, state):
-        seen.append(question.row)
-        if len(seen) == 5:
-            raise Undo
-        return None if len(seen) in (2, 7) else "no" if len(seen) == 4 else truth(question.row)
-
-    labelled(data, tmp_path / "m", ask)
-    assert seen[5] == seen[3]  # whose answer was taken back
-    found = label_table(str(data), tmp_path / "m")
-    given = {row: truth(row) for n, row in enumerate(seen, 1) if n not in (2, 4, 5, 7)}
-    assert found.table["row"].to_pylist() == list(given)
-    assert found.table["label"].to_pylist() == list(given.values())
-    assert found.skipped == 2
 
 
 def test_names_that_are_taken(tmp_path):

@@ -110,10 +110,8 @@ def test_rows_without_a_label_do_not_count_against_one_label(tmp_path):
     found = kb.importance(tmp_path / "m", frame)
     assert (found.n_rows, found.left_out) == (60, 60)
     assert found.mean[0] > 0.1
-    labels = np.where(frame["a"] > 0, 1, 0)
-    model = kb.OnlineMKClassifier([kb.Linear()], kb.BPAS(9), missing_label=-1)
-    model.fit(frame[["a"]], labels)
-    found = kb.importance(model, frame[["a"]], np.append([-1] * 5, labels[5:]))
+    model = kb.OnlineMKRegressor([kb.Linear()], kb.Ridge(), missing_label=-1.0)
+    found = kb.importance(model.fit(a[:, None], a), a[:, None], np.append([-1.0] * 5, a[5:]))
     assert (found.left_out, found.n_rows) == (5, 115)
 
 
@@ -155,6 +153,16 @@ def test_all_rows_have_one_horizon():
 
 
 # -- what may be asked -----------------------------------------------------------------------------
+
+
+def test_spread_is_of_rows_too(linear):
+    """Each repeat draws its own rows."""
+    X, y = drawn(seed=8)
+    some, others = (kb.importance(linear, X, y, rows=50, random_state=s) for s in (0, 1))
+    again = kb.importance(linear, X, y, rows=50, random_state=0)
+    np.testing.assert_array_equal(some.values, again.values)
+    assert not np.array_equal(some.values, others.values)
+    assert some.std[0] > kb.importance(linear, X, y, rows=600).std[0]
 
 
 def test_sparse_rows():

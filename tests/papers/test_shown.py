@@ -32,6 +32,7 @@ def test_a_star_is_only_where_something_is_best():
     table = published(found.name).as_table(found)
     assert {found.cells[i].facts["best"] for i in table.strong} == {True}
     assert all(any(column.marks) for column in table.columns[1:3])
+    assert [note[0] for note in table.notes if note[0] in "!~"] == ["!"]
     facts = {"best": False, "best_printed": None}
     alone = [
         replace(c, facts=facts, ours={name: Estimate(e.mean) for name, e in c.ours.items()})

@@ -79,6 +79,17 @@ def test_squared_errors_far_apart_have_a_logarithmic_axis():
 TEN = [recipe[0] for recipe in RECIPES if recipe[0] != "omkc-u"]
 
 
+def test_active_support_vectors_are_shown_where_they_differ():
+    picture = figure(support_vectors(make_comparison(TEN)))
+    names = labels(picture)
+    active = [text for text in names if "active" in text]
+    assert sorted(active) == ["OMKC(D,S) active", "OMKC(S,S) active"]
+    assert picture.axes[0].get_yscale() == "log"
+    assert "Majority" not in names  # nothing stored: no place on a logarithmic axis
+    alike = support_vectors(make_comparison(("omkc-dd", "omkc-sd")))
+    assert alike.panels[0].y_scale == "linear"
+
+
 def test_a_panel_for_each_recipe_with_several_kernels():
     comparison = make_comparison()
     picture = figure(kernel_weights(comparison))

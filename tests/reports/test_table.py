@@ -161,14 +161,6 @@ def test_a_table_as_it_is_seen():
     ]
 
 
-def test_strong_rows_and_groups_are_bold_where_there_is_colour():
-    table = Table((NAMES, VALUES), ("a", "a", "b"), frozenset({1}))
-    assert "\x1b" not in printed(table, no_color=True)
-    lines = printed(table, force_terminal=True, color_system="standard").splitlines()
-    bold = [line.split("m", 1)[1] for line in lines if "\x1b[1m" in line]
-    assert {text.split()[0].split("\x1b")[0] for text in bold} == {"a", "b", "two"}
-
-
 def test_names_are_not_markup():
     hostile = "[red]x[/red] ["
     column = Column(hostile, (hostile,), kind="text")
