@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 
+import driving
 import hard_streams
 import numpy as np
 import plain
@@ -33,9 +34,7 @@ def dense(n=700):
 
 
 def numbers(n=700):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(n, 3))
-    return kb.open_stream((X, np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(n)))
+    return kb.open_stream(driving.waves(n))
 
 
 @pytest.fixture(autouse=True)

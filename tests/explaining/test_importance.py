@@ -162,6 +162,7 @@ def test_spread_is_of_rows_too(linear):
     again = kb.importance(linear, X, y, rows=50, random_state=0)
     np.testing.assert_array_equal(some.values, again.values)
     assert not np.array_equal(some.values, others.values)
+    assert some.base != others.base  # of other rows
     assert some.std[0] > kb.importance(linear, X, y, rows=600).std[0]
 
 

@@ -82,7 +82,7 @@ def test_numbers():
 
 @pytest.mark.parametrize(
     ("scale", "header", "value"),
-    [(1e4, "MSE", "128.1"), (1e-4, "MSE x 1e-6", "1.281"), (1e6, "MSE x 1e3", "12.81")],
+    [(10, "MSE", "0.1281"), (1e-4, "MSE x 1e-6", "1.281"), (1e6, "MSE x 1e3", "12.81")],
 )
 def test_four_digits_of_the_least_error(scale, header, value):
     comparison = make_numbers(("kernbrook-active", "mean"), permutations=1, scale=scale)
