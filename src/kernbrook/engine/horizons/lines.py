@@ -253,7 +253,7 @@ def restored(fresh: Lines, arrays: Mapping[str, NDArray[Any]]) -> Lines:
     """With these arrays; InputError where numbers are beyond their ranges."""
     older = tuple(name for name in ("trend", "recent") if name not in arrays)
     without = (*FOLLOWS, *older)
-    if np.shape(arrays.get("squares", ())) == (len(KEPT), 1, 1):  # older: a constant of many features
+    if np.size(arrays.get("squares", ())) == len(KEPT):  # older: a constant, of many features
         fresh = begun(MOST_FEATURES + 1, fresh.products.shape[2])
     lines = LINES.restored(fresh, arrays, without)
     LINES.check(lines, ("reach", *FOLLOWS))  # before the first label the reach is infinite
