@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from evaluation.test_going_on import rows_of
 
 from kernbrook.evaluation import training
 from kernbrook.evaluation.checkpoint import load_checkpoint
@@ -19,28 +19,14 @@ pandas = pytest.importorskip("pandas")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 BPAS = ["--recipe", "bpas", "--set", "budget=10"]
 COLUMNS = [
-    *("--label", "late", "--categorical", "carrier=UA,AA", "--dates", "when=days,hour"),
+    *("--label", "late", "--categorical", "carrier=UA,AA,DL", "--dates", "when=days,hour"),
     *("--missing", "mean"),
 ]
 
 
-def day(number, rows=800, folder="."):
+def day(number, rows=800):
     """A day of flights, in a CSV file."""
-    rng = np.random.default_rng(number)
-    temp, wind = rng.normal(size=rows).round(3), rng.exponential(size=rows).round(3)
-    carrier = rng.choice(["UA", "AA"], rows)
-    start = pandas.Timestamp("2024-01-01") + pandas.Timedelta(days=number)
-    frame = pandas.DataFrame(
-        {
-            "when": pandas.date_range(start, periods=rows, freq="min"),
-            "temp": np.where(rng.random(rows) < 0.1, np.nan, temp),
-            "wind": wind,
-            "carrier": carrier,
-            "late": np.where(temp + wind * (carrier == "UA") > 0.7, "yes", "no"),
-        }
-    )
-    frame.to_csv(Path(folder) / f"day{number}.csv", index=False)
-    return frame
+    rows_of(rows, number).to_pandas().to_csv(f"day{number}.csv", index=False)
 
 
 @pytest.fixture

@@ -103,10 +103,8 @@ def test_labels_in_files_are_as_they_are(kernbrook, tmp_path):
     assert (code, out.split("\n"), err) == (0, [r"two\nlines", ODD, 'a, "b"', ""], "")
     assert kernbrook("predict", "m", "x.csv", "--output", "out")[0] == 0
     assert Path("out").read_text() == out
-    header, *rows = kernbrook("predict", "m", "x.csv", "--scores")[1].splitlines()
+    header = kernbrook("predict", "m", "x.csv", "--scores")[1].splitlines()[0]
     assert header == f'prediction,score of {ODD},"score of a, ""b""",score of two\\nlines'
-    for row, label in zip(rows, (r"two\nlines,", f"{ODD},", '"a, ""b""",'), strict=True):
-        assert row.startswith(label)
 
 
 @POSIX

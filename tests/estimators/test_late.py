@@ -146,11 +146,13 @@ def test_before_the_first_label_nothing_is_learned():
     assert late.learn([], [])[0].shape == (0,)
 
 
-def test_the_oldest_is_dropped():
+def test_the_oldest_is_dropped(tmp_path):
     late = kb.LateLabels(classifier(), limit=5, classes=["down", "up"])
     assert len(late.predict(X[:7], range(7))) == 7
     assert (list(late.waiting_), late.n_dropped_) == ([2, 3, 4, 5, 6], 2)
     late.learn([4], ["up"])
+    kb.save(late, tmp_path / "late")
+    late = kb.load(tmp_path / "late")
     late.predict(X[7:9], [0, 8])
     assert (list(late.waiting_), late.n_dropped_) == ([3, 5, 6, 0, 8], 3)
     with pytest.raises(InputError, match="keys: 2 does not wait: it was never predicted"):
@@ -268,19 +270,3 @@ def test_parameters():
     assert (again.limit, again.classes, again.model.random_state) == (7, ["down", "up"], 3)
     assert len(again.waiting_) == 0
     assert not hasattr(again.model, "n_rounds_")
-
-
-def test_files_of_it(case, tmp_path):
-    make, rows, labels, classes, form = case
-    rows, late = form(rows), kb.LateLabels(make(), limit=30, classes=classes)
-    kb.save(late, tmp_path / "new")
-    assert repr(kb.load(tmp_path / "new")) == repr(late)
-    late.predict(rows[:40], KEYS[:40])
-    kb.save(late, tmp_path / "waiting")  # nothing is learned yet
-    for one in (late, other := kb.load(tmp_path / "waiting")):
-        one.learn(KEYS[10:22], labels[10:22])
-        one.predict(rows[40:], KEYS[40:])
-    assert other.n_dropped_ == late.n_dropped_ > 10
-    kb.save(late, tmp_path / "one")
-    kb.save(other, tmp_path / "other")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()

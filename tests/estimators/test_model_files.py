@@ -4,7 +4,6 @@ import copy
 import hashlib
 import json
 import pickle
-import random
 import struct
 import warnings
 from contextlib import suppress
@@ -169,12 +168,7 @@ def test_every_truncation(saved):
 
 
 def test_files_that_are_something_else(tmp_path, saved):
-    rng = random.Random(0)
     other = tmp_path / "other"
-    for size in (1, 8, 10_000):
-        other.write_bytes(rng.randbytes(size))
-        with pytest.raises(ModelFileError, match="damaged or not a saved model"):
-            kb.load(other)
     other.write_bytes(struct.pack("<Q", 2) + b"{}")
     with pytest.raises(ModelFileError, match="not a model that kernbrook saved"):
         kb.load(other)

@@ -201,7 +201,7 @@ def test_what_else_is_refused(model, tmp_path):
         kb.fit_table(trips(9), "lat", encoder=LEVELS)
     from sklearn.linear_model import SGDClassifier
 
-    for other in (kb.OnlineMKClassifier, SGDClassifier(), kb.VotedKernelClassifier(), "spa"):
+    for other in (SGDClassifier(), kb.VotedKernelClassifier(), "spa"):
         with pytest.raises(InputError, match="model must be one of ours that learns from a stream"):
             kb.fit_table(trips(9), "late", model=other, encoder=LEVELS)
     new = kb.TableModel(small(), LEVELS, "late")

@@ -1,11 +1,11 @@
 """The labels that were given, beside their rows: from the files of a labelling and the data."""
 
+import csv
 import json
 
 import numpy as np
+import pandas
 import plain
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
@@ -28,20 +28,16 @@ def written(folder, name):
         for i, (a, b) in enumerate(X.tolist())
     ]
     path = folder / name
+    typed = [{**row, "a": float(row["a"] or "nan"), "b": float(row["b"])} for row in rows]
+    frame = pandas.DataFrame(rows if name.endswith("csv") else typed)
     if name.endswith("csv"):
-        quoted = [
-            [f'"{value}"'.replace('a "b"', 'a ""b""') for value in row.values()] for row in rows
-        ]
-        path.write_text("\n".join(map(",".join, [["note", "a", "b", "label"], *quoted])) + "\n")
+        frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL)
     elif name.endswith("svm"):
         path.write_text("".join(f"0 1:{a} 2:{b}\n" for a, b in X.tolist()))
+    elif name.endswith("jsonl"):
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
     else:
-        typed = [{**row, "a": float(row["a"] or "nan"), "b": float(row["b"])} for row in rows]
-        typed = [{**row, "a": None if row["a"] != row["a"] else row["a"]} for row in typed]
-        if name.endswith("jsonl"):
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in typed))
-        else:
-            pq.write_table(pa.Table.from_pylist(typed), path)
+        frame.to_parquet(path, index=False)
     return path, rows
 
 
