@@ -9,7 +9,7 @@ one, is made again: the rows are learned once more from the copy, which gives th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -156,12 +156,7 @@ class SparseRow(NamedTuple):
 
 @Verb
 def row_of(rows: Any, t: int) -> Any:
-    """Row t as `say` takes it."""
-    raise NotImplementedError
-
-
-@row_of.of(Dense)
-def _dense_row(rows, t):
+    """Row t as `say` takes it; of `Dense` rows by default."""
     return rows.X[t]
 
 
@@ -409,12 +404,9 @@ class InPlace(Store):
         return State(copy_arrays(self.now(state)))
 
     def nbytes(self, state: State) -> int:
-        total = sum(array.nbytes for array in self.arrays(state).values())
-        return total + sum(array.nbytes for chunk in state.since for array in _arrays_of(chunk))
-
-
-def _arrays_of(chunk: Chunk) -> Iterator[NDArray[Any]]:
-    yield from (*chunk.rows, chunk.labels, chunk.weights, chunk.numbers)
+        chunks = [(*rows, *others) for rows, *others, _ in state.since]
+        every = (*self.arrays(state).values(), *(array for chunk in chunks for array in chunk))
+        return sum(array.nbytes for array in every)
 
 
 # -- row by row ----------------------------------------------------------------------------------
