@@ -7,6 +7,7 @@ import pickle
 import struct
 import warnings
 from contextlib import suppress
+from functools import partial
 
 import hard_streams
 import numpy as np
@@ -18,6 +19,7 @@ from safetensors.numpy import save_file
 
 import kernbrook as kb
 from kernbrook.errors import KernbrookWarning, ModelFileError, NonFiniteError
+from kernbrook.estimators import pool
 
 X, Y = hard_streams.gaussian_clouds(160, 4)
 POOL = [kb.Linear(), kb.Polynomial(2, 1.0), kb.Gaussian(sigma=1.5), kb.Gaussian(gamma=0.1)]
@@ -237,3 +239,20 @@ def test_blocks_of_no_array_are_refused(mostly_zeros, name):
     rewrite(mostly_zeros[1], NO_BLOCKS[name])
     with pytest.raises(ModelFileError):
         kb.load(mostly_zeros[1])
+
+
+@pytest.mark.parametrize("made", [kb.OnlineMKClassifier, kb.OnlineMKRegressor])
+def test_a_file_of_before_some_experts_left_the_default(tmp_path, monkeypatch, made):
+    """It goes on with all experts that it has, also from its own files."""
+    y = Y if made is kb.OnlineMKClassifier else X[:, 0]
+    with monkeypatch.context() as then:
+        then.setattr(pool, "default_pool", partial(pool.default_pool, before=True))
+        model = made(random_state=0).partial_fit(X[:100], y[:100])
+        kb.save(model, tmp_path / "before")
+        model.partial_fit(X[100:], y[100:])
+        wanted = model.predict(X)
+    loaded = kb.load(tmp_path / "before")
+    assert len(loaded.experts_) > len(made().partial_fit(X[:100], y[:100]).experts_)
+    kb.save(loaded, tmp_path / "again")
+    for one in (loaded, kb.load(tmp_path / "again")):
+        np.testing.assert_array_equal(one.partial_fit(X[100:], y[100:]).predict(X), wanted)
