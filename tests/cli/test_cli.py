@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from terminals import on_a_terminal
 
 import kernbrook as kb
 from kernbrook.cli.output import Stopping
@@ -118,6 +119,16 @@ def test_what_is_compiled_is_said_once(tmp_path):
     assert done.stdout.startswith("nothing to compile\n")
     assert "compiling" not in done.stderr
     assert set((tmp_path / "cache").rglob("*.nbc")) == compiled
+
+
+def test_rows_appear_on_a_terminal_as_they_are_ready(small, monkeypatch):
+    command = "compare", "small.csv", *FAST, "--recipes", "majority,last-label"
+    shown, table = on_a_terminal(monkeypatch, *command)
+    assert "majority so far" in shown
+    assert "last label" not in shown  # with the last one the table is complete
+    for title in ("majority so far", "last label"):
+        assert table.count(title) == 1
+    assert "\x1b" not in table
 
 
 def test_numbers(kernbrook):

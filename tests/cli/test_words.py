@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy._core._exceptions import _ArrayMemoryError
+from terminals import on_a_terminal
 
 import kernbrook as kb
 from kernbrook.cli.options import parameters
@@ -91,6 +92,16 @@ def test_names_in_tables_and_messages(kernbrook, tmp_path):
         assert r"a\x1b]0;gone" in out + err
     assert err.startswith(f"kernbrook: {ODD_SHOWN}\\n")
     assert err.count("\n") == 1
+
+
+@POSIX
+def test_labels_on_a_terminal(kernbrook, tmp_path, monkeypatch):
+    name = odd_file(tmp_path)
+    assert kernbrook("train", name, "--model", "m")[0] == 0
+    command = "predict", "m", name, "--scores"
+    screen, _ = on_a_terminal(monkeypatch, *command, columns=150, output="terminal")
+    assert "\x1b]0;" not in screen
+    assert ODD_SHOWN in screen
 
 
 def test_labels_in_files_are_as_they_are(kernbrook, tmp_path):

@@ -66,6 +66,19 @@ def test_bands():
     assert edges[:, 1].max() == pytest.approx(high.max())
 
 
+def test_markers_and_dots():
+    lines = [
+        Line("b", X, Y, marker="."),
+        Line("b", (5.0, 6.0), (2.0, 3.0), joined=False),
+        Line("a", (1.0,), (2.0,)),
+    ]
+    (axes,) = painted(draw(Plot([Panel(lines, "t")], PENS))).axes
+    points, dots, sample = axes.lines
+    assert (points.get_marker(), points.get_linestyle()) == (".", "-")
+    assert (dots.get_marker(), dots.get_linestyle()) == ("o", "None")
+    assert sample.get_marker() == "o"  # one sample alone would not be seen as a line
+
+
 @pytest.mark.parametrize("panels", [1, 3])  # the widest and the narrowest
 def test_numbers_of_an_axis_do_not_touch(panels):
     ends = [("linear", 0.0, high) for high in (1, 3185, 98_704)]

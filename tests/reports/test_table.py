@@ -71,6 +71,12 @@ def test_a_group_of_columns_is_named_once():
     assert Table(columns[:1]).headers() == ["name"]
 
 
+def test_widths_are_of_the_widest_part():
+    table = Table((Column("名前", ("a",), kind="text"), Column("x", (1000,), group="grouped")))
+    assert table.widths() == [4, 7]  # two columns of a terminal each
+    assert table.width() == 4 + 2 + 7
+
+
 def test_what_goes_where_room_is_short():
     table = Table((
         Column("name", ("a", "b"), kind="text"),
@@ -112,6 +118,8 @@ def test_columns_of_a_measure():
     percent, ratio = of_cells(cells, ERROR, "percent ratio")
     assert (percent.header, percent.texts()) == ("diff. %", ["+10.0", "     "])
     assert (ratio.header, ratio.texts()) == ("ratio", ["1.10", "    "])
+    (ours,) = of_cells([cell(Estimate(1234.5, 1.0, 3))], Measure("error", "x", 2, "count"))
+    assert ours.texts() == ["1,234"]
     (zero,) = of_cells([cell(Estimate(5.0), Estimate(0.0))], ERROR, "ratio")
     assert zero.texts() == [""]
 
