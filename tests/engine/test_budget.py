@@ -26,15 +26,6 @@ from kernbrook.learners.forgetron import tune_scale
 OF_SCIKIT_LEARN = ["iris", "wine", "digits"]
 
 
-def stream_of(name, C, n=120):
-    if name in OF_SCIKIT_LEARN:
-        return hard_streams.of_scikit_learn(name, n)
-    if C > 2:
-        return hard_streams.many_classes(name, n, C)
-    X, y = (hard_streams.DRAWN | {"wdbc": hard_streams.wdbc})[name]()
-    return X[:n], (y[:n] > 0).astype(int)
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     ("stream", "C"),
@@ -45,7 +36,7 @@ def stream_of(name, C, n=120):
 )
 def test_bpas_removes_what_costs_least(stream, C):
     """Where several removals cost the same but for rounding, the twin follows the choice made."""
-    (X, y), kernels = stream_of(stream, C), naive_kernels.omkc16()
+    (X, y), kernels = hard_streams.with_classes(stream, C, 120), naive_kernels.omkc16()
     learner = kb.BPAS(8, aggressiveness=0.5)
     model = plain.classifier("omkc16", learner, kb.Uniform(), random_state=SEED)
     said, held, followed = [], [], 0

@@ -1,11 +1,7 @@
 """The exponential that decides labels, and the ladders of powers made from it."""
 
-import math
-
-import hard_streams
 import kernel_sums
 import numpy as np
-import plain
 import pytest
 from numba import njit
 
@@ -102,14 +98,3 @@ def test_every_gaussian_value(pool):
     values = kernel_sums.values(kernels, squares)
     for kernel, row in zip(kernels, values, strict=True):
         assert_kernel_values(row, -np.longdouble(kernel.gamma) * squared)
-
-
-def test_underflow_reaches_the_tie_rule():
-    """Raw features: a narrow Gaussian is exactly 0 between examples, and sign(0) = +1."""
-    X, y = hard_streams.wdbc(200)
-    for tie, expected in (("label", (y < 0).sum()), ("margin", 200)):
-        model = plain.classifier([kb.Gaussian(sigma=2.0**-6)], kb.Perceptron(tie=tie))
-        predictions, _ = model.learn(X, y)
-        assert (predictions == 1).all()
-        assert model.n_support_stored_ == expected
-    assert math.exp(LAST - 1e-9) == 0

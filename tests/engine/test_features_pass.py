@@ -6,6 +6,7 @@ import plain
 import pytest
 from covering import pairwise
 from driving import learn, named, waves
+from engine.test_learners import COMBINERS
 from every_learner import SEED, SHIFTING, WAVES, features_of, of_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,15 +167,6 @@ def test_exp_with_losses_of_a_million(exp, twin):
     assert exp.cap or model.expert_weights_.max() > 0.99
 
 
-COMBINERS = {
-    "EXP": lambda loss: kb.EXP(2.0, loss=loss),
-    "EXP, horizon": lambda loss: kb.EXP(3.0, horizon=80, loss=loss),
-    "MLPoly, scale-free": lambda loss: kb.MLPoly(loss, scale_free=True),
-    "Hedge": lambda loss: kb.Hedge(0.7, loss),
-    "FixedShare": lambda loss: kb.FixedShare(0.7, 0.02, loss),
-}
-
-
 @pytest.mark.parametrize(
     ("unit", "loss", "combiner"),
     pairwise(
@@ -186,7 +178,7 @@ COMBINERS = {
 def test_numbers_in_any_unit(unit, loss, combiner):
     """Squares of the losses may underflow, or overflow: weights and predictions stay numbers."""
     X, y = waves(30)
-    model = make(POOL_OF_LEARNERS[:2], COMBINERS[combiner](loss), kernels=SHIFTING[:2])
+    model = make(POOL_OF_LEARNERS[:2], COMBINERS[combiner][0](loss), kernels=SHIFTING[:2])
     said, _ = learn(model, X, unit * y)
     assert np.isfinite(said).all()
     assert model.expert_weights_.sum() == pytest.approx(1)

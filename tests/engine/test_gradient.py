@@ -6,24 +6,16 @@ import plain
 import pytest
 from covering import pairwise
 from driving import says, waves
-from every_learner import of_gradients
+from every_learner import POOL, SEED, TWINS, of_gradients
 from every_policy import POLICIES
 from inside import scale_of, state_of
 from naive import combiners as naive_combiners
-from naive import kernels as naive_kernels
 from naive import regression
 from twins import EVERY, assert_equals_its_twin
 
 import kernbrook as kb
 from kernbrook.engine.stores.expansion import SMALL
 from kernbrook.errors import InputError, NonFiniteError
-
-SEED = 5
-POOL = [kb.Linear(), kb.Gaussian(gamma=0.1), kb.Gaussian(gamma=0.4), kb.Cauchy(gamma=0.3)]
-TWINS = [
-    *(naive_kernels.linear(), naive_kernels.gaussian(0.1), naive_kernels.gaussian(0.4)),
-    naive_kernels.cauchy(0.3),
-]
 
 
 def make(learners, combiner, numbers=True, selection=None, kernels=POOL, **others):

@@ -172,16 +172,6 @@ CLOSE = "bpas", "spa, budget"  # rounding may decide between removals
 ON_FEATURES = "features", "restarts", "ridge"  # or between classes, whose scores are clipped
 
 
-def of_classes(name, n=80, C=4):
-    if name in ("iris", "wine", "digits"):
-        X, y = hard_streams.of_scikit_learn(name, n)
-        return X, y, 3 if name != "digits" else 10
-    if C > 2:
-        return *hard_streams.many_classes(name, n, C), C
-    X, y = hard_streams.DRAWN[name]()
-    return X[:n], (y[:n] > 0).astype(int), 2
-
-
 def of_numbers(name, n=90):
     if name == "waves":
         return *waves(n), None
@@ -212,7 +202,8 @@ def cases(learners, streams, numbers):
 )
 def test_classes(name, stream, combiner, loss, chosen, k):
     """A pool, a budget that is soon full, weights of examples."""
-    X, y, C = of_classes(stream, 80, 4 if k else 2)
+    C = 3 if stream in ("iris", "wine") else 4 if k else 2
+    X, y = hard_streams.with_classes(stream, C, 80)
     weights = None if k % 2 else np.random.default_rng(k).choice([0.0, 0.3, 1.0, 4.0], len(y))
     of_loss, twin = COMBINERS[combiner]
     assert_equals_its_twin(

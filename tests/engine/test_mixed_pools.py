@@ -92,12 +92,8 @@ RUNS = [
 @pytest.mark.parametrize("size", [80, 1])
 @pytest.mark.parametrize(("C", "combiner", "twin", "choices", "own"), RUNS)
 def test_a_pool_equals_naive_experts(C, combiner, twin, choices, own, size):
-    X, y = hard_streams.gaussian_clouds(80, 4)
+    X, y = hard_streams.clouds_of(C, 80)
     numbers, m = C is None, len(SHIFTING)
-    if numbers:
-        y = np.sin(X[:, 0]) + 0.3 * X[:, 1]
-    else:
-        y = (y > 0).astype(int) if C == 2 else hard_streams.classes_of(X, C)
     pool = OF_NUMBERS if numbers else OF_CLASSES
     experts = [
         naive(i if on_features else j * m + i, kernel, X, C)

@@ -135,6 +135,16 @@ def of_scikit_learn(name, n=150):
     return scaled(X)[order], y[order]
 
 
+def with_classes(name, C, n):
+    """A stream by its name, with C classes from 0; those of scikit-learn have their own."""
+    if name in ("iris", "wine", "digits"):
+        return of_scikit_learn(name, n)
+    if C > 2:
+        return many_classes(name, n, C)
+    X, y = (DRAWN | {"wdbc": wdbc})[name]()
+    return X[:n], (y[:n] > 0).astype(int)
+
+
 DRAWN = {
     function.__name__: function
     for function in (
