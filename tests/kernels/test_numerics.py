@@ -8,7 +8,7 @@ from numba import njit
 
 from kernbrook.numerics import symmetric
 from kernbrook.numerics.arithmetic import fma
-from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner
+from kernbrook.numerics.lanes import CHAINS, POINTS, dense_inner, lay_across
 from kernbrook.numerics.upkeep import cheapest, oldest
 from kernbrook.numerics.vectors import least
 
@@ -38,6 +38,15 @@ def test_any_number_of_points(b, d):
             dense_inner(points, which, columns, out)
             right = [one_by_one(point, np.arange(d), columns) for point in chosen]
             assert np.array_equal(out, np.reshape(right, out.shape))
+
+
+@pytest.mark.parametrize(("length", "n"), [(1, 1), (8, 8), (15, 7), (64, 33), (64, 0)])
+def test_rows_are_laid_across(length, n):
+    source, target = np.random.default_rng(0).normal(size=(40, 64)), np.full((length, 40), np.nan)
+    expected = target.copy()
+    expected[:, 2 : 2 + n] = source[3 : 3 + n, :length].T
+    lay_across(source, 3, n, target, 2)
+    np.testing.assert_array_equal(target, expected)
 
 
 # -- symmetric matrices in half of the memory -----------------------------------------------------
@@ -139,3 +148,8 @@ def test_of_many(n):
         assert cheapest(costs, born) == costs.argmin()
         assert oldest(born, n) == born.argmin()
         assert oldest(born, (n + 1) // 2) == born[: (n + 1) // 2].argmin()
+
+
+def test_what_is_not_finite_chooses_some_slot():
+    """An overflow is found, and refused, by who comes later."""
+    assert cheapest(np.full(3, np.nan), np.arange(3)) in range(3)
