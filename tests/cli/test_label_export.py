@@ -87,13 +87,11 @@ def test_answers_that_the_model_has_not_learned(kernbrook, rows):
         (["m", "rows.csv", "--export", "l.xlsx"], "expected a name that ends in one of .csv, "),
         (["m", "rows.csv", "--export", "rows.csv"], "rows.csv is read by this command"),
         (["m", "rows.csv", "--export", "absent/l.csv"], "there is no folder"),
-        (["m", "short.csv"], "m.labels.jsonl has the answers to other data: row "),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(kernbrook, rows, arguments, said):
     kernbrook("label", "m", "rows.csv", *NEW, "--text", "note", typed=["yes", "n", "y", "q"])
     kb.save(kb.recipes.make("omkc-dd", random_state=0), "fresh")
-    Path("short.csv").write_text("\n".join(rows.read_text().splitlines()[:3]) + "\n")
     before = files()
     export = [] if "--export" in arguments else ["--export", "l.csv"]
     code, out, err = kernbrook("label", *arguments, *export)
