@@ -260,6 +260,7 @@ def test_the_class_that_is_asked_for():
     [
         (X[0, :3], {}, "row: expected 4 columns, found 3"),
         (X[:2], {}, "row: expected one row, got 2"),
+        ([[0.0, 1.0], [2.0]], {}, "row: expected rows of one length"),
         ([1.0, np.nan, 0.0, 0.0], {}, "row has nan at row 0, column 1"),
         (X[0], {"background": X[:3, :2]}, "background: expected 4 columns, found 2"),
         (X[0], {"of_class": "maybe"}, "of_class: expected one of 'no', 'yes', got 'maybe'"),
