@@ -21,7 +21,7 @@ from kernbrook.engine.same import same
 from kernbrook.engine.state import copy_arrays, flatten, pick
 from kernbrook.engine.stores.base import Setting, Store
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, Labels, check_array, within
+from kernbrook.gram.arrays import Floats, Ints, check_array, within
 from kernbrook.kernels import Kernel
 from kernbrook.snapshots import copy_with, in_memory
 
@@ -58,7 +58,7 @@ class Model:
         committee: Committee,
         setting: Setting,
         kernels: tuple[Kernel, ...],
-        kernel_of: Labels,
+        kernel_of: Ints,
         views: tuple[str | None, ...],
         interleaved: bool,
         asks: bool,
@@ -178,7 +178,7 @@ class Model:
 
     @property
     def asked(self) -> int:
-        """Labels looked at so far."""
+        """Ints looked at so far."""
         return int(self.progress.counters[ASKED])
 
     def weights(self) -> Floats:
@@ -186,7 +186,7 @@ class Model:
         return self.committee.weights(self.progress)
 
     @property
-    def counts(self) -> Labels:
+    def counts(self) -> Ints:
         """(e,) support vectors of each expert; (1,) where they share them."""
         found = np.zeros(self.n_experts, dtype=np.int64)
         for store, state in zip(self.stores, self.states, strict=True):

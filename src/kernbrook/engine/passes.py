@@ -28,13 +28,13 @@ from kernbrook.engine.rounds import StorePass, run_parts, score_parts, scratch_o
 from kernbrook.engine.stores.base import Setting
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import select, update, wants
-from kernbrook.gram.arrays import Flags, Floats, Labels, within
+from kernbrook.gram.arrays import Flags, Floats, Ints, within
 
 _play_rounds, run_pass = naming(played.play_rounds), naming(played.run_pass)
 _decide, _would_ask = naming(votes.decide), naming(votes.would_ask)
 
 
-def link_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Labels, Any]:
+def link_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Ints, Any]:
     """Link stores' compiled forms; give the links, and what must outlive them.
 
     alone : for `run_pass`, else for `play_rounds`
@@ -68,7 +68,7 @@ class Committee:
         self.inputs = 2 if getattr(combiner, "corrects_votes", False) else 1
 
     @property
-    def links(self) -> tuple[Labels, Labels, Labels]:
+    def links(self) -> tuple[Ints, Ints, Ints]:
         """To the rules of the combiner, the selection and the policy."""
         return (
             links_to(update, (self.choices.combiner,))[0],

@@ -13,7 +13,7 @@ from kernbrook.engine.rounds import StorePass, run_parts, score_parts, scratch_o
 from kernbrook.engine.row import AS_GIVEN, View, Workspace, begin, scale_view
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import Row, meet
-from kernbrook.gram.arrays import Labels
+from kernbrook.gram.arrays import Ints
 from kernbrook.gram.sums import WORTH_A_THREAD, threads_for
 from kernbrook.numerics.scaling import METHODS
 
@@ -30,8 +30,8 @@ class Room(NamedTuple):
     """
 
     space: Workspace
-    link: Labels
-    tasks: list[tuple[Labels, int, int]]
+    link: Ints
+    tasks: list[tuple[Ints, int, int]]
     threads: int
     kept: list[Any]
 
@@ -79,7 +79,7 @@ def room_of(session: RowSession, n: int) -> Room:
     return Room(space, link, tasks, threads_for(WORTH_A_THREAD) if any(each) else 1, kept)
 
 
-def keep_links(verb: Any, forms: Sequence[Any], kept: list[Any]) -> Labels:
+def keep_links(verb: Any, forms: Sequence[Any], kept: list[Any]) -> Ints:
     """(n, LINK) links to forms, which are kept."""
     links = new_links(verb, forms)
     kept.append((links, forms))

@@ -24,7 +24,7 @@ from kernbrook.engine.verbs import (
     update,
     wants,
 )
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.numerics.vectors import any_of
 
 ALL_PARTS = 1 << 30  # no store has so many parts
@@ -112,7 +112,7 @@ class Scratch(NamedTuple):
     shares: Floats
     losses: Floats
     counted: NDArray[np.bool_]
-    room: Labels
+    room: Ints
 
 
 def scratch_of(e: int) -> Scratch:

@@ -28,7 +28,7 @@ from kernbrook.engine.rounds import ALL_PARTS, Scratch, check_parts, play_rounds
 from kernbrook.engine.stores.base import all_below, most_of
 from kernbrook.engine.stores.in_rows import Row, keep, meet, score_only, settle_rows
 from kernbrook.engine.verbs import Clock
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.numerics.keys import dense_keys
 from kernbrook.numerics.pairs import dense_norms
 from kernbrook.numerics.scaling import NO_LEAP, RANKS, rank_each, rank_rows, scale_each, scale_rows
@@ -46,7 +46,7 @@ COPY = -1  # instead of a number of rows since the last copy: there is one befor
 class Journal(NamedTuple):
     """The rows since the last copy: n, (1,), or COPY; their features, labels and weights."""
 
-    n: Labels
+    n: Ints
     X: Floats
     labels: Floats
     weights: Floats
@@ -68,7 +68,7 @@ class Workspace(NamedTuple):
     interleaved : whether who learns depends on the other experts
     """
 
-    committee: tuple[Labels, Labels, Labels]
+    committee: tuple[Ints, Ints, Ints]
     terms: Terms
     progress: Progress
     board: Board
@@ -78,12 +78,12 @@ class Workspace(NamedTuple):
     asked: Any
     scratch: Scratch
     row: Row
-    views: Labels
-    stores: Labels
-    parts: Labels
-    row_forms: Labels
-    live: Labels
-    saved: Labels
+    views: Ints
+    stores: Ints
+    parts: Ints
+    row_forms: Ints
+    live: Ints
+    saved: Ints
     journal: Journal
     interleaved: bool
 
@@ -100,7 +100,7 @@ class View(NamedTuple):
 
     row: Row
     method: int
-    seen: Labels
+    seen: Ints
     first: Floats
     second: Floats
 

@@ -13,7 +13,7 @@ from kernbrook.checks import COUNTED, shown
 from kernbrook.engine.state import Field, Table, copy_arrays, flatten, pad_to, pick
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, Labels, within
+from kernbrook.gram.arrays import Floats, Ints, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.snapshots import copy_with
@@ -30,7 +30,7 @@ class ScalerState(NamedTuple):
     first, second : (d,) of each feature; of ranks the last rows, and the same in order
     """
 
-    seen: Labels
+    seen: Ints
     first: Floats
     second: Floats
 

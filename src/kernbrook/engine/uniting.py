@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.gram.rows import DenseRows, keys_of
 from kernbrook.gram.stored_points import StoredPoints
 
@@ -129,7 +129,7 @@ class UnitedPoints(NamedTuple):
     """
 
     points: StoredPoints
-    places: list[Labels]
+    places: list[Ints]
     coefficients: Floats
 
 

@@ -10,10 +10,10 @@ from kernbrook.engine.model import Model
 from kernbrook.engine.stores.base import spread_of
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Labels
+from kernbrook.gram.arrays import Ints
 
 
-def take_over(model: Model, old: Model, positions: Labels) -> None:
+def take_over(model: Model, old: Model, positions: Ints) -> None:
     """Go on from what a model of the same choices with fewer classes has learned.
 
     positions : of its classes among this one's. InputError where that cannot be done.

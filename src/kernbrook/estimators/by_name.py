@@ -19,7 +19,7 @@ from kernbrook.checks import COUNTED, Other, Whole, check, counted, is_whole, sh
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, if_model_has, rows_seen
 from kernbrook.estimators.labels import present
-from kernbrook.gram.arrays import Floats, Labels, check_array
+from kernbrook.gram.arrays import Floats, Ints, check_array
 from kernbrook.plain_values import expect, is_count
 from kernbrook.snapshots import Snapshots
 from kernbrook.turns import changes, in_turn
@@ -237,7 +237,7 @@ class Columns:
 
     def __init__(self) -> None:
         self._place: dict[Hashable, int] = {}
-        self._last: tuple[tuple[Hashable, ...], Labels] = (), np.zeros(0, dtype=np.int64)
+        self._last: tuple[tuple[Hashable, ...], Ints] = (), np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._place)

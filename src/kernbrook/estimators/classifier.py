@@ -38,7 +38,7 @@ from kernbrook.estimators.labels import (
     present,
 )
 from kernbrook.estimators.tasks import Outputs, joined
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
 
@@ -194,7 +194,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     @in_turn
     def _predict_outputs(self, X: Any) -> Outputs:
-        """Labels, decisions and probabilities at once; nobody was asked."""
+        """Ints, decisions and probabilities at once; nobody was asked."""
         verdicts = self._decide(X)
         chances, none = self._probable(verdicts), np.zeros(len(verdicts.decisions), dtype=bool)
         return Outputs(self._calls(verdicts, chances), none, verdicts.decisions, chances)
@@ -293,11 +293,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
             unseen = at + self._unseen(y[at:])
         return joined(parts)
 
-    def _unseen(self, y: NDArray[Any]) -> Labels:
+    def _unseen(self, y: NDArray[Any]) -> Ints:
         labelled = present(y).nonzero()[0]
         return labelled[class_numbers(self.classes_, y[labelled]) < 0]
 
-    def _grow(self, y: NDArray[Any], unseen: Labels, grown: Any = None) -> None:
+    def _grow(self, y: NDArray[Any], unseen: Ints, grown: Any = None) -> None:
         """Learn of classes that appear later; what was learned of the others stays.
 
         grown : as `_grown` has it, where that is known
@@ -315,7 +315,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         take_over(model, old, class_numbers(found, self.classes_))
         return model
 
-    def _grown(self, y: NDArray[Any], unseen: Labels) -> tuple[NDArray[Any], Model]:
+    def _grown(self, y: NDArray[Any], unseen: Ints) -> tuple[NDArray[Any], Model]:
         """All classes, and the model of them; unseen : rows of y with those that are new."""
         try:
             found = distinct(as_labels([*self.classes_.tolist(), *y[unseen].tolist()]))
@@ -399,7 +399,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
         return ask
 
-    def _numbers(self, y: NDArray[Any]) -> Labels:
+    def _numbers(self, y: NDArray[Any]) -> Ints:
         labelled = present(y)
         if labelled.all():
             return class_numbers(self.classes_, y)

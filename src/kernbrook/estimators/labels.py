@@ -1,4 +1,4 @@
-"""Labels as they are given, of any type, and some rows without one; and which class is said."""
+"""Ints as they are given, of any type, and some rows without one; and which class is said."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from kernbrook.checks import is_number, real, row_of_chunk, shown
 from kernbrook.errors import InputError, printable
-from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Ints
 from kernbrook.numerics.calibration_steps import agreeing_of_two
 
 LARGEST_EXACT = 2**53  # whole numbers beyond it are not all floats
@@ -123,7 +123,7 @@ def plain(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels that are there, as numbers; InputError where they are none."""
+    """Ints that are there, as numbers; InputError where they are none."""
     numbers = plain(labels)
     if numbers.dtype.kind not in "biuf":
         raise InputError(f"y: expected numbers, got {numbers.dtype}")
@@ -148,7 +148,7 @@ def named(labels: NDArray[Any]) -> str:
     return printable(", ".join(words)) + (", ..." if len(labels) > 10 else "")
 
 
-def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
+def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Ints:
     """(n,) the number of each label among the sorted classes; -1 for what is none of them."""
     if classes.dtype.kind == labels.dtype.kind != "O":
         numbers = np.minimum(classes.searchsorted(labels), len(classes) - 1)
@@ -161,7 +161,7 @@ def class_numbers(classes: NDArray[Any], labels: NDArray[Any]) -> Labels:
         raise InputError("y: expected numbers or text, found what cannot be a label") from None
 
 
-def known_numbers(classes: NDArray[Any], labels: NDArray[Any], places: Any = None) -> Labels:
+def known_numbers(classes: NDArray[Any], labels: NDArray[Any], places: Any = None) -> Ints:
     """As `class_numbers`; InputError where a label is none of the classes.
 
     places : (n,) rows of the chunk that the labels are of, for the message
@@ -228,7 +228,7 @@ def check_kept_classes(classes: Any, least: int = 2) -> None:
         raise InputError(f"classes_: {problem}: {error}") from None
 
 
-def chosen(decisions: Floats) -> Labels:
+def chosen(decisions: Floats) -> Ints:
     """(n,) numbers of the classes that decisions are for: (n, c), (n, 1) for the second of two."""
     if decisions.shape[1] == 1:
         return (decisions[:, 0] >= 0).astype(np.int64)
@@ -238,7 +238,7 @@ def chosen(decisions: Floats) -> Labels:
 # -- what is said by request: by probabilities, not by the greatest decision ----------------------
 
 
-def agreeing(probabilities: Floats, numbers: Labels, scores: Floats) -> Floats:
+def agreeing(probabilities: Floats, numbers: Ints, scores: Floats) -> Floats:
     """(n, k) probabilities by which the classes of these numbers, (n,), are the most probable.
 
     Where one is not, it and all that are more probable get the mean of theirs; of two classes a
@@ -282,7 +282,7 @@ def check_threshold(threshold: Any, classes: int) -> Any:
     return costs
 
 
-def apply_threshold(threshold: Any, probabilities: Floats, cuts: Floats) -> Labels:
+def apply_threshold(threshold: Any, probabilities: Floats, cuts: Floats) -> Ints:
     """(n,) numbers of classes.
 
     threshold : as `check_threshold` gives it, not None
@@ -333,7 +333,7 @@ def check_keys(class_weight: Any, classes: NDArray[Any]) -> None:
 
 
 def lifts(
-    class_weight: Any, classes: NDArray[Any], counts: Labels, numbers: Labels, weights: Floats
+    class_weight: Any, classes: NDArray[Any], counts: Ints, numbers: Ints, weights: Floats
 ) -> Floats:
     """(n,) how much more the experts learn from labels: roots of the weights of their classes.
 
@@ -355,9 +355,7 @@ def lifts(
     return out
 
 
-def leading(
-    class_weight: Any, classes: NDArray[Any], probabilities: Floats, usual: Floats
-) -> Labels:
+def leading(class_weight: Any, classes: NDArray[Any], probabilities: Floats, usual: Floats) -> Ints:
     """(n,) numbers of the classes of the greatest weight times probability.
 
     So the rows that are said wrong weigh least in all, where the probabilities are right. The

@@ -16,7 +16,8 @@ from kernbrook.sparse import as_csr
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Labels = NDArray[np.int64]  # numbers of classes; negative where the label cannot be had
+Ints = NDArray[np.int64]
+Labels = Ints
 
 
 def as_rows(X: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernbrook.checks import row_of_chunk
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.arrays import Floats, Labels, writeable
+from kernbrook.gram.arrays import Floats, Ints, writeable
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics import pairs as compiled
@@ -24,7 +24,7 @@ COPIED = 4096  # rows of a read-only array that are copied together
 WIDEST = 1 << 22  # features of a sparse block up to which each has a place: 32 MB
 
 
-def keys_of(X: Any) -> Labels:
+def keys_of(X: Any) -> Ints:
     """(n,) a number for each row: equal rows have equal ones, others but by rare chance not.
 
     X : C-ordered float64 array, or canonical CSR matrix; zeros count as missing in both
@@ -68,7 +68,7 @@ class DenseRows:
 
     X: Floats
     norms: Floats
-    keys: Labels
+    keys: Ints
 
     @classmethod
     def of(cls, X: Floats) -> DenseRows:
@@ -107,7 +107,7 @@ class SparseRows:
     indptr: NDArray[np.int64]
     start: int
     norms: Floats
-    keys: Labels
+    keys: Ints
     width: int
 
     @classmethod
@@ -160,7 +160,7 @@ def call(kernel: Kernel, points: Rows, rows: Rows, out: Floats) -> None:
         raise NonFiniteError(f"kernel {kernel}: it gave NaN or infinity")
 
 
-def numbers_among(features: Labels, indices: Labels) -> Labels:
+def numbers_among(features: Ints, indices: Ints) -> Ints:
     """The number of each index among rising features; how many these are, for others."""
     numbers = np.searchsorted(features, indices)
     known = np.append(features, -1)[numbers] == indices

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM
-from kernbrook.gram.arrays import Floats, Labels, pad_columns, within
+from kernbrook.gram.arrays import Floats, Ints, pad_columns, within
 from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
     MOST_LABEL,
@@ -78,7 +78,7 @@ class Held(NamedTuple):
     bins: Bins
     window: Window
     trees: Fitted
-    work: Labels
+    work: Ints
     levels: Floats
 
 
@@ -96,7 +96,7 @@ class Boosted(NamedTuple):
     work: int
     numbers: bool
     row: Placed
-    leaves: Labels
+    leaves: Ints
     sums: Floats
     slopes: Floats
     room: Room

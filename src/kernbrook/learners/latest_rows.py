@@ -16,7 +16,7 @@ from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import HUGE, LAST, Bins, check_bounded
 from kernbrook.features.grown_partitions import MOST_SUM
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.learners.cell_steps import MOST_LABEL
 
 
@@ -43,7 +43,7 @@ class Window(NamedTuple):
     leaves: NDArray[np.uint8]
     usual: NDArray[np.int32]
     begins: NDArray[np.int32]
-    total: Labels
+    total: Ints
 
 
 def no_window(m: int, d: int, c: int, n: int) -> Window:

@@ -17,7 +17,7 @@ from kernbrook.errors import InputError
 from kernbrook.features.binning import HUGE, check_bounded
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, NOBODY
 from kernbrook.features.leaf_sums import SMOOTH, best_cut_of, part_of_gain
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.learners.cell_steps import OFFSET, SCALE, SIZE, slope_of_class
 from kernbrook.numerics.vectors import copy, fill_with
 
@@ -57,15 +57,15 @@ class Room(NamedTuple):
     """
 
     slopes: Floats
-    order: Labels
-    later: Labels
+    order: Ints
+    later: Ints
     sums: Floats
-    at: Labels
-    first: Labels
-    last: Labels
+    at: Ints
+    first: Ints
+    last: Ints
     gains: Floats
-    features: Labels
-    places: Labels
+    features: Ints
+    places: Ints
     totals: Floats
     left: Floats
 

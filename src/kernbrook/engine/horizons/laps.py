@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kernbrook.engine.stores.base import Setting
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, check_csr
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, check_csr
 
 FAR = 128  # the last place of `soon`
 SHORTEST = 128  # rows of a lap
@@ -21,7 +21,7 @@ SOON_PLACES = np.array([*range(2, 17, 2), *range(21, FAR + 1, 12)])
 LATE_PLACES = 32  # rows judged of each lap for `late`
 
 
-def late_places(lap: int) -> Labels:
+def late_places(lap: int) -> Ints:
     """Places after the start of four laps, of so many rows, of which rows are judged for `late`."""
     return np.arange(FAR + 7, LAPS_LATE * lap + 1, max(lap // LATE_PLACES, 1))
 
@@ -64,7 +64,7 @@ class Lap:
         """(n,) bool, the rows that have a label and weigh something."""
         return ~np.isnan(self.labels) & (self.weights > 0)
 
-    def judged(self, which: Labels) -> Labels:
+    def judged(self, which: Ints) -> Ints:
         """Of some rows those that tell something, and are here: a lap may begin in its middle."""
         here = [self.all or self.X[row] is not None for row in which]
         return which[self.tells[which] & np.array(here, dtype=bool)]
@@ -73,7 +73,7 @@ class Lap:
         """(n, d) the first n rows, as they were given; no features of rows of many."""
         return self.X[:n] if self.all else np.empty((n, 0))
 
-    def rows(self, which: Labels) -> Any:
+    def rows(self, which: Ints) -> Any:
         """Some of the rows that may be judged, as the model keeps rows."""
         if self.all:
             return sp.csr_matrix(self.X[which]) if self.sparse else self.X[which]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.state import Field, Table
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 
 MOST_FEATURES = 256  # of a row; of more, the regressions see a constant alone
 KEPT = (1.0, 0.998)  # of what each regression knows, a label's factor
@@ -210,7 +210,7 @@ def merged(apart: Apart) -> Lines:
     return _solved(own._replace(reach=np.array([low, high])))
 
 
-def said(lines: Lines, X: Any, places: Labels, numbers: bool) -> Floats:
+def said(lines: Lines, X: Any, places: Ints, numbers: bool) -> Floats:
     """(n, 3, c) the mean of the labels so far, and what the regressions say of rows.
 
     Of numbers (n, 4, 1): the trend, at places after the last label, comes first.

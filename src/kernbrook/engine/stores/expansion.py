@@ -21,7 +21,7 @@ from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow, see
 from kernbrook.engine.uniting import Apart, unite_points
 from kernbrook.engine.verbs import expand, update, weigh_all
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array
 from kernbrook.gram.rows import Rows
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import BLOCK, KernelSums
@@ -56,7 +56,7 @@ class Summed(NamedTuple):
     known : (b,) bool, whether a row is equal to one that the experts sum over
     """
 
-    experts: Labels
+    experts: Ints
     totals: Floats
     sizes: Floats
     scale: Floats
@@ -79,13 +79,13 @@ class Sums(NamedTuple):
     """
 
     summed: Summed
-    firsts: Labels
+    firsts: Ints
     plan: Plan
     pairs: Floats
-    keys: Labels
+    keys: Ints
     diagonal: Floats
     coefficients: Floats
-    shifts: Labels
+    shifts: Ints
     values: Floats
     change: Floats
 
@@ -113,7 +113,7 @@ class Shared(NamedTuple):
     progress: Progress
     weights: Floats
     stale: Flags
-    room: Labels
+    room: Ints
     sums: Sums
 
 

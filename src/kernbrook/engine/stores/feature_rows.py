@@ -14,7 +14,7 @@ from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet, score_only
 from kernbrook.engine.stores.linear import FeaturesForm, Linear, LinearState
 from kernbrook.features.base import write_rows
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.gram.rows import DenseRows
 
 
@@ -28,7 +28,7 @@ class RowOfFeatures(NamedTuple):
 
     member: FeaturesForm
     x: Floats
-    maps: Labels
+    maps: Ints
 
 
 class FeaturesInRows(InRows):

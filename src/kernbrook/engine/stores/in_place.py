@@ -39,7 +39,7 @@ from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, lay_flat
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, writeable
 from kernbrook.gram.rows import Rows
 from kernbrook.numerics.vectors import copy
 
@@ -143,15 +143,15 @@ class Sparse(NamedTuple):
     """Rows as in CSR."""
 
     data: Floats
-    indices: Labels
-    indptr: Labels
+    indices: Ints
+    indptr: Ints
 
 
 class SparseRow(NamedTuple):
     """The values of a row that are not 0, and their features."""
 
     values: Floats
-    features: Labels
+    features: Ints
 
 
 @Verb
@@ -182,7 +182,7 @@ class Chunk(NamedTuple):
     rows: Any
     labels: Floats
     weights: Floats
-    numbers: Labels
+    numbers: Ints
     seed: int
 
 
@@ -228,10 +228,10 @@ class InPlaceForm(NamedTuple):
     numbers : (b,) out, of the labels that were learned from; 0: not learned from
     """
 
-    expert: Labels
+    expert: Ints
     rows: Any
     form: Any
-    numbers: Labels
+    numbers: Ints
 
 
 @score.of(InPlaceForm)
@@ -420,8 +420,8 @@ class RowInPlace(NamedTuple):
 
     member: InPlaceForm
     given: Floats
-    live: Labels
-    saved: Labels
+    live: Ints
+    saved: Ints
 
 
 class InPlaceInRows(InRows):

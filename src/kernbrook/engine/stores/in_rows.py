@@ -13,7 +13,7 @@ from kernbrook.compiler.compiling import Option, Verb
 from kernbrook.compiler.links import family
 from kernbrook.engine.progress import Board
 from kernbrook.engine.stores.base import Store
-from kernbrook.gram.arrays import Floats, Labels, writeable
+from kernbrook.gram.arrays import Floats, Ints, writeable
 
 MOST_TOGETHER = 64  # rows that come together
 
@@ -29,9 +29,9 @@ class Row(NamedTuple):
     given: Floats
     x: Floats
     norm: Floats
-    key: Labels
+    key: Ints
     tells_apart: bool
-    leap: Labels
+    leap: Ints
 
 
 @Option
@@ -128,7 +128,7 @@ def in_rows(store: Store) -> type[InRows] | str:
     return store.by_block or f"the store {type(store).__name__}"
 
 
-def lay_flat(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Labels, list[list[NDArray[Any]]]]:
+def lay_flat(groups: Sequence[Sequence[NDArray[Any]]]) -> tuple[Ints, list[list[NDArray[Any]]]]:
     """One flat array, (words,), and parts of it, each of a shape and type like one in `groups`."""
     words = [[-(-array.nbytes // 8) for array in group] for group in groups]
     memory = np.zeros(sum(map(sum, words)), dtype=np.int64)

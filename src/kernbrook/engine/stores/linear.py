@@ -25,7 +25,7 @@ from kernbrook.errors import InputError
 from kernbrook.features import Monomials, RandomFeatures
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.arrays import Floats, Labels, within
+from kernbrook.gram.arrays import Floats, Ints, within
 from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
@@ -48,24 +48,24 @@ class FeatureBlock(NamedTuple):
     gains, pins : (m, greatest d) and (m, 2, ROOM) scratch
     """
 
-    experts: Labels
+    experts: Ints
     features: Floats
-    first: Labels
-    dim: Labels
-    at: Labels
-    more: Labels
-    rows: Labels
+    first: Ints
+    dim: Ints
+    at: Ints
+    more: Ints
+    rows: Ints
     theta: Floats
     extra: Floats
     gains: Floats
-    pins: Labels
+    pins: Ints
 
 
 class FeaturesForm(NamedTuple):
     """The compiled form: links to rules, the number of each expert's rule, and what they meet."""
 
     rules: Any
-    rule_of: Labels
+    rule_of: Ints
     block: FeatureBlock
 
 
@@ -246,13 +246,13 @@ class Linear(Store):
             raise overflow(self)
         return state
 
-    def scratch(self) -> tuple[Floats, Labels]:
+    def scratch(self) -> tuple[Floats, Ints]:
         """Room for one compiled form."""
         m = len(self.experts)
         return np.zeros((m, int(self.dims.max()))), np.empty((m, 2, ROOM), dtype=np.int64)
 
     def member(
-        self, features: Floats, theta: Floats, extra: Floats, scratch: tuple[Floats, Labels]
+        self, features: Floats, theta: Floats, extra: Floats, scratch: tuple[Floats, Ints]
     ) -> FeaturesForm:
         """The compiled form; arrays as in `FeatureBlock`."""
         block = FeatureBlock(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import Option, Verb, njit
 from kernbrook.compiler.links import Cube, Numbers, family
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.gram.rows import WIDEST, DenseRows, Rows, SparseRows, numbers_among
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.lanes import dense_inner, lay_across, sum_products
@@ -39,7 +39,7 @@ class Common(NamedTuple):
     given : (kernels, points, b) values of kernels that are called; the block's rows are the last
     """
 
-    codes: Labels
+    codes: Ints
     reach: float
     near: float
     given: Floats
@@ -75,14 +75,14 @@ class SparseMeeting(NamedTuple):
 
     common: Common
     data: Floats
-    indices: Labels
-    indptr: Labels
+    indices: Ints
+    indptr: Ints
     norms: Floats
     first: int
-    numbers: Labels
-    place: Labels
+    numbers: Ints
+    place: Ints
     columns: Floats
-    entries: Labels
+    entries: Ints
     where: NDArray[np.uintp]
     value: Floats
 

@@ -19,7 +19,7 @@ from kernbrook.engine.store_verbs import arrive, learn, part, parts_of, score, s
 from kernbrook.engine.stores.base import see
 from kernbrook.engine.stores.meetings import TILE, meet_points, meet_row, turn_to, window_columns
 from kernbrook.engine.verbs import Points, Slots, fit_in, keep_within
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.numerics.lanes import lay_across
 from kernbrook.numerics.plan import Parts
 from kernbrook.numerics.scores_of_classes import add_step
@@ -50,10 +50,10 @@ class SlotBlock(NamedTuple):
     pins : (m, ROOM) scratch
     """
 
-    experts: Labels
+    experts: Ints
     parts: Parts
     slots: Slots
-    keys: Labels
+    keys: Ints
     known: NDArray[np.bool_]
     self_pairs: Floats
     diagonal: Floats
@@ -61,10 +61,10 @@ class SlotBlock(NamedTuple):
     gammas: Floats
     window: int
     each: int
-    meeting: Labels
+    meeting: Ints
     values: Floats
     shelf: Shelf
-    pins: Labels
+    pins: Ints
 
 
 class BlockRows(NamedTuple):
@@ -90,14 +90,14 @@ class Shelf(NamedTuple):
     first : (1,) int, 0
     """
 
-    number: Labels
-    which: Labels
+    number: Ints
+    which: Ints
     pairs: Floats
     values: Floats
     steps: Floats
     later_pairs: Floats
     made: NDArray[np.bool_]
-    first: Labels
+    first: Ints
 
 
 def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:

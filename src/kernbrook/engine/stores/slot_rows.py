@@ -32,7 +32,7 @@ from kernbrook.engine.stores.slot_block import (
 )
 from kernbrook.engine.stores.slots import SlotState, SlotStore
 from kernbrook.engine.verbs import Slots
-from kernbrook.gram.arrays import Floats, Labels, writeable
+from kernbrook.gram.arrays import Floats, Ints, writeable
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.keys import mark_known
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
 
     X: Floats
     norms: Floats
-    keys: Labels
+    keys: Ints
 
 
 class RowOfSlots(NamedTuple):
@@ -65,15 +65,15 @@ class RowOfSlots(NamedTuple):
     """
 
     block: SlotBlock
-    codes: Labels
-    n: Labels
+    codes: Ints
+    n: Ints
     stored: Stored
     saved: Stored
     row: Row
-    before: Labels
+    before: Ints
     pairs: Floats
     columns: Floats
-    every: Labels
+    every: Ints
 
 
 class SlotsInRows(InRows):

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbrook.engine.uniting import RIDGE, Apart, remember_together, unite_points
 from kernbrook.engine.verbs import Slots
-from kernbrook.gram.arrays import Floats, Labels
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.numerics.projection import gather
 
@@ -67,7 +67,7 @@ def merge_slots(store: Any, apart: Apart) -> tuple[Slots, StoredPoints]:
     return slots, store._no_points() if store.merges_points else points
 
 
-def choose_points(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Labels:
+def choose_points(store: Any, X: Floats, coefficients: Floats, diagonal: Floats, e: int) -> Ints:
     """The points that expert e keeps: within the budget, the greatest |a| sqrt(k(x, x)).
 
     Where it has a factor of their kernel values, none within the span of the others.
@@ -85,7 +85,7 @@ def choose_points(store: Any, X: Floats, coefficients: Floats, diagonal: Floats,
 
 
 def project_rest(
-    store: Any, points: StoredPoints, total: Floats, stays: list[Labels], used: Labels
+    store: Any, points: StoredPoints, total: Floats, stays: list[Ints], used: Ints
 ) -> None:
     """Project on the points that stay what each expert has elsewhere, in place.
 

@@ -20,7 +20,7 @@ from kernbrook.engine.stores.slot_union import merge_slots
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, writeable
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, writeable
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
@@ -174,7 +174,7 @@ class SlotStore(Store):
         stored: Rows,
         rows: Rows,
         finish: Any,
-        seen: tuple[Labels, Flags] | None = None,
+        seen: tuple[Ints, Flags] | None = None,
     ) -> Prepared:
         """Before the experts meet rows.
 
