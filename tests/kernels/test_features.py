@@ -173,6 +173,18 @@ def test_bits_do_not_depend_on_the_block_nor_on_sparsity():
                     np.testing.assert_array_equal(block, expected[lo : lo + size])
 
 
+def test_parts_of_a_block_are_filled_in_place():
+    """As threads do: each its rows, the rest left alone."""
+    pool, rows = PoolMap(pool_maps()), DenseRows.of(X)
+    out = pool.empty(70)
+    out[:] = np.nan
+    for lo, hi in ((20, 50), (50, 70)):
+        pool.fill(rows.part(lo, hi), out, lo)
+    for block, whole in zip(pool.views(out), pool.blocks(rows), strict=True):
+        np.testing.assert_array_equal(block[20:], whole[20:])
+        assert np.isnan(block[:20]).all()
+
+
 def test_state_is_arrays():
     for one in pool_maps():
         arrays = {name: array.copy() for name, array in one.arrays().items()}
