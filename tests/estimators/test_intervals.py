@@ -13,20 +13,22 @@ X = rng.uniform(0, 6, size=(300, 1))
 y = 5 + np.sin(X[:, 0]) + rng.normal(0, 0.1, size=300)
 
 
-def told(errors):
+def told(errors, far=False):
     """Residuals that have met these errors."""
-    residuals = Residuals()
+    residuals = Residuals().begun_far() if far else Residuals()
     n = len(errors)
     residuals.learn(np.zeros((n, 1)), errors, np.ones(n), np.ones(n, dtype=bool))
     return residuals
 
 
-@pytest.mark.parametrize("n", [0, 8, 9, 2500])
-def test_the_same_as_the_definition(n):
+@pytest.mark.parametrize(
+    ("n", "far"), [(0, True), (8, False), (9, True), (2500, False), (2500, True)]
+)
+def test_the_same_as_the_definition(n, far):
     errors = np.random.default_rng(n).standard_cauchy(n)
-    residuals = told(errors)
+    residuals = told(errors, far)
     for coverage in (0.5, 0.9, 0.99):
-        expected = naive.half_width(errors[-WINDOW:], coverage)
+        expected = naive.half_width(errors[-WINDOW:], coverage, far)
         assert residuals.half_width(coverage) == pytest.approx(expected, rel=1e-9)
     assert residuals.deviation() == pytest.approx(naive.deviation(errors[-WINDOW:]))
     chunks = Residuals()

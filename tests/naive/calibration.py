@@ -135,18 +135,24 @@ class Probabilities:
         self.parameters = self.parameters + np.linalg.solve(self.hessian, gradient)
 
 
-def half_width(errors, coverage):
-    """Of an interval: one path, for 90 %, and the quantiles of the errors beside it."""
+def half_width(errors, coverage, far=False):
+    """Of an interval: one path, for 90 %, and the quantiles of the errors beside it.
+
+    far : no less than the geometric mean of the path before the last 100 errors
+    """
     sizes = np.abs(errors)
     rank, followed = (math.ceil((len(sizes) + 1) * share) for share in (coverage, 0.9))
     if rank > len(sizes):
         return math.inf
     followed = min(followed, len(sizes))
     width = sorted(sizes)[followed - 1]
-    beside = []
+    beside, path = [], []
     for size in sizes:
         beside.append(size / width)
+        path.append(width)
         width *= math.exp(0.2 * 0.9 if size > width else -0.2 * (1 - 0.9))
+    if far:
+        width = max(width, math.exp(np.mean(np.log(path[-100:]))))
     return width * sorted(beside)[rank - 1] / sorted(beside)[followed - 1]
 
 

@@ -199,6 +199,7 @@ class Calibration:
 WINDOW = 1000  # errors that are kept
 FOLLOWED = 0.9  # the coverage whose half width follows the errors
 FADING = 0.99  # weight of an error, beside that of the next one
+STEADY = 100  # errors over whose mean the half widths of rows far ahead stay
 LARGEST = math.log(np.finfo(float).max)
 
 # What share of the labels intervals are to cover, where learning is to say some; said by who asks.
@@ -240,8 +241,11 @@ ERRORS = Table(
 )
 
 
-def next_width(errors: Floats, coverage: float) -> float:
-    """The half width after these errors, (n,), sizes in the order of their coming."""
+def next_width(errors: Floats, coverage: float, steady: bool) -> float:
+    """The half width after these errors, (n,), sizes in the order of their coming.
+
+    steady : whether it is no less than their mean of late, as it holds for many rows at once
+    """
     n = len(errors)
     rank = math.ceil((n + 1) * coverage)
     if rank > n:
@@ -252,6 +256,9 @@ def next_width(errors: Floats, coverage: float) -> float:
         return float(np.partition(errors, place)[place])
     beside = np.empty(n)
     at = follow(errors, width, FOLLOWED, beside)
+    if steady:
+        some = errors > 0
+        at = max(at, (np.log(errors[some]) - beside[some])[-STEADY:].mean())
     if place != followed:  # one path for all coverages: more of it is never narrower
         quantiles = np.partition(beside, (place, followed))
         at += quantiles[place] - quantiles[followed]
@@ -268,12 +275,15 @@ class Residuals:
     exp(-0.02) at one inside. Whatever the stream is, the share of errors outside then comes to a
     tenth, as long as their size stays within bounds. That of another coverage stands to it as the
     quantiles of the errors, each over the half width before it: more coverage is never narrower.
+    Far from the last label it is no less than its geometric mean before the last 100 errors.
 
     References
     ----------
     Gibbs and Candès (2021), Adaptive conformal inference under distribution shift, NeurIPS.
     Angelopoulos, Candès, Tibshirani (2023), Conformal PID control for time series prediction.
     """
+
+    _steady = False
 
     def __init__(self) -> None:
         self._known: Errors = ERRORS.begun()
@@ -295,7 +305,9 @@ class Residuals:
             sizes = np.abs(np.concatenate([before, errors]))
             known = len(before) + np.cumsum(counted) - counted
             late = [sizes[max(count - WINDOW, 0) : count] for count in known.tolist()]
-            half = np.array([next_width(sizes_before, float(coverage)) for sizes_before in late])
+            half = np.array(
+                [next_width(sizes_before, float(coverage), self._steady) for sizes_before in late]
+            )
         kept, seen = self._known, int(self._known.seen[0])
         kept.errors[np.arange(seen, seen + len(errors))[-WINDOW:] % WINDOW] = errors[-WINDOW:]
         kept.seen[0] = min(seen + len(errors), COUNTED)
@@ -328,7 +340,7 @@ class Residuals:
 
     def half_width(self, coverage: float) -> float:
         """Of an interval with a coverage in (0, 1); infinite where the errors are too few."""
-        return next_width(np.abs(self._in_order()), coverage)
+        return next_width(np.abs(self._in_order()), coverage, self._steady)
 
     def deviation(self) -> float:
         """The root of the mean square, each error by 0.99 of the next; infinite without any."""
@@ -339,7 +351,9 @@ class Residuals:
 
     def begun_far(self) -> Residuals:
         """Those of rows farther from the last label, whose errors are others."""
-        return Residuals()
+        far = Residuals()
+        far._steady = True
+        return far
 
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn; the sums add up."""
