@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import competitors
+import drawn
 import machine
 import numpy as np
 import shootout
@@ -82,7 +83,7 @@ def main(parser: argparse.ArgumentParser, given: argparse.Namespace, cache: Path
         for method in methods:
             if method not in shootout.methods_of(task):
                 continue
-            rows = given.rows or (DRAWN if shootout.is_drawn(stream) else None)
+            rows = given.rows or (DRAWN if drawn.is_drawn(stream) else None)
             settings = shootout.settings_text(method, task)
             cell = shootout.Cell(method, stream, rows, 0, settings, None)
             if method not in given.fresh.split(",") and store.has(cell, limit):
