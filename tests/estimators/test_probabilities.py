@@ -8,7 +8,7 @@ from naive import calibration as naive
 from sklearn.exceptions import NotFittedError
 
 import kernbrook as kb
-from kernbrook.estimators.confidence import Calibration
+from kernbrook.estimators.confidence import PACE_FAR, Calibration
 from kernbrook.numerics.calibration_steps import CELLS, cell_of
 
 X, y = gaussian_clouds(400)
@@ -40,7 +40,7 @@ def test_the_same_as_the_definition(classes, inputs, far):
     weights, judged = rng.choice([0, 1, 3.0], size=n), rng.random(n) < 0.9
     labels[rng.random(n) < 0.1] = np.nan
     fast, slow = Calibration(c, inputs), naive.Probabilities(c, inputs, far)
-    fast = fast.begun_far() if far else fast
+    fast._pace = PACE_FAR if far else fast._pace
     said, cuts, usual = fast.learn(scores, labels, weights, judged)
     for t in range(n):
         np.testing.assert_allclose(said[t], slow.said(scores[t]), rtol=1e-7, atol=1e-9)
@@ -53,6 +53,57 @@ def test_the_same_as_the_definition(classes, inputs, far):
     np.testing.assert_allclose(
         fast.probabilities(scores), [slow.said(s) for s in scores], rtol=1e-7, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("c", [1, 3])
+def test_far_from_the_label_two_say_the_mean(c):
+    """By the log loss of each on the rows judged, each row's by 0.998 of the next one's."""
+    rng = np.random.default_rng(c)
+    n, w = 60, 2 * c
+    labels = rng.integers(max(2, c), size=n).astype(float)
+    rows = rng.normal(size=(n, 2 * w)) + 0.5 * labels[:, None]
+    weights = rng.choice([0.5, 1.0, 3.0], size=n)
+    near, twin = Calibration(c, 2), naive.Probabilities(c, 2)
+    near.learn(rows[:, :w], labels, weights, np.ones(n, dtype=bool))
+    for t in range(n):
+        twin.learn(rows[t, :w], int(labels[t]), weights[t])
+    ours, own, lost, shares = near.begun_far(), near.copy(), np.zeros(2), []
+    own._pace = PACE_FAR
+    for at in range(0, n, 20):
+        share = np.exp(-lost) / np.exp(-lost).sum()
+        shares.append(share[0])
+        each = [own.probabilities(rows[:, w:]), np.array([twin.said(row[:w]) for row in rows])]
+        expected = np.tensordot(share, each, 1)
+        np.testing.assert_allclose(ours.probabilities(rows), expected, rtol=1e-6, atol=1e-9)
+        part = slice(at, at + 20)
+        ours.learn(rows[part], labels[part], weights[part], np.ones(20, dtype=bool))
+        for t in range(at, at + 20):
+            one, label = slice(t, t + 1), int(labels[t])
+            far = own.learn(rows[one, w:].copy(), labels[one], weights[one], np.ones(1, bool))[0]
+            chances = far[0, label], twin.said(rows[t, :w])[label]
+            lost = 0.998 * lost - weights[t] * np.log(chances)
+    assert np.ptp(shares) > 0.01  # the weights have moved
+
+
+def test_files_with_one_far_calibration_go_on():
+    """It decides alone at first, and less so with each row that is judged."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(40, 4)), (np.arange(40) % 2).astype(float)
+    every, judged = np.ones(40), np.ones(40, dtype=bool)
+    near = Calibration(1, 2)
+    near.learn(rows[:, :2], labels, every, judged)
+    loaded = near.begun_far()
+    loaded.learn(rows, labels, every, judged)
+    older = loaded.arrays()
+    del older["lead"]
+    loaded.restore(older)
+    own = near.copy()
+    own._pace = PACE_FAR
+    own.restore(older)
+    np.testing.assert_array_equal(loaded.probabilities(rows), own.probabilities(rows[:, 2:]))
+    for _ in range(20):
+        loaded.learn(rows, labels, every, judged)
+    assert loaded.lead[0] > -200
 
 
 def test_a_second_pass_makes_nobody_surer():

@@ -24,7 +24,8 @@ LEAST, MOST = 512, 8  # rows of a block that is read beside others, and how many
 class Verdicts(NamedTuple):
     """The decisions of a model on n rows.
 
-    decisions : (n, scores); leanings : (n, inputs * scores), what the experts lean to
+    decisions : (n, scores)
+    leanings : (n, inputs * scores), what the experts lean to; or as `FarCalibration` takes them
     kinds : (n,) numbers of the committees that decided, see `horizons`; None: the next row's
     """
 
@@ -83,13 +84,13 @@ def decide(model: Model, views: Views, raw: Any, places: Labels | None = None) -
     horizons, n = None if places is None else model.judged(), len(views[0])
     kinds = None if places is None or horizons is None else horizons.kinds(places)
     decisions = np.zeros((n, model.setting.scores))
-    leanings = np.zeros((n, model.inputs * model.setting.scores))
+    each = [np.zeros((0, model.inputs * model.setting.scores))]
     for where, board in read_boards(model, views, raw):
-        decisions[where] = model.committee.decide(model.progress, board)
-        leanings[where] = board.leanings
-        if horizons is not None and places is not None:
-            outputs = decisions[where], leanings[where]
-            horizons.decide(model, board, raw[where], places[where], *outputs)
+        decisions[where], own = model.committee.decide(model.progress, board), board.leanings
+        if horizons is not None and places is not None and kinds is not None and kinds.any():
+            own = horizons.decide(model, board, raw[where], places[where], decisions[where], own)
+        each.append(own)
+    leanings = np.concatenate(each[bool(n) :])
     check_combined(decisions, leanings)
     return Verdicts(decisions, leanings, kinds)
 

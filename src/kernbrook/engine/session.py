@@ -427,7 +427,7 @@ class RowSession:
             if _decide_rows(self.link, X[i : i + 1], out[i : i + 1], leanings[i : i + 1]) != DONE:
                 return None
             board.scores[i], board.sizes[i] = self.board.scores[0], self.board.sizes[0]
-        horizons.decide(self.model, board, X, places, out, leanings)
+        leanings = horizons.decide(self.model, board, X, places, out, leanings)
         check_combined(out, leanings)
         return Verdicts(out, leanings, kinds)
 

@@ -973,10 +973,10 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         if verdicts.kinds is None:
             yield slice(None), self._model.certain()
             return
-        far = self._model.judged()
-        each = self._model.certain(), far.soon.calibration, far.late.calibration
+        far, certain = self._model.judged(), self._model.certain()
+        each = certain, far.soon.calibration, far.late.calibration
         for kind in np.unique(verdicts.kinds):
-            yield verdicts.kinds == kind, each[kind]
+            yield verdicts.kinds == kind, each[kind].beside(certain) if kind else certain
 
     # -- what was learned ---------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import COUNTED, is_number, shown
+from kernbrook.checks import COUNTED, HEAVIEST, is_number, shown
 from kernbrook.engine.state import Field, Table, copy_arrays
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
 from kernbrook.numerics.calibration_steps import (
     BINS,
     CELLS,
@@ -51,6 +51,9 @@ CALIBRATED = Table(
 
 # Of rows far ahead few are judged, many of them of one day: what is learned has to outlast it.
 PACE, PACE_FAR = Pace(0.001, 0.02, 50.0), Pace(0.01, 0.001, 400.0)
+FADING, FADING_LEAD = 0.99, 0.998  # weight of an error, and of a log loss, beside that of the next
+LEAST_CHANCE = 1e-12  # of a label that came
+AS_BEFORE = np.array([-400.0])  # the lead in files of before there was a mean: none of the others
 
 
 class Calibration:
@@ -97,10 +100,6 @@ class Calibration:
         usual_probabilities(self._known, self._pace.shrunk, found)
         return found
 
-    def centre(self, scores: Floats) -> None:
-        """These rows of scores, (n, c), are usual ones."""
-        self._known.middle[:] = scores.mean(axis=0)
-
     @property
     def cut(self) -> float:
         """The probability from which the second class is best said, of two: half of the F score."""
@@ -115,10 +114,10 @@ class Calibration:
         return found
 
     def probabilities(self, scores: Floats) -> Floats:
-        """(n, k) probabilities for scores, (n, c)."""
-        out = self._room(len(scores))
-        scores = np.require(scores, requirements="W")
-        all_probabilities(self._known, self._pace.shrunk, scores, out)
+        """(n, k) probabilities for scores, (n, c) or more, of which the first are taken."""
+        out, own = self._room(len(scores)), scores[:, : len(self._known.middle)]
+        own = np.require(own, requirements=["C", "W"])
+        all_probabilities(self._known, self._pace.shrunk, own, out)
         return out
 
     def _room(self, n: int) -> Floats:
@@ -127,14 +126,9 @@ class Calibration:
     def copy(self) -> Calibration:
         return copy_with(self, _known=copy_arrays(self._known))
 
-    def begun_far(self) -> Calibration:
-        """That of rows farther from the last label, few of which are judged.
-
-        It goes on from what is known of the next.
-        """
-        other = self.copy()
-        other._pace = PACE_FAR
-        return other
+    def begun_far(self) -> FarCalibration:
+        """That of rows farther from the last label."""
+        return FarCalibration(self)
 
     def with_classes(self, positions: Labels, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
@@ -193,12 +187,86 @@ class Calibration:
             raise InputError("slope, vote, errors: expected curvatures above 0, and sums from 0")
 
 
+class FarCalibration(Calibration):
+    """Probabilities of rows farther from the last label, few of which are judged: a mean of two.
+
+    Its own go by what the committee for such rows leans to, the others are those that the
+    calibration of the next row has for what the model's own committee leans to. The others weigh
+    exp(lead) times its own; the lead is how much less log loss they had on the rows judged, the
+    loss of each row 0.998 of that of the next one: few rows a day are judged, which are alike.
+
+    Parameters
+    ----------
+    near : the calibration of the next row; this one goes on from what it knows
+
+    References
+    ----------
+    Vovk (1998), A game of prediction with expert advice: such weights, without fading.
+    """
+
+    _pace = PACE_FAR
+
+    def __init__(self, near: Calibration):
+        self._known, self.near, self.lead = copy_arrays(near._known), near, np.zeros(1)
+
+    @property
+    def usual(self) -> Floats:
+        return np.asarray(self._mean(super().usual, self.near.usual))
+
+    @property
+    def cut(self) -> float:
+        return float(self._mean(super().cut, self.near.cut))
+
+    def _mean(self, own: Any, near: Any) -> Any:
+        share = 0.5 + 0.5 * np.tanh(self.lead[0] / 2)
+        return own + share * (near - own)
+
+    def learn(
+        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags, cutting: bool = True
+    ) -> tuple[Floats, Floats, Floats]:
+        """As that of `Calibration`, of its own; scores : as of `probabilities`."""
+        near, far = np.split(scores, 2, axis=1)
+        found = super().learn(np.ascontiguousarray(far), labels, weights, judged, cutting)
+        rows = np.arange(len(labels)), labels.astype(np.int64)
+        ratios = self.near.probabilities(near)[rows] / np.maximum(found[0][rows], LEAST_CHANCE)
+        gains = np.log(np.maximum(ratios, LEAST_CHANCE)) * np.minimum(weights, HEAVIEST)
+        fading = FADING_LEAD ** np.arange(len(labels), -1, -1.0)
+        self.lead = np.array([fading @ np.append(self.lead, gains)])
+        return found
+
+    def centre(self, scores: Floats) -> None:
+        """These rows, as of `probabilities`, are usual ones."""
+        self._known.middle[:] = np.split(scores, 2, axis=1)[1].mean(axis=0)
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """(n, k) probabilities for what the model's own and this committee lean to, (n, 2 w)."""
+        near, far = np.split(scores, 2, axis=1)
+        mean: Floats = self._mean(super().probabilities(far), self.near.probabilities(near))
+        return mean
+
+    def beside(self, near: Calibration) -> FarCalibration:
+        """The same beside the calibration of the next row as it is now."""
+        return copy_with(self, _known=copy_arrays(self._known), near=near)
+
+    def unite(self, apart: Apart) -> None:
+        super().unite(apart)
+        self.lead = apart.of("lead").averaged()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {**super().arrays(), "lead": self.lead}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().restore(arrays)
+        self.lead = check_array("lead", arrays.get("lead", AS_BEFORE), (1,), np.float64)
+        if not np.isfinite(self.lead).all():
+            raise InputError("lead: NaN or infinity")
+
+
 # -- the errors of late, and intervals that cover what they should ---------------------------------
 
 
 WINDOW = 1000  # errors that are kept
 FOLLOWED = 0.9  # the coverage whose half width follows the errors
-FADING = 0.99  # weight of an error, beside that of the next one
 STEADY = 100  # errors over whose mean the half widths of rows far ahead stay
 LARGEST = math.log(np.finfo(float).max)
 
@@ -354,6 +422,10 @@ class Residuals:
         far = Residuals()
         far._steady = True
         return far
+
+    def beside(self, _: Residuals) -> Residuals:
+        """As of `FarCalibration`: those of the next row tell nothing."""
+        return self.copy()
 
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn; the sums add up."""

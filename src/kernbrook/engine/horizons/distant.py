@@ -107,11 +107,13 @@ class Distant(NamedTuple):
 
     # -- judging ----------------------------------------------------------------------------
 
-    def judged(self, board: Board, own: Flags, known: Lines, begun: Any) -> Distant:
+    def judged(
+        self, board: Board, leant: Floats, own: Flags, known: Lines, certain: Any
+    ) -> Distant:
         """After it has judged rows, in their order.
 
+        leant : (n, w) what the model leant to; certain : the model's calibration after the lap
         own : (n,) which of them are as far from the last label as its own
-        begun : a calibration as the first one begins
         """
         before, leanings = self._voted(board, known)  # as they would have been said
         leanings = self._guarded(board, known, before, leanings)[1]
@@ -129,10 +131,12 @@ class Distant(NamedTuple):
         after = self._replace(progress=progress, rows=rows, losses=losses)
         if not own.any():
             return after
-        calibration = (self.calibration or begun).copy()
-        calibration.learn(leanings[own], board.labels[own], board.importance[own], own[own])
+        calibration = (self.calibration or certain.begun_far()).beside(certain)
+        pairs = inputs(leant, leanings, board)[own]
+        calibration.learn(pairs, board.labels[own], board.importance[own], own[own])
         if not self.committee.numbers:  # what is usual, of the committee as it is now
-            calibration.centre(after._voted(board, known)[1][own])
+            now = after._voted(board, known)[1]
+            calibration.centre(inputs(leant, now, board)[own])
         return after._replace(calibration=calibration)
 
     # -- as arrays --------------------------------------------------------------------------
@@ -191,6 +195,11 @@ def beside(
     more = np.concatenate([decisions[:, None], lines.said(own, X, places, board.numbers)], axis=1)
     scores = np.concatenate([board.scores, more], axis=1)
     return scores, np.concatenate([board.sizes, np.abs(more)], axis=1)
+
+
+def inputs(own: Floats, leanings: Floats, board: Board) -> Floats:
+    """What a calibration takes: leanings, of classes after those of the model's own committee."""
+    return leanings if board.numbers else np.concatenate([own, leanings], axis=1)
 
 
 def count_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Labels:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.blocks import rows_of, views_of
 from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.horizons import distant, lines
-from kernbrook.engine.horizons.distant import NO_SEED, Distant, beside
+from kernbrook.engine.horizons.distant import NO_SEED, Distant, beside, inputs
 from kernbrook.engine.horizons.laps import (
     FAR,
     LAPS_LATE,
@@ -63,8 +63,8 @@ class Kept(NamedTuple):
     model: Model
     lines: Lines
 
-    def scored(self, X: Any, places: Labels, said: Sequence[Any]) -> tuple[Floats, Floats] | None:
-        """Scores and sizes, as `beside`, of rows; None where it cannot see them.
+    def scored(self, X: Any, places: Labels, said: Sequence[Any]) -> tuple[Floats, ...] | None:
+        """Scores, sizes and leanings, as `beside`, of rows; None where it cannot see them.
 
         places : (n,) of the rows after the last label that it knew
         said : (scores, sizes) of each row, if it was asked before
@@ -81,10 +81,10 @@ class Kept(NamedTuple):
         board.scores[:], board.sizes[:] = zip(*said, strict=True)
         return self.beside(board, X, places)
 
-    def beside(self, board: Board, X: Any, places: Labels) -> tuple[Floats, Floats]:
-        """See `beside`."""
+    def beside(self, board: Board, X: Any, places: Labels) -> tuple[Floats, ...]:
+        """See `beside`; and what the model leant to."""
         decisions = self.model.committee.decide(self.model.progress, board)
-        return beside(board, decisions, self.lines, X, places)
+        return *beside(board, decisions, self.lines, X, places), board.leanings
 
     def nbytes(self, model: Model) -> int:
         """Bytes of all this, but for arrays that the model of now has in use."""
@@ -114,26 +114,28 @@ class Scored(NamedTuple):
     """What all experts say of rows, with their numbers in the lap.
 
     kind : of the committee whose horizons these are
+    leanings : (n, w) of the model's own committee
     """
 
     kind: int
     which: Labels
     scores: Floats
     sizes: Floats
+    leanings: Floats
 
 
 class Over(NamedTuple):
     """A lap that is over, and from which something is to be learned still.
 
     horizons : as they were in the lap
-    begun : a calibration as the first one begins, where a committee has none yet
+    certain : the model's calibration at its end
     scored : what the older model says of its rows, after the second step
     step : of three: lines learn; the first committee judges, the older model scores; the second one
         judges
     """
 
     horizons: Horizons
-    begun: Any
+    certain: Any
     scored: Sequence[Scored] = ()
     step: int = 0
 
@@ -248,7 +250,7 @@ class Horizons:
         nothing, which = np.empty(0), np.empty(0, dtype=np.int64)
         X, board = np.empty((0, model.setting.width)), model.committee.board(nothing, nothing)
         scored = [Scored(SOON, which, *Kept(model, self.lines).beside(board, X, which))]
-        self._judged(SOON, scored, None)
+        self._judged(SOON, scored, model.certain())
         with one_thread():
             pass
 
@@ -269,8 +271,7 @@ class Horizons:
         All else that is learned from this lap is left to `judge`.
         """
         other = copy(self)
-        begins = None in (self.soon.calibration, self.late.calibration)
-        other.over = Over(self, model.certain().begun_far() if begins else None)
+        other.over = Over(self, model.certain())
         other.start, other.said = self.end, ()
         other.now = Kept(model.snapshot(), self.lines)
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
@@ -281,7 +282,7 @@ class Horizons:
     def judge(self, model: Model, at_once: bool = True) -> None:
         """Learn from the lap before, if that is left; or go on by one step."""
         while self.over is not None:
-            was, begun, scored, step = self.over
+            was, certain, scored, step = self.over
             done: dict[str, Any] = {}
             if step == 0:
                 known, now = was._learned_lines(model), self.now
@@ -289,11 +290,11 @@ class Horizons:
                 old = now if self.old is self.now else self.old
                 done.update(lines=known, now=now, old=old)
             elif step == 1:
-                done["soon"] = was._judged(SOON, was.said, begun)
+                done["soon"] = was._judged(SOON, was.said, certain)
                 scored = was._scored(LATE, was.old, late_places(len(was.lap)))
             else:
-                done["late"] = was._judged(LATE, [*was.said, *scored], begun)
-            after = Over(was, begun, scored, step + 1) if step < 2 else None
+                done["late"] = was._judged(LATE, [*was.said, *scored], certain)
+            after = Over(was, certain, scored, step + 1) if step < 2 else None
             self.__dict__.update(done, over=after)
             if not at_once:
                 return
@@ -316,18 +317,18 @@ class Horizons:
         found = kept.scored(self.lap.rows(which), which + 1 + self.start - at, said)
         return [] if found is None else [Scored(kind, which, *found)]
 
-    def _judged(self, kind: int, scored: Sequence[Scored], begun: Any) -> Distant:
-        """A committee after it has judged rows of this lap, in their order; begun : see `Over`."""
+    def _judged(self, kind: int, scored: Sequence[Scored], certain: Any) -> Distant:
+        """A committee after it has judged rows of this lap, in order; certain : see `Over`."""
         one = self.late if kind == LATE else self.soon
         if not scored:
             return one
         parts = [(np.full(len(part.which), part.kind), *part[1:]) for part in scored]
         order = np.argsort(np.concatenate([part.which for part in scored]), kind="stable")
-        kinds, which, scores, sizes = (
+        kinds, which, scores, sizes, leanings = (
             np.concatenate(part)[order] for part in zip(*parts, strict=True)
         )
         board = one.board(scores, sizes, self.lap.labels[which], self.lap.weights[which])
-        return one.judged(board, kinds == kind, self.lines, begun)
+        return one.judged(board, leanings, kinds == kind, self.lines, certain)
 
     # -- deciding ---------------------------------------------------------------------------
 
@@ -345,21 +346,21 @@ class Horizons:
     def decide(
         self, model: Model, board: Board, X: Any, places: Labels, decisions: Floats,
         leanings: Floats,
-    ) -> None:  # fmt: skip
-        """Decisions and leanings on rows that are not next, out; those of the model are there.
+    ) -> Floats:  # fmt: skip
+        """Decisions on rows that are not next, out; those of the model are there.
 
         board : of the rows, X, as the model's experts see them
         places : (n,) of the rows after the last label
+        leanings : of the model
+        Gives what calibrations take, see `distant.inputs`.
         """
-        kinds = self.kinds(places)
-        if not kinds.any():
-            return
-        known = self.lines
+        kinds, known = self.kinds(places), self.lines
         if board.numbers:
             n = model.rounds - self.start
             own, lap = self.lap.first(n), self.lap
             known = lines.followed(known, own, lap.labels[:n], lap.weights[:n])
         scores, sizes = beside(board, decisions, known, X, places)
+        found = leanings.copy()
         for kind, one in ((SOON, self.soon), (LATE, self.late)):
             which = np.flatnonzero(kinds == kind)
             if not len(which):
@@ -369,7 +370,8 @@ class Horizons:
             if said.shape[1] > 1:
                 judged = one.knows(decisions[which].argmax(axis=1))
                 which, said, leant = which[judged], said[judged], leant[judged]
-            decisions[which], leanings[which] = said, leant
+            decisions[which], found[which] = said, leant
+        return inputs(leanings, found, board)
 
     # -- as arrays --------------------------------------------------------------------------
 
@@ -421,7 +423,7 @@ class Horizons:
         if self.old is None and self.start % (LAPS_LATE * self.length(self.start)) == 0:
             self.old = self.now
         n = model.rounds - self.start
-        if "said.which" in arrays:
+        if "said.leanings" in arrays:  # older files have none: these rows are not judged
             with within("said."):
                 self.said = (self._said_from(pick(arrays, "said"), n),)
         self.begin_lap(model)
@@ -437,9 +439,13 @@ class Horizons:
             raise InputError("which: expected rows of the lap")
         shape = len(which), committee.n_experts, committee.scores
         scores, sizes = (
-            check_array(k, arrays.get(k), shape, np.float64) for k in Scored._fields[2:]
+            check_array(k, arrays.get(k), shape, np.float64) for k in Scored._fields[2:4]
         )
-        return Scored(SOON, which, scores, sizes)
+        own = len(which), committee.inputs * committee.scores
+        leanings = check_array("leanings", arrays.get("leanings"), own, np.float64)
+        if not np.isfinite(leanings).all():
+            raise InputError("leanings: NaN or infinity")
+        return Scored(SOON, which, scores, sizes, leanings)
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
