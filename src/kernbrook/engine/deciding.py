@@ -15,7 +15,7 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.state import copy_arrays
 from kernbrook.engine.stores.base import Prepared
 from kernbrook.engine.verbs import Clock
-from kernbrook.gram.arrays import Flags, Floats, Labels
+from kernbrook.gram.arrays import Flags, Floats, Ints
 from kernbrook.gram.sums import WORTH_A_THREAD, threads_for
 
 LEAST, MOST = 512, 8  # rows of a block that is read beside others, and how many these are
@@ -76,7 +76,7 @@ def _prepare_board(model: Model, views: Views, raw: Any) -> tuple[list[Prepared]
     return prepared, board
 
 
-def decide(model: Model, views: Views, raw: Any, places: Labels | None = None) -> Verdicts:
+def decide(model: Model, views: Views, raw: Any, places: Ints | None = None) -> Verdicts:
     """Decisions on rows, and what the experts lean to.
 
     places : (n,) of the rows after the last label, from 1; None: each is the next one

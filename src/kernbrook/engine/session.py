@@ -49,7 +49,7 @@ from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they 
 from kernbrook.engine.stores.base import overflow
 from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, lay_flat
 from kernbrook.errors import NonFiniteError
-from kernbrook.gram.arrays import Floats, Labels, writeable
+from kernbrook.gram.arrays import Floats, Ints, writeable
 from kernbrook.gram.rows import IN_RANGE
 from kernbrook.gram.sums import share
 from kernbrook.numerics.scaling import NO_LEAP
@@ -306,7 +306,7 @@ class RowSession:
         """Learn as `learn_rows`, but stores learn apart from each other, by threads."""
         clock = clock_of(self.progress)
 
-        def learn(task: tuple[Labels, int, int]) -> bool:
+        def learn(task: tuple[Ints, int, int]) -> bool:
             fine: bool = run_pass(*task, clock)
             return fine
 
@@ -411,7 +411,7 @@ class RowSession:
         self._refused(end)
         return None
 
-    def decide_few(self, X: Floats, places: Labels | None) -> Verdicts | None:
+    def decide_few(self, X: Floats, places: Ints | None) -> Verdicts | None:
         """Decide on few rows, (n, d), as `deciding.decide`; None if one is to be refused."""
         if self.by_parts or X.shape[1] != self.width:
             return None

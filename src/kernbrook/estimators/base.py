@@ -74,7 +74,7 @@ from kernbrook.estimators.pool import (
     shared_kernels,
 )
 from kernbrook.estimators.tasks import Outputs, joined, waiting
-from kernbrook.gram.arrays import Flags, Floats, Labels, as_rows, canonical
+from kernbrook.gram.arrays import Flags, Floats, Ints, as_rows, canonical
 from kernbrook.gram.rows import Rows, keys_of
 from kernbrook.kernels import Kernel
 from kernbrook.kernels.dictionaries import check_vectors, of_vectors
@@ -905,7 +905,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         return canonical(X)
 
     def _labels_of(self, y: Any, warn: bool = False) -> NDArray[Any]:
-        """Labels, with None or NaN for those that are not there."""
+        """Ints, with None or NaN for those that are not there."""
         return without(as_labels(y, warn), self.missing_label)
 
     # -- predicting ---------------------------------------------------------------------------
@@ -953,7 +953,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         rows = rows_of(self._model, X)
         return views_of(self._model, self._model.scaler.transform(X), rows), X
 
-    def _places(self, n: int) -> Labels | None:
+    def _places(self, n: int) -> Ints | None:
         """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
         if self._model.horizons is None:
             return None

@@ -15,7 +15,7 @@ from kernbrook.checks import COUNTED, HEAVIEST, is_number, shown
 from kernbrook.engine.state import Field, Table, copy_arrays
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array
 from kernbrook.numerics.calibration_steps import (
     BINS,
     CELLS,
@@ -89,7 +89,7 @@ class Calibration:
         known.means[:] = 1.0 / len(known.means)
 
     @property
-    def counts(self) -> Labels:
+    def counts(self) -> Ints:
         """(k,) labels seen of each class."""
         return self._known.counts
 
@@ -130,7 +130,7 @@ class Calibration:
         """That of rows farther from the last label."""
         return FarCalibration(self)
 
-    def with_classes(self, positions: Labels, classes: int) -> Calibration:
+    def with_classes(self, positions: Ints, classes: int) -> Calibration:
         """A calibration of more classes: old ones keep their odds, a new one has one label's.
 
         What is known of mean errors, of two classes alone, is left behind.
@@ -297,7 +297,7 @@ class Errors(NamedTuple):
     """
 
     errors: Floats
-    seen: Labels
+    seen: Ints
     labels: Floats
 
 

@@ -17,7 +17,6 @@ from kernbrook.sparse import as_csr
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-Labels = Ints
 
 
 def as_rows(X: Any) -> Any:

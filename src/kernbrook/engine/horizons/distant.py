@@ -24,7 +24,7 @@ from kernbrook.engine.progress import MOST_LOSS, Board, Progress, find_flaw
 from kernbrook.engine.state import copy_arrays, pick
 from kernbrook.engine.stores.base import most_of
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Flags, Floats, Labels, check_array, within
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, within
 
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 NO_SEED = 0  # nothing is drawn
@@ -46,7 +46,7 @@ class Distant(NamedTuple):
     committee: Committee
     progress: Progress
     calibration: Any
-    rows: Labels
+    rows: Ints
     losses: Floats
 
     def board(self, scores: Floats, sizes: Floats, labels: Floats, weights: Floats) -> Board:
@@ -68,7 +68,7 @@ class Distant(NamedTuple):
         """Decisions, and what its experts lean to."""
         return self._guarded(board, known, *self._voted(board, known))
 
-    def knows(self, leading: Labels) -> Flags:
+    def knows(self, leading: Ints) -> Flags:
         """(n,) whether it has judged such rows; leading : their classes by the own committee."""
         counts = (
             np.zeros(leading.max() + 1) if self.calibration is None else self.calibration.counts
@@ -186,7 +186,7 @@ def loss_on(said: Floats, labels: Floats, numbers: bool) -> float:
 
 
 def beside(
-    board: Board, decisions: Floats, own: Lines, X: Any, places: Labels
+    board: Board, decisions: Floats, own: Lines, X: Any, places: Ints
 ) -> tuple[Floats, Floats]:
     """Scores and sizes: of the experts, of the model's own committee, of the trend, of lines.
 
@@ -202,9 +202,9 @@ def inputs(own: Floats, leanings: Floats, board: Board) -> Floats:
     return leanings if board.numbers else np.concatenate([own, leanings], axis=1)
 
 
-def count_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Labels:
+def count_of(arrays: Mapping[str, NDArray[Any]], name: str) -> Ints:
     """A number from 0, in an array of its own; InputError where there is none."""
-    array: Labels = check_array(name, arrays.get(name), (1,), np.int64)
+    array: Ints = check_array(name, arrays.get(name), (1,), np.int64)
     if not 0 <= array[0] <= COUNTED:
         raise InputError(f"{name}: expected a number from 0 to {COUNTED}")
     return array

@@ -46,7 +46,7 @@ from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.state import flatten, pick
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Floats, Labels, check_array, within
+from kernbrook.gram.arrays import Floats, Ints, check_array, within
 from kernbrook.gram.sums import one_thread
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Kept(NamedTuple):
     model: Model
     lines: Lines
 
-    def scored(self, X: Any, places: Labels, said: Sequence[Any]) -> tuple[Floats, ...] | None:
+    def scored(self, X: Any, places: Ints, said: Sequence[Any]) -> tuple[Floats, ...] | None:
         """Scores, sizes and leanings, as `beside`, of rows; None where it cannot see them.
 
         places : (n,) of the rows after the last label that it knew
@@ -81,7 +81,7 @@ class Kept(NamedTuple):
         board.scores[:], board.sizes[:] = zip(*said, strict=True)
         return self.beside(board, X, places)
 
-    def beside(self, board: Board, X: Any, places: Labels) -> tuple[Floats, ...]:
+    def beside(self, board: Board, X: Any, places: Ints) -> tuple[Floats, ...]:
         """See `beside`; and what the model leant to."""
         decisions = self.model.committee.decide(self.model.progress, board)
         return *beside(board, decisions, self.lines, X, places), board.leanings
@@ -118,7 +118,7 @@ class Scored(NamedTuple):
     """
 
     kind: int
-    which: Labels
+    which: Ints
     scores: Floats
     sizes: Floats
     leanings: Floats
@@ -203,7 +203,7 @@ class Horizons:
         """Rows that the model has met when there is something to do."""
         return self.end if self.now is None else self.start + int(SOON_PLACES[-1])
 
-    def _rows_at(self, kept: Kept | None, places: Labels, n: int) -> Labels:
+    def _rows_at(self, kept: Kept | None, places: Ints, n: int) -> Ints:
         """The rows of this lap of n, from 0, at such places after a model was kept."""
         if kept is None:
             return np.empty(0, dtype=np.int64)
@@ -307,7 +307,7 @@ class Horizons:
                 self.lines, lap.first(len(lap)), lap.labels, lap.weights, model.setting.regression
             )
 
-    def _scored(self, kind: int, kept: Kept | None, places: Labels) -> list[Scored]:
+    def _scored(self, kind: int, kept: Kept | None, places: Ints) -> list[Scored]:
         """What a model as it was says of rows to be judged, at such places; perhaps nothing."""
         which = self.lap.judged(self._rows_at(kept, places, len(self.lap)))
         if kept is None or not len(which):
@@ -332,7 +332,7 @@ class Horizons:
 
     # -- deciding ---------------------------------------------------------------------------
 
-    def kinds(self, places: Labels) -> NDArray[np.int8]:
+    def kinds(self, places: Ints) -> NDArray[np.int8]:
         """(n,) the committee for each horizon, from 1: the nearest that counts yet."""
         kinds = np.where((places > 1) & self.soon.counts, SOON, NEXT).astype(np.int8)
         if self.late.counts:
@@ -344,7 +344,7 @@ class Horizons:
         return not (self.soon.counts or (place > FAR and self.late.counts))
 
     def decide(
-        self, model: Model, board: Board, X: Any, places: Labels, decisions: Floats,
+        self, model: Model, board: Board, X: Any, places: Ints, decisions: Floats,
         leanings: Floats,
     ) -> Floats:  # fmt: skip
         """Decisions on rows that are not next, out; those of the model are there.

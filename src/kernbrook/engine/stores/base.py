@@ -14,7 +14,7 @@ from kernbrook.engine.state import count_filled
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Labels, pad_columns
+from kernbrook.gram.arrays import Flags, Floats, Ints, pad_columns
 from kernbrook.gram.rows import Rows
 from kernbrook.numerics.keys import mark_known
 from kernbrook.numerics.scores_of_classes import margin_of
@@ -71,7 +71,7 @@ class Spread(NamedTuple):
     """
 
     coefficients: Floats
-    origin: Labels
+    origin: Ints
 
     def along(self, array: Array, axis: int) -> Array:
         """An array of which an axis has the scores, as one of more classes.
@@ -98,7 +98,7 @@ class Spread(NamedTuple):
         return found
 
 
-def spread_of(scores: int, positions: Labels, classes: int) -> Spread:
+def spread_of(scores: int, positions: Ints, classes: int) -> Spread:
     """From so many scores to those of k classes; positions : of the old classes among them."""
     coefficients, origin = np.zeros((scores, classes)), np.full(classes, -1)
     origin[positions] = 0 if scores == 1 else np.arange(scores)
@@ -124,7 +124,7 @@ class Store:
     """
 
     setting: Setting
-    experts: Labels
+    experts: Ints
     block_rows: int
     view = 0
     kernels: Sequence[Any] = ()
@@ -229,7 +229,7 @@ def overflow(store: Store, expert: int | None = None) -> NonFiniteError:
     return NonFiniteError(where + store.overflows)
 
 
-def find_known(judged: bool, rows: Rows, stored: Labels, inside: bool) -> tuple[Labels, Flags]:
+def find_known(judged: bool, rows: Rows, stored: Ints, inside: bool) -> tuple[Ints, Flags]:
     """Keys of rows, and (n,) bool: is a row like one of those stored?
 
     judged : whether stored rows are judged like others: then all keys differ, and none is known
