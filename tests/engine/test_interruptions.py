@@ -168,7 +168,7 @@ def test_before_any_line(store):
             if done < ROWS:
                 learn(model, X[done:], y[done:])
             assert_equal(everything(model, X), wanted)
-        assert partly > 2 // few or store in ("majority", "mean")
+        assert partly >= 3 // few or store in ("majority", "mean")
 
 
 @pytest.mark.parametrize(("n", "threads"), [(1, 1), (3, 1), (3, 2)])
