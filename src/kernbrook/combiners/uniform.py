@@ -22,7 +22,8 @@ class Uniform(BaseEstimator):
     of_any_loss = True
 
     def rule(self) -> DiscountRule:
-        return DiscountRule(NO_CAP, 0.0, False, 0.0, False)  # a discount of 1
+        """The parameters as compiled code reads them: a discount of 1."""
+        return DiscountRule(NO_CAP, 0.0, False, 0.0, False)
 
     def state_size(self, n_experts: int) -> int:
         return 0

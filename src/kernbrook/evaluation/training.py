@@ -699,8 +699,7 @@ def go_on(
     (1500, True, 3000)
     """
     with locked(path):
-        if not check_writable(path).exists():
-            raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
+        check_exists(path)
         table, known = load_learned(path)
         online(table.model)
         if check is not None:
@@ -754,6 +753,12 @@ def _ahead(
     if known is not None and named is None:
         check_some_known(sorted(found), known, stream.name)
     return tally.judged
+
+
+def check_exists(path: str | PathLike[str]) -> None:
+    """InputError where there is no model to go on with."""
+    if not check_writable(path).exists():
+        raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
 
 
 def _after(

@@ -154,6 +154,7 @@ class BoostedTrees(WithoutKernel):
     work: Annotated[int, Whole(most=10**9)] = 2048
 
     def make_store(self, first: int, setting: Setting) -> Store:
+        """Where the trees and the rows are: the expert has the number `first`."""
         if setting.width > MOST_FEATURES:
             raise InputError(
                 f"BoostedTrees: rows of {MOST_FEATURES} features at most, got {setting.width:,}; "

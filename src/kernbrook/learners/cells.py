@@ -145,6 +145,7 @@ class Cells(WithoutKernel):
     step: Annotated[float, Number(0, 100, "(]")] = 0.2
 
     def make_store(self, first: int, setting: Setting) -> Store:
+        """Make the store of the weights; the expert has the number `first`."""
         maps = self.maps(setting.width)
         if isinstance(maps, HashedInputs):
             return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)

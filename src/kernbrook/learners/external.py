@@ -52,11 +52,18 @@ class External(WithoutKernel):
     every: Annotated[int, Whole()] = 1
     window: Annotated[int | None, or_none(Whole())] = None
 
-    # As far as the model says what it predicts.
-    of_numbers = property(lambda self: kind_of(self.model) != "classifier")
-    of_classes = property(lambda self: kind_of(self.model) != "regressor")
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the model predicts numbers, as far as it says."""
+        return kind_of(self.model) != "classifier"
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether the model predicts classes, as far as it says."""
+        return kind_of(self.model) != "regressor"
 
     def make_store(self, first: int, setting: Setting) -> Store:
+        """Make the store of the model; the expert has the number `first`."""
         if isinstance(self.model, type):
             raise InputError(
                 f"External: model must be an object, got the class {shown(self.model)}"
@@ -125,4 +132,5 @@ class Advice(WithoutKernel):
         return columns
 
     def make_store(self, first: int, setting: Setting) -> Store:
+        """Make the store of the columns; the experts have the numbers from `first` on."""
         return Forecasts(self._numbers(), first, setting)

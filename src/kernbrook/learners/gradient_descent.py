@@ -98,8 +98,15 @@ class GradientDescent(Budgeted):
             return "features"
         return "expansion" if self.budget is None else "slots"
 
-    of_classes = property(lambda self: self.loss != "epsilon-insensitive")
-    only_classes = property(lambda self: self.loss in ("logistic", "hinge"))
+    @property
+    def of_classes(self) -> bool:
+        """Whether its loss is for classes."""
+        return bool(self.loss != "epsilon-insensitive")
+
+    @property
+    def only_classes(self) -> bool:
+        """Whether its loss is for classes alone."""
+        return self.loss in ("logistic", "hinge")
 
     def extra_rows(self, dim: int, scores: int) -> int:
         """Rows of `dim` numbers that it keeps besides its coefficients."""

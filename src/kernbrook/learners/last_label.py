@@ -30,6 +30,7 @@ class LastLabel(WithoutKernel):
     n_experts = 1
 
     def make_store(self, first: int, setting: Setting) -> Store:
+        """Make the store of the label; the expert has the number `first`."""
         return InPlace(self, LastLabelContent(setting), first, setting)
 
 

@@ -48,7 +48,9 @@ class PassiveAggressive(BaseEstimator):
     aggressiveness: Annotated[float, POSITIVE] = 1.0
     unit_diagonal: Annotated[bool, Flag()] = False
 
-    needs_diagonal = property(lambda self: not self.unit_diagonal)
+    @property
+    def needs_diagonal(self) -> bool:
+        return not self.unit_diagonal
 
     def rule(self) -> PassiveAggressiveRule:
         softness = 0.5 / float(self.aggressiveness) if self.variant == "PA-II" else 0.0

@@ -75,6 +75,7 @@ class Pegasos(Budgeted):
     merging: Annotated[str, OneOf(MERGING)] = "exact"
 
     def slots(self) -> int | None:
+        """The number of slots, one more than the budget; None without a budget."""
         return None if self.budget is None else int(self.budget) + 1
 
     @property
@@ -100,6 +101,7 @@ class Pegasos(Budgeted):
         return [rule if isinstance(kernel, Gaussian) else other for kernel in kernels]
 
     def keeps(self, rule: PegasosRule) -> set[str]:
+        """Fields that slots of experts with a rule hold beside coefficients and points."""
         return {
             KeepAll: set(), ProjectSmallest: {"gram", "factor"}, MergeSmallest: {"gram", "points"}
         }.get(type(rule.upkeep), {"gram"})  # fmt: skip

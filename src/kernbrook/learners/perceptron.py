@@ -43,7 +43,10 @@ class Perceptron(BaseEstimator):
     needs_diagonal = True  # for weights
     tie: Annotated[str, OneOf(TIES)] = "margin"
 
-    strict = property(lambda self: self.tie == "margin")  # whether a margin of 0 is a mistake
+    @property
+    def strict(self) -> bool:
+        """Whether a margin of 0 is a mistake."""
+        return bool(self.tie == "margin")
 
     def rule(self) -> PerceptronRule:
         return PerceptronRule(self.strict)

@@ -62,8 +62,13 @@ class SparsePA(Budgeted):
     unit_diagonal: Annotated[bool, Flag()] = False
     budget: Annotated[int | None, or_none(Whole())] = None
 
-    store = property(lambda self: "expansion" if self.budget is None else "slots")
-    needs_diagonal = property(lambda self: not self.unit_diagonal)
+    @property
+    def store(self) -> str:
+        return "expansion" if self.budget is None else "slots"
+
+    @property
+    def needs_diagonal(self) -> bool:
+        return not self.unit_diagonal
 
     def rule(self) -> SparsePARule:
         if self.divisor < self.cap:

@@ -226,11 +226,7 @@ def of_cells(
         "printed": ("printed", lambda cell: cell.printed.get(name), str),
         "ours": ("ours", lambda cell: cell.ours.get(name), str),
         "difference": ("diff.", lambda cell: cell.difference(name), signed),
-        "percent": (
-            "diff. %",
-            lambda cell: _relative(cell, name),
-            lambda by: f"{100 * (by - 1):+.1f}",
-        ),
+        "percent": ("diff. %", lambda cell: _relative(cell, name), _percent),
         "ratio": ("ratio", lambda cell: _relative(cell, name), "{:.2f}".format),
     }
     columns = []
@@ -317,6 +313,10 @@ def agreement_notes(columns: Iterable[Column]) -> list[str]:
 def _relative(cell: Cell, name: str) -> float | None:
     printed = cell.printed.get(name)
     return None if printed is None or printed.mean == 0 else cell.mean(name) / printed.mean
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f}"
 
 
 def rendered(table: Table, width: int = 80) -> RichTable:

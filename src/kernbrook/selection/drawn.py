@@ -71,7 +71,10 @@ class Selection(BaseEstimator):
         takes_all = not self.draws_updates and self.vote == "all" and self.weighted
         return frozenset({"several experts", "all experts"} if takes_all else {"several experts"})
 
-    draws_updates = property(lambda self: self.update == "drawn")
+    @property
+    def draws_updates(self) -> bool:
+        """Whether which experts learn depends on the others."""
+        return bool(self.update == "drawn")
 
     def rule(self) -> SelectionRule:
         update, vote = self.update == "drawn", self.vote == "drawn"
