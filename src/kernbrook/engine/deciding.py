@@ -81,14 +81,16 @@ def decide(model: Model, views: Views, raw: Any, places: Ints | None = None) -> 
 
     places : (n,) of the rows after the last label, from 1; None: each is the next one
     """
-    horizons, n = None if places is None else model.judged(), len(views[0])
+    horizons: Any = None if places is None else model.judged()
+    n = len(views[0])
     kinds = None if places is None or horizons is None else horizons.kinds(places)
+    far = places if kinds is not None and kinds.any() else None
     decisions = np.zeros((n, model.setting.scores))
     each = [np.zeros((0, model.inputs * model.setting.scores))]
     for where, board in read_boards(model, views, raw):
         decisions[where], own = model.committee.decide(model.progress, board), board.leanings
-        if horizons is not None and places is not None and kinds is not None and kinds.any():
-            own = horizons.decide(model, board, raw[where], places[where], decisions[where], own)
+        if far is not None:
+            own = horizons.decide(model, board, raw[where], far[where], decisions[where], own)
         each.append(own)
     leanings = np.concatenate(each[bool(n) :])
     check_combined(decisions, leanings)

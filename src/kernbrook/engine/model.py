@@ -178,7 +178,7 @@ class Model:
 
     @property
     def asked(self) -> int:
-        """Ints looked at so far."""
+        """Labels looked at so far."""
         return int(self.progress.counters[ASKED])
 
     def weights(self) -> Floats:

@@ -905,7 +905,7 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
         return canonical(X)
 
     def _labels_of(self, y: Any, warn: bool = False) -> NDArray[Any]:
-        """Ints, with None or NaN for those that are not there."""
+        """Labels, with None or NaN for those that are not there."""
         return without(as_labels(y, warn), self.missing_label)
 
     # -- predicting ---------------------------------------------------------------------------

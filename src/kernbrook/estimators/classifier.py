@@ -194,7 +194,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     @in_turn
     def _predict_outputs(self, X: Any) -> Outputs:
-        """Ints, decisions and probabilities at once; nobody was asked."""
+        """Labels, decisions and probabilities at once; nobody was asked."""
         verdicts = self._decide(X)
         chances, none = self._probable(verdicts), np.zeros(len(verdicts.decisions), dtype=bool)
         return Outputs(self._calls(verdicts, chances), none, verdicts.decisions, chances)

@@ -245,8 +245,8 @@ class FarCalibration(Calibration):
         return mean
 
     def beside(self, near: Calibration) -> FarCalibration:
-        """The same beside the calibration of the next row as it is now."""
-        return copy_with(self, _known=copy_arrays(self._known), near=near)
+        """The same, to be read only, beside the calibration of the next row as it is now."""
+        return copy_with(self, near=near)
 
     def unite(self, apart: Apart) -> None:
         super().unite(apart)
@@ -425,7 +425,7 @@ class Residuals:
 
     def beside(self, _: Residuals) -> Residuals:
         """As of `FarCalibration`: those of the next row tell nothing."""
-        return self.copy()
+        return self
 
     def unite(self, apart: Apart) -> None:
         """Keep the last errors of several in turn; the sums add up."""

@@ -1,4 +1,4 @@
-"""Ints as they are given, of any type, and some rows without one; and which class is said."""
+"""Labels as they are given, of any type, and some rows without one; and which class is said."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def plain(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_numbers(labels: NDArray[Any]) -> NDArray[Any]:
-    """Ints that are there, as numbers; InputError where they are none."""
+    """Labels that are there, as numbers; InputError where they are none."""
     numbers = plain(labels)
     if numbers.dtype.kind not in "biuf":
         raise InputError(f"y: expected numbers, got {numbers.dtype}")

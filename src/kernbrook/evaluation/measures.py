@@ -18,6 +18,7 @@ from kernbrook.estimators.confidence import intervals_of
 from kernbrook.estimators.labels import as_labels, class_numbers, plain, present
 from kernbrook.estimators.tasks import Outputs, Task, predict_outputs
 from kernbrook.estimators.trivial import TrivialClassifier, TrivialRegressor, rule_of
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.plain_values import Count, Size, read_as
 from kernbrook.streams.booleans import spelled_as
 from kernbrook.streams.stream import has_label, is_label
@@ -52,8 +53,6 @@ BINS = 2 * HALF + 1
 
 # What each row costs, by the name of the cost; the means of costs are measures, or lead to them.
 Costs = dict[str, NDArray[Any]]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def measure_named(name: str, task: Task | None = None) -> str:

@@ -14,7 +14,8 @@ from kernbrook.errors import NonFiniteError
 from kernbrook.estimators.tasks import Outputs
 from kernbrook.evaluation.changes import KEPT as KEPT_CHANGES
 from kernbrook.evaluation.changes import Changes
-from kernbrook.evaluation.measures import COVERAGE, LARGEST_SUM, Ints, Measures, Sums
+from kernbrook.evaluation.measures import COVERAGE, LARGEST_SUM, Measures, Sums
+from kernbrook.gram.arrays import Ints
 from kernbrook.plain_values import Count, read_as
 
 MOST = 16  # windows

@@ -131,7 +131,7 @@ class Distant(NamedTuple):
         after = self._replace(progress=progress, rows=rows, losses=losses)
         if not own.any():
             return after
-        calibration = (self.calibration or certain.begun_far()).beside(certain)
+        calibration = (self.calibration or certain.begun_far()).beside(certain).copy()
         pairs = inputs(leant, leanings, board)[own]
         calibration.learn(pairs, board.labels[own], board.importance[own], own[own])
         if not self.committee.numbers:  # what is usual, of the committee as it is now
