@@ -399,22 +399,22 @@ def test_a_table_in_a_file(kernbrook):
     assert "words was" in kernbrook("predict", "n", "day1.csv", "--table", "table.toml")[2]
 
 
-def test_options_of_before(kernbrook):
-    """Are taken for one release: most of them as names of --table."""
+def test_names_of_table_as_options(kernbrook):
+    """As messages write them."""
     Path("day0.csv").write_text(rows(0))
     base = "train", "day0.csv", "--recipe", "bpas", "--label", "late", "--seed", "1", "--model"
-    before = (
-        "--budget 5 --words note=16 --drop when --lags 2,3 --delay 1 --labels-every=2 --decimal . "
+    options = (
+        "--words note=16 --drop when --lags 2,3 --delay 1 --every=2 --decimal . "
         "--classes no,yes --on-bad-rows skip --categorical carrier --categorical late=no,yes"
     )
-    now = ["--set", "budget=5"]
+    lines = []
     for line in (
         'words={"note": 16}', "drop=when", "lags=[2, 3]", "delay=1", "every=2", "decimal=.",
         "classes=no,yes", "on_bad_rows=skip",
         'categorical={"carrier": 16, "late": ["no", "yes"]}',
     ):  # fmt: skip
-        now += ["--table", line]
-    assert kernbrook(*base, "m", *before.split())[0] == kernbrook(*base, "n", *now)[0] == 0
+        lines += ["--table", line]
+    assert kernbrook(*base, "m", *options.split())[0] == kernbrook(*base, "n", *lines)[0] == 0
     assert Path("m").read_bytes() == Path("n").read_bytes()
     one, other = (["predict", "m", "day0.csv", *own] for own in ([], ["--ignore-extra"]))
     assert kernbrook(*one)[:2] == kernbrook(*other)[:2]
@@ -434,7 +434,6 @@ def test_options_of_before(kernbrook):
         (["--table", "n_features=x"], "n_features: expected a whole number, got 'x'"),
         (["--table", "ignore_extra=yes"], "ignore_extra: expected true or false, got 'yes'"),
         (["--table", "seed=3"], "seed: does not go with `kernbrook train`"),
-        (["--rounds", "2"], "--rounds is gone: kb.distributed.fit(rounds=) in Python"),
     ],
 )
 def test_what_cannot_be_meant(kernbrook, words, said):
@@ -442,11 +441,6 @@ def test_what_cannot_be_meant(kernbrook, words, said):
     Path("bad.toml").write_text("drop = [")
     code, out, err = kernbrook("train", "day0.csv", "--model", "m", *words)
     assert (code, out, said in err) == (1, "", True), err
-
-
-def test_jobs_and_the_scheduler_of_before(kernbrook):
-    code, _, err = kernbrook("compare", "wdbc", "--scheduler", "local:1", "--jobs", "2")
-    assert (code, "--jobs, --scheduler: expected one of them" in err) == (1, True)
 
 
 def test_workers(kernbrook):

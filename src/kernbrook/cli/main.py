@@ -116,9 +116,6 @@ def run() -> None:
     try:
         with _warnings_in_words():
             app()
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
     except UndeclaredColumnsError as error:
         for line in f"kernbrook: {error.path}: {error.listing}".split("\n"):
             say(line)

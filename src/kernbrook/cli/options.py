@@ -428,16 +428,11 @@ def as_value(text: str) -> Any:
     return text
 
 
-# -- options of before -----------------------------------------------------------------------------
-
-_GONE = {
-    "--rounds": "kb.distributed.fit(rounds=) in Python",
-    "--scheduler": "kb.evaluation.predict_table on the workers",
-}
+# -- names of --table as options -------------------------------------------------------------------
 
 
 class Command(TyperCommand):
-    """A command that takes options of before, too, for one release: most are names of --table."""
+    """A command that takes each name of --table as an option, too, as messages write them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {option for param in self.get_params(ctx) for option in param.opts}  # --help, too
@@ -445,33 +440,24 @@ class Command(TyperCommand):
         while left and left[0] != "--":
             word = left.pop(0)
             option, equals, value = word.partition("=")
-            before = option.startswith("--") and option not in known
-            if not before or not (option in _GONE or in_table(option, "", known)):
+            if option in known or not in_table(option, "", known):
                 found.append(word)
                 continue
-            if option == "--scheduler" and any(arg.startswith("--jobs") for arg in args):
-                raise InputError("--jobs, --scheduler: expected one of them, got both")
             if option == "--ignore-extra":
                 value = "true"
             elif not equals and left:
                 value = left.pop(0)
-            now = in_table(option, value, known)
-            if not now:
-                raise InputError(f"{option} is gone: {_GONE[option]}")
-            found += now
+            found += in_table(option, value, known)
         return super().parse_args(ctx, [*found, *left])
 
 
 def in_table(option: str, value: str, known: Container[str]) -> list[str]:
-    """The words of an option, also of one that a command has no more; none where it never had it.
+    """The words of an option, also of a name of --table; none where a command takes neither.
 
     known : the options that the command has
     """
+    if option in known:
+        return [option, value]
     name = option.removeprefix("--").replace("-", "_")
-    name = "every" if name == "labels_every" else name
-    if name == "budget" and "--set" in known:
-        return ["--set", f"budget={value}"]
-    for now in (f"--{name}", "--jobs" if name == "scheduler" else ""):
-        if now in known:
-            return [now, value]
-    return ["--table", f"{name}={value}"] if "--table" in known and name in _known() else []
+    takes = option.startswith("--") and "--table" in known and name in _known()
+    return ["--table", f"{name}={value}"] if takes else []
