@@ -45,15 +45,6 @@ def test_scores_are_decisions_before_the_labels():
         np.testing.assert_array_equal(record.predictions, best)
 
 
-def test_a_metric_is_called_itself():
-    record = run()
-    for gone in (record.metric, record.metric_over_time):
-        with pytest.raises(InputError, match=r"f1_score\(record.labels, record.predictions\)"):
-            gone("f1", window=200)
-    right = metrics.accuracy_score(record.labels, record.predictions)
-    assert right == pytest.approx(1 - record.error)
-
-
 def test_confusion():
     record = run(3, names=["c", "a", "b"])
     expected = [

@@ -112,25 +112,6 @@ def test_an_account_that_is_not_the_models(tmp_path):
         load_checkpoint(path)
 
 
-def test_an_account_of_before_goes_on(tmp_path):
-    """As an older kernbrook wrote it, of one training: trivial rules are there from now on."""
-    path, (X, y) = tmp_path / "m", hard_streams.gaussian_clouds(1000)
-    train(kb.open_stream((X[:600], y[:600])), kb.recipes.make("bpas", random_state=0), path)
-    model, known = load_checkpoint(path)
-    sums = [span.sums["loss"] for span in known.windows.spans]
-    windows = {"rows": 600, "length": known.windows.length, "sums": sums}
-    last = {"loss": known.last.loss, "digest": known.last.digest, "data": [known.last.name]}
-    model.history_ = {"rows": 600, "finished": True, "windows": windows, **last}
-    model.save(path)
-    before = load_checkpoint(path)[1]
-    assert (before.last.loss, before.last.judged) == (known.last.loss, 600)
-    assert [span.sums for span in before.windows.spans] == [{"loss": loss} for loss in sums]
-    machine = kb.recipes.make("bpas", random_state=0)
-    again = train(kb.open_stream((X, y)), machine, path, resume=True)
-    assert (again.rows, again.judged) == (1000, 1000)
-    assert (again.windows.rows, again.judge.before) == (400, 600)
-
-
 def test_rows_that_were_learned_in_python_are_data_of_their_own(tmp_path):
     """Of these nothing was written down."""
     frame = kb.open_stream("checkerboard:600").read()

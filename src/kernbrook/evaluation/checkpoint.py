@@ -123,10 +123,10 @@ def load_learned(path: str | PathLike[str]) -> tuple[TableModel, Checkpoint | No
 def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | None:
     """What a model has seen of its data; ModelFileError where it can be no such thing."""
     found, model = table.history_, table.model
-    if found is None:
+    if found is None or "past" not in found:  # before 2026-11-26 it said nothing of each data
         return None
     try:
-        checkpoint: Checkpoint = read_as(Checkpoint, _of_before(found), "history")
+        checkpoint: Checkpoint = read_as(Checkpoint, found, "history")
         if checkpoint.judge is not None:
             judge = Judge.restored(checkpoint.judge, getattr(model, "classes_", None))
             checkpoint = replace(checkpoint, judge=judge, windows=judge.windows)
@@ -141,23 +141,6 @@ def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | 
         past = [*checkpoint.past, Past(more)]
         return Checkpoint(past, finished=True)
     return checkpoint
-
-
-def _of_before(found: dict[str, Any]) -> dict[str, Any]:
-    """What an older kernbrook wrote of a training, as it is written now: the loss of all rows."""
-    if "past" in found:
-        return found
-    names, windows = found.get("data") or [None], found.get("windows")
-    past = Past(found["rows"], digest=found["digest"], data=len(names))
-    past.name = names[0] if len(names) == 1 else None
-    if windows is not None:
-        length, sums, past.judged = windows["length"], windows["sums"], windows["rows"]
-        past.sums = {"loss": found["loss"]}
-        counts = [min(length, past.judged - length * i) for i in range(len(sums))]
-        spans = [Sums(n, n, {"loss": loss}) for n, loss in zip(counts, sums, strict=True)]
-        windows = asdict(Windows(length, spans))
-    kept: dict[str, Any] = {name: found[name] for name in ("finished", "seconds") if name in found}
-    return {**kept, "past": [asdict(past)], "windows": windows}
 
 
 def _check(checkpoint: Checkpoint, table: TableModel) -> None:

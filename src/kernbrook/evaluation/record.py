@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,16 +133,6 @@ class Record:
         if self.horizons is None:
             raise InputError("by_horizon: each label came before the next row; give delay or every")
         return [*self.horizons]
-
-    def metric(self, *_: Any, **__: Any) -> NoReturn:
-        """Gone: metrics take `labels`, and `predictions`, `scores` or `probabilities`."""
-        raise InputError(
-            "record.metric is gone: call the metric itself, as in "
-            "sklearn.metrics.f1_score(record.labels, record.predictions); of the last 200 rows "
-            "with record.labels[-200:], and so on"
-        )
-
-    metric_over_time = metric
 
     def confusion(self) -> Ints:
         """(c, c) how often each class, a row, was taken for each other, in the order of `classes`.

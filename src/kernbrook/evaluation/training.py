@@ -352,7 +352,7 @@ class Training(Progress):
     n_unlabelled : rows of the data without a label
     bad_rows : those that were left out; None where none can be
     taken : what "auto" has taken columns for, by parameter and column
-    notes : on the columns of a table, a sentence each; `told` until the next release
+    notes : on the columns of a table, a sentence each
     judge : what predictions cost beside trivial rules; None of a training by several workers
     ahead : measures of these data, all predicted by the model as it was before any of their labels
         was known; None but for other data, from their beginning on
@@ -373,7 +373,6 @@ class Training(Progress):
     notes: Sequence[str] = ()
     judge: Judge | None = None
     ahead: Measures | None = None
-    told = property(lambda self: self.notes)
 
     @property
     def in_all(self) -> Past:
