@@ -6,7 +6,6 @@ from functools import cache
 import hard_streams
 import numpy as np
 import pytest
-from sklearn import metrics
 
 import kernbrook as kb
 from kernbrook.errors import InputError

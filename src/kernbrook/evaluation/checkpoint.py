@@ -15,7 +15,6 @@ from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.measures import Sums
 from kernbrook.evaluation.windows import Judge, Past, Windows
 from kernbrook.persistence.saving import load, save
 from kernbrook.plain_values import Size, read_as
