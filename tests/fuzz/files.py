@@ -29,6 +29,7 @@ from sklearn.datasets import load_svmlight_file
 
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
+from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.csv import csv_lines, find_separator, whole_rows
 from kernbrook.streams.records import MISSING, is_number
 
@@ -220,13 +221,9 @@ def check_csv(path: Path, block: int, rows: int) -> str:
     assert {len(row) for row in cells} == {X.shape[1] + 1}
     place = names.index("label") if headed and "label" in names else X.shape[1]
     labels = [row.pop(place) for row in cells]
-    assert not any(cell in MISSING for row in [labels, *cells] for cell in row)
+    assert not any(cell in MISSING for row in cells for cell in row)
     np.testing.assert_array_equal(X, np.array(cells, dtype=float).reshape(X.shape))
-    if y.dtype.kind == "U":
-        assert y.tolist() == labels
-        assert not all(map(is_number, labels))
-    else:
-        np.testing.assert_array_equal(y, np.array(labels, dtype=float))
+    check_labels(y, labels)
     theirs = pandas.read_csv(
         io.StringIO(text), header=None, dtype=str, keep_default_na=False, skip_blank_lines=True,
         sep=mark, skiprows=1 + len(text) - len(text.lstrip("\n")) if headed else 0,
@@ -358,18 +355,24 @@ def check_table(found: Any, wanted: list[dict[str, Any]]) -> str:
     encoder = stream.encoder
     twin = Encoder(encoder.columns_, encoder.categorical, encoder.dates, encoder.missing)
     assert len(wanted) == len(y)
-    labels = [as_text(row["label"]) for row in wanted]
-    if y.dtype.kind == "U":
-        assert y.tolist() == labels
-        assert not all(map(is_number, labels))
-    else:
-        np.testing.assert_array_equal(y, np.array(labels, dtype=float))
+    check_labels(y, [as_text(row.get("label")) for row in wanted])
     expected = [
         twin.learn({name: value_of(name, row.get(name)) for name in encoder.columns_})
         for row in wanted
     ]
     np.testing.assert_allclose(X, expected, rtol=1e-9, atol=1e-9)
     return ACCEPTED
+
+
+def check_labels(y: Any, texts: list[str]) -> None:
+    """As text, or as numbers where all are; None or NaN where they are missing."""
+    labels = [None if text in MISSING else text for text in texts]
+    if y.dtype.kind in "UOb":
+        found = [label if label is None else str(label) for label in y.tolist()]
+        assert found in (labels, [BOOLEANS.get(label) for label in labels])
+        assert not all(map(is_number, filter(None, labels)))
+    else:
+        np.testing.assert_array_equal(y, np.array(labels, dtype=float))
 
 
 def value_of(name: str, value: Any) -> Any:
