@@ -57,6 +57,12 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
 
 
+def check_count(name: str, value: Any, least: int) -> None:
+    """InputError unless a value is an integer, and large enough."""
+    if not is_whole(value) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}: expected an integer from {least}, got {shown(value)}")
+
+
 def each_name(given: str | Iterable[str]) -> list[str]:
     """Names one by one, or out of a text with commas.
 

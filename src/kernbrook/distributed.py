@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kernbrook.checks import shown
+from kernbrook.checks import check_count, shown
 from kernbrook.errors import DataFileError, InputError, KernbrookError
 from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.labels import as_labels, distinct, present
@@ -26,7 +26,7 @@ from kernbrook.evaluation.checkpoint import Checkpoint, save_checkpoint
 from kernbrook.evaluation.classes import named_classes
 from kernbrook.evaluation.locking import locked
 from kernbrook.evaluation.measures import Sums, added, losses
-from kernbrook.evaluation.parallel import Cluster, Crew, check_count
+from kernbrook.evaluation.parallel import Cluster, Crew
 from kernbrook.evaluation.recipes_wanted import CHUNK, NewModel, task_of_labels
 from kernbrook.evaluation.training import Training, check_target
 from kernbrook.evaluation.warming import ROWS, few_rows, warm_up

@@ -128,8 +128,8 @@ def test_true_and_false_in_parts(tmp_path, first, second, classes):
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ((X, Y), {"rounds": 0}, "rounds: expected 1 or more, got 0"),
-        ((X, Y), {"shards": 0}, "shards: expected 1 or more, got 0"),
+        ((X, Y), {"rounds": 0}, "rounds: expected an integer from 1, got 0"),
+        ((X, Y), {"shards": 0}, "shards: expected an integer from 1, got 0"),
         ((X[:3], Y[:3]), {"rounds": 5}, "at most 3, the parts of the data, got 5"),
         ((X[:0], Y[:0]), {}, "there is no row"),
         ((X, Y[:5]), {}, "does not go with 5 labels"),

@@ -260,15 +260,15 @@ def test_load_orders(tmp_path):
 
 BAD = [
     ({"recipes": []}, "recipes: expected one or more names"),
-    ({"permutations": 0}, "permutations: expected 1 or more, got 0"),
+    ({"permutations": 0}, "permutations: expected an integer from 1, got 0"),
     ({"orders": np.zeros((1, 120), int)}, "expected permutations of 0..119"),
     ({"orders": np.arange(5)}, r"expected permutations of 0..119, one a row, got shape \(1, 5\)"),
     ({"orders": np.arange(120)[None], "permutations": 2}, "2 permutations wanted, only 1 given"),
     ({"in_order": True, "permutations": 3}, "in_order"),
-    ({"jobs": 0}, "^jobs: expected 1 or more, got 0$"),
+    ({"jobs": 0}, "^jobs: expected an integer from 1, got 0$"),
     ({"jobs": "here"}, "^scheduler: expected .*tcp://HOST"),
-    ({"seed": -1}, "^seed: expected 0 or more, got -1$"),
-    ({"permutations": "3"}, "^permutations: expected 1 or more, got '3'$"),
+    ({"seed": -1}, "^seed: expected an integer from 0, got -1$"),
+    ({"permutations": "3"}, "^permutations: expected an integer from 1, got '3'$"),
     ({"orders": "sorted"}, "^orders: expected permutations of 0..119"),
 ]
 

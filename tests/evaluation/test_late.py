@@ -123,8 +123,8 @@ def test_a_comparison():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"delay": -1}, "delay: expected a number of rows from 0, got -1"),
-        ({"every": True}, "every: expected a number of rows from 1, got True"),
+        ({"delay": -1}, "delay: expected an integer from 0, got -1"),
+        ({"every": True}, "every: expected an integer from 1, got True"),
     ],
 )
 def test_what_is_no_delay(wrong, said):

@@ -59,5 +59,5 @@ def test_wrong_losses(losses, message):
 
 @pytest.mark.parametrize("shifts", [-1, 1.5, None])
 def test_wrong_shifts(shifts):
-    with pytest.raises(InputError, match="shifts must be an integer from 0"):
+    with pytest.raises(InputError, match="shifts: expected an integer from 0"):
         best_shifting([[0.0]], shifts)

@@ -124,8 +124,8 @@ def test_classes_that_come_later():
     judge.add(y, said(y, classes))
     judge.add(np.array(["a"]), said(["a"], classes))
     before = judge.data.sums["majority"]
-    judge.know(more)
-    judge.know(more)
+    judge.measures.know(more)
+    judge.measures.know(more)
     assert (judge.data.rows, judge.data.judged, judge.measures.unknown) == (91, 90, 1)
     judge.add(np.array(["a"] * 70), said(["a"] * 70, more))
     assert judge.data.sums["majority"] - before == 61  # until there are more of "a" than of "b"

@@ -216,6 +216,8 @@ class Person:
     """Questions on standard error, answers on standard input."""
 
     def __init__(self, console: Console, rows: ShownRows, classes: NDArray[Any] | None):
+        from kernbrook.streams.tables.labels import number_of
+
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="replace")
         self.console = console
@@ -224,7 +226,7 @@ class Person:
         self._classes: list[Any] | None = None if classes is None else classes.tolist()
         self._array = classes
         self._text = classes is not None and classes.dtype.kind in "UO"
-        self._numbered = self._text and not any(map(_like_number, self._classes or []))
+        self._numbered = self._text and all(number_of(name) is None for name in self._classes or ())
         starts = {str(name)[:1].casefold() for name in self._classes or []}
         words = [word if word[0] in starts else f"{word[0]} {word}" for word in _WORDS]
         kind = "number" if classes is None else "label"
@@ -403,14 +405,6 @@ _WORDS = {
 def _answered(answer: Answer) -> str:
     label = "skipped" if answer.label is None else answer.label
     return f"row {answer.row:,} {label}"
-
-
-def _like_number(name: Any) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _short(name: str) -> str:

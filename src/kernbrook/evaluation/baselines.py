@@ -23,7 +23,6 @@ from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.estimators.tasks import Task
 from kernbrook.learners import External
 
-LIBRARIES = ("sklearn", "river")
 BATCH = 10  # rows that scikit-learn's models learn at once: a call costs as much as the learning
 WINDOW = 1000  # rows of nearest neighbours
 
@@ -74,8 +73,8 @@ def libraries_of(baselines: str | Sequence[str] | None) -> tuple[str, ...]:
     """The libraries whose models are to be compared, each there to be imported."""
     libraries = tuple(dict.fromkeys(each_name(() if baselines is None else baselines)))
     for library in libraries:
-        if library not in LIBRARIES:
-            raise UnknownNameError("library of baselines", library, LIBRARIES)
+        if library not in _MAKERS:
+            raise UnknownNameError("library of baselines", library, list(_MAKERS))
     if "river" in libraries:
         river("base", "baselines: river")
     return libraries

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import check_count
 from kernbrook.errors import InputError, KernbrookError, KernbrookWarning, NonFiniteError
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
@@ -25,7 +26,6 @@ from kernbrook.evaluation.measures import COVERAGE, measure_named
 from kernbrook.evaluation.parallel import (
     Crew,
     Jobs,
-    check_count,
     check_jobs,
     crew_of,
     orders_of,
@@ -211,8 +211,6 @@ def compare(
 def _opened(data: Any, y: Any) -> Stream:
     if isinstance(data, (str, os.PathLike, Stream, tuple)) and y is not None:
         raise InputError("y: the data have their own labels; give none")
-    if isinstance(data, Stream):
-        return LabelledRows.of(data)
     return LabelledRows.of(open_stream(data if y is None else (data, y)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection
 from hashlib import sha256
@@ -66,20 +67,23 @@ class Content:
     """
 
     def __init__(self, marks: Collection[int] = ()):
-        self.first, self.marked = "", dict[int, str]()
-        self._marks, self._rows, self._digest = {1, *marks}, 0, RowDigest()
+        self.marked = dict[int, str]()
+        self._marks = sorted({1, *marks} - {0}, reverse=True)  # those that are left
+        self._rows, self._digest = 0, RowDigest()
+
+    @property
+    def first(self) -> str:
+        return self.marked.get(1, "")
 
     def update(self, X: Features, y: Labels) -> None:
-        ends = (mark - self._rows for mark in sorted(self._marks) if mark > self._rows)
         start = 0
-        for end in (*(end for end in ends if end <= len(y)), len(y)):
-            if end > start:
-                self._digest.update(X[start:end], y[start:end])
-            if self._rows + end in self._marks:
-                self.marked[self._rows + end] = self._digest.hexdigest()
-            start = end
-        self._rows += len(y)
-        self.first = self.marked.get(1, "")
+        while start < len(y):
+            mark = self._marks[-1] if self._marks else math.inf
+            end = int(min(start + mark - self._rows, len(y)))
+            self._digest.update(X[start:end], y[start:end])
+            self._rows, start = self._rows + end - start, end
+            if self._rows == mark:
+                self.marked[self._marks.pop()] = self._digest.hexdigest()
 
     def hexdigest(self) -> str:
         return self._digest.hexdigest()

@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_whole, shown
+from kernbrook.checks import check_count
 from kernbrook.engine.horizons.laps import FAR
-from kernbrook.errors import InputError
 from kernbrook.estimators.late import LateLabels, rows_waiting
 from kernbrook.estimators.tasks import Outputs, joined, predict_outputs
+from kernbrook.gram.arrays import Ints
 
 HORIZONS = (1, 16, FAR)  # the last place of each class of horizons but the farthest
-
-Ints = NDArray[np.int64]
 
 
 class Lateness(NamedTuple):
@@ -30,10 +28,8 @@ class Lateness(NamedTuple):
     every: int = 1
 
     def check(self) -> None:
-        for name, value, least in (("delay", self.delay, 0), ("every", self.every, 1)):
-            if not is_whole(value) or isinstance(value, bool) or value < least:
-                wanted = f"a number of rows from {least}"
-                raise InputError(f"{name}: expected {wanted}, got {shown(value)}")
+        check_count("delay", self.delay, 0)
+        check_count("every", self.every, 1)
 
     @property
     def at_once(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_whole
+from kernbrook.checks import check_count
 from kernbrook.combiners import Hedge
 from kernbrook.errors import InputError
 from kernbrook.selection import Selection
@@ -68,8 +68,7 @@ def best_shifting(losses: Any, shifts: int) -> Oracle:
     (0.0, array([0, 0, 1, 1]))
     """
     losses = _matrix("best_shifting", losses)
-    if not is_whole(shifts) or shifts < 0:
-        raise InputError(f"best_shifting: shifts must be an integer from 0, got {shifts!r}")
+    check_count("shifts", shifts, 0)
     rounds, m = losses.shape
     k = min(int(shifts), rounds - 1)
     # least[j, e]: of the sequences so far that end with expert e after at most j shifts

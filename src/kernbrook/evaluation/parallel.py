@@ -23,16 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from kernbrook.checks import is_whole
+from kernbrook.checks import check_count
 from kernbrook.errors import DataFileError, InputError
 from kernbrook.gram.sums import available_cores
 from kernbrook.telling import in_words
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    """InputError unless a value is an integer, and large enough."""
-    if not is_whole(value) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}: expected {least} or more, got {value!r}")
 
 
 def state_of(seed: int, run: int) -> int:

@@ -343,7 +343,6 @@ class Training(Progress):
     ----------
     estimator : the model
     seconds : spent learning from the data, in every stretch up to a checkpoint
-    saved : rows of the data learned from by the model in the file, 0 where it has none of these
     past : the data that the model learned from before
     name : of the data
     n_rows : of the data; None where it is not known
@@ -361,7 +360,6 @@ class Training(Progress):
 
     estimator: Any
     seconds: float = 0.0
-    saved: int = 0
     past: Sequence[Past] = ()
     name: str = ""
     n_rows: int | None = None
@@ -515,7 +513,7 @@ def _learn_all(
     if stream.matched is not None:
         state.notes = [*stream.matched.notes(stream.n_rows or 0), *note_late_labels(stream.encoder)]
     if position.here is not None:
-        state.rows = state.saved = position.here.rows
+        state.rows = position.here.rows
     if position.known is not None:
         state.seconds = position.known.seconds
     judge = None if position.known is None else position.known.judge
@@ -593,7 +591,7 @@ class _Session(Session):
         dates = self.watched.dates
         judge.add(y, outputs, None if dates is None else dates[rows])
         if self.labels is not None:
-            judge.know(state.estimator.classes_)
+            judge.measures.know(state.estimator.classes_)
 
     def _parts(self, y: Labels) -> list[slice]:
         """A row of a class that is new by itself, which nobody could have predicted."""
@@ -622,10 +620,6 @@ class _Session(Session):
         past = shortened([*position.past, last])
         seconds = 0.0 if state.finished else state.seconds
         return Checkpoint(past, state.finished, seconds, state.windows, state.judge, position.begun)
-
-    def save(self) -> None:
-        super().save()
-        self.state.saved = self.state.rows
 
 
 def go_on(
@@ -698,7 +692,8 @@ def go_on(
     (1500, True, 3000)
     """
     with locked(path):
-        check_exists(path)
+        if not check_writable(path).exists():
+            raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
         table, known = load_learned(path)
         online(table.model)
         if check is not None:
@@ -752,12 +747,6 @@ def _ahead(
     if known is not None and named is None:
         check_some_known(sorted(found), known, stream.name)
     return tally.judged
-
-
-def check_exists(path: str | PathLike[str]) -> None:
-    """InputError where there is no model to go on with."""
-    if not check_writable(path).exists():
-        raise InputError(f"{path} does not exist: train it first, without go_on (--go-on)")
 
 
 def _after(
@@ -827,9 +816,7 @@ def note_learned(stream: Stream, past: Sequence[Past]) -> str:
     stream : with labels as the model has them
     past : the data that the model has learned
     """
-    if not (past and stream.labelled):
-        return ""
-    same = learned_before(stream, past)
+    same = learned_before(stream, past) if stream.labelled else None
     return "" if same is None else note_same_rows(stream, same)
 
 

@@ -149,10 +149,6 @@ class Judge:
         if model:
             self.changes.add(model[loss], rows, None if dates is None else dates[judged])
 
-    def know(self, classes: NDArray[Any]) -> None:
-        """Classes that the model knows by now; those that it knew are among them."""
-        self.measures.know(classes)
-
     def begin(self) -> None:
         """Other data begin: their measures are their own, and the rules know what they know."""
         self.measures.begin()
