@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from soak import resident
 
 ROWS = 100_000  # made at a time
 OPTIONS = [
@@ -107,6 +106,16 @@ def some(rng: np.random.Generator, first: int) -> Any:
     columns = {f"x{j}": pa.array(x, mask=rng.random(ROWS) < 0.01) for j, x in enumerate(X)}
     label = pa.array(np.where(X[0] + X[1] ** 2 > 0.5, "yes", "no"))
     return pa.table({**columns, "kind": levels, "when": pa.array(moments), "label": label})
+
+
+def resident(process: int) -> float:
+    """MB of 10^6 bytes; NaN where there is no /proc."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return float("nan")
+    kilobytes = [line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")]
+    return int(kilobytes[0]) * 1024 / 1e6 if kilobytes else float("nan")
 
 
 def timed(command: list[str]) -> Run:

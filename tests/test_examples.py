@@ -331,19 +331,14 @@ def test_every_page_with_code_is_run():
 
 
 FEW_ROWS = {
-    "block_sizes": "--rows 60",
     "budgets": "--rows 60",
     "combiners": "--rows 60 --seeds 1 --data wdbc",
-    "endless": "--rows 4000",
     "features": "--rows 200 --repeats 1",
     "growth": "--rows 1200 --repeats 1 --json growth.json",
-    "labels": "--rows 200 --permutations 1",
     "omkc_a9a": "--rows 200",
     "peers": "--rows 300 --repeats 1 --json peers.json",
-    "river_rows": "--repeats 1",
     "shards": "--rows 800 --data waveform --models BPAS --json shards.json",
     "sureness": "--rows 1002 --data elec2,energy",
-    "svmlight": "--rows 100",
     "upkeeps": "--rows 60 --budgets 10",
     "voted": "--only large --rows 100",
     "why": "--rows 400 --columns 5",
