@@ -31,7 +31,7 @@ def one(table: str, data: str, recipe: str, permutations: int):
     return some(table, data, (recipe,), permutations).cell(recipe=recipe)
 
 
-def protocol(model, X, y, random_state=None, *grid):
+def protocol(recipe, kernels, X, y, random_state=None):
     """All five runs of the protocol of voted kernel regularization."""
     runs = paper_folds(len(y), random_state)
-    return FoldErrors.joined([paper_run(model, X, y, run, *grid) for run in runs])
+    return FoldErrors.joined([paper_run(recipe, kernels, X, y, run) for run in runs])

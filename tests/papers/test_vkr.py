@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from papers.parts import protocol, some
 from scipy import stats
-from sklearn.svm import SVC
 
 import kernbrook as kb
 from kernbrook.errors import DataFileError, InputError
@@ -80,12 +79,7 @@ def test_cells_are_those_of_the_protocol(small, told):
     ]
     for cell in result.cells:
         recipe, family, facts = cell["recipe"], cell["family"], cell.facts
-        pool = SMALL[family]
-        if recipe == "l2-svm":
-            model, kernels = SVC(), pool
-        else:
-            model, kernels = kb.recipes.make(recipe, kernels=list(pool), unit_length=False), ()
-        draws = [protocol(model, X, y, state_of(0, draw), kernels) for draw in (0, 1)]
+        draws = [protocol(recipe, SMALL[family], X, y, state_of(0, draw)) for draw in (0, 1)]
         tested = np.concatenate([100 * draw.test[draw.best] for draw in draws])
         sizes = np.concatenate([draw.n_support[draw.best] for draw in draws])
         errors[family, recipe] = tested

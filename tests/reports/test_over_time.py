@@ -10,7 +10,6 @@ from covering import pairwise
 from reports.showing import drawn, labels, painted
 from reports.synthetic import RECIPES, make_comparison, make_numbers
 
-from kernbrook.errors import InputError
 from kernbrook.reports import draw
 from kernbrook.reports.comparison import kernel_weights, learning_curves, support_vectors
 from kernbrook.reports.plot import GREY
@@ -103,8 +102,6 @@ def test_a_panel_for_each_recipe_with_several_kernels():
     named = [text.get_text() for text in picture.legends[0].get_texts()]
     assert named[-1] == "the other kernels"
     assert 1 < len(named) <= 7
-    with pytest.raises(InputError, match="more than one kernel"):
-        kernel_weights(make_comparison(("perceptron", "majority")))
 
 
 def many_recipes(count=24, **options):

@@ -175,7 +175,6 @@ OVER_TIME = Figure(
     "is better, and falling means still learning.",
     "rounds",
     {ERROR: "MSE so far, x 1e-3 (log scale)"},
-    wanted=wanted_of,
 )
 _published = partial(Published.of, PAPER, "amkl", permutations=5, runs=5, find=find, order="own")
 _table_of = partial(
@@ -215,6 +214,6 @@ PUBLISHED = (
         below="Mean squared errors x 1e-3 after so many rounds and at the end ± one standard "
         "deviation over draws of the features; shares of the labels asked for.",
         remarks={"": f"{IN_ORDER}\n{NO_STEP}"},
-        **of_figures([OVER_TIME], measured),
+        **of_figures([OVER_TIME], measured, wanted_of),
     ),
 )  # fmt: skip

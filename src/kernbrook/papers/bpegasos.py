@@ -202,8 +202,7 @@ def parts(name: str, rows: int, seed: int) -> Parts | None:
     def of_run(run: int) -> tuple[Stream, Stream]:
         order = np.random.default_rng([seed, run]).permutation(len(y))
         if apart is not None:
-            every = np.arange(len(apart[1]))
-            return Permuted(X, y, order, name), Permuted(*apart, every, f"{name}.t")
+            return Permuted(X, y, order, name), open_stream(apart)
         return Permuted(X, y, order[:rows], name), Permuted(X, y, order[rows:], name)
 
     return of_run
@@ -346,7 +345,6 @@ _ACCURACY = Figure(
     "examples",
     {ON_THE_WAY: "right on the test part (%)"},
     log=True,
-    wanted=wanted_of,
 )
 _SECONDS = Figure(
     "Seconds of learning",
@@ -355,7 +353,6 @@ _SECONDS = Figure(
     "examples",
     {SECONDS: "seconds of learning (log scale)"},
     log=True,
-    wanted=wanted_of,
 )
 PUBLISHED = (
     _published(
@@ -382,13 +379,13 @@ PUBLISHED = (
         _figure(
             f"figure {number}", f"accuracy on the way, {data}, B = 100",
             measures=(ON_THE_WAY, SIZE, SECONDS), remarks={"": f"{SCALED}\n{TIMES}"},
-            **of_figures([_ACCURACY], partial(measure, tests=on_the_way)),
+            **of_figures([_ACCURACY], partial(measure, tests=on_the_way), wanted_of),
         )
         for number, data in ((1, "checkerboard"), (2, "waveform"))
     ),
     _figure(
         "figure 3", "seconds of learning, waveform", measures=(SECONDS, SIZE, ON_THE_WAY),
         remarks={"": SCALED},
-        **of_figures([_SECONDS], partial(measure, tests=on_the_way, jobs=1)),
+        **of_figures([_SECONDS], partial(measure, tests=on_the_way, jobs=1), wanted_of),
     ),
 )  # fmt: skip

@@ -31,7 +31,6 @@ class Figure:
     along : the parameter that is varied; empty where values are those on the way
     lines, places : the algorithms and the values of that parameter
     shown : those in the table; on the way it has the powers of ten
-    wanted : on the way the algorithms, of the printed rows
     log : whether the axis is logarithmic
     key : of the cells, whose value is `along`
     """
@@ -44,16 +43,22 @@ class Figure:
     lines: Sequence[Variant] = ()
     places: Sequence[float] = ()
     shown: Sequence[float] = ()
-    wanted: Callable[[Sequence[PrintedRow]], list[Variant]] | None = None
     log: bool = False
     key: str = "along"
 
 
-def of_figures(figures: Sequence[Figure], measured: Measured) -> dict[str, Any]:
-    """How a `Published` is run and shown that has these figures."""
+def of_figures(
+    figures: Sequence[Figure],
+    measured: Measured,
+    wanted_of: Callable[[Sequence[PrintedRow]], list[Variant]] | None = None,
+) -> dict[str, Any]:
+    """How a `Published` is run and shown that has these figures.
+
+    wanted_of : the algorithms, of the printed rows, where values are those on the way
+    """
     run: Any = partial(_studied, figures=figures, measured=measured)
-    if (wanted := figures[0].wanted) is not None:
-        run = partial(cells_of, wanted_of=wanted, measured=measured, curves=True)
+    if wanted_of is not None:
+        run = partial(cells_of, wanted_of=wanted_of, measured=measured, curves=True)
     return {
         "run": run,
         "tabled": partial(_tabled, figures=figures),
@@ -169,11 +174,11 @@ def _panel(
         if cell["recipe"] in TRIVIAL:
             trivial.append(curve.mean[-1])
         else:
-            first = SETTLED * curve.x[-1] if figure.wanted and not figure.log else 0
+            first = 0 if figure.along or figure.log else SETTLED * curve.x[-1]
             seen += [y for x, y in zip(curve.x, curve.mean, strict=True) if x >= first]
     log, seen = "log scale" in label, seen or trivial
-    low, high = (0.8 * min(seen), 1.25 * max(seen)) if log else limits([seen])
-    if trivial and figure.wanted:
+    low, high = limits([seen], log)
+    if trivial and not figure.along:
         high = min(high, OVER * max(trivial))
     start = min(curve.x[0] for _, curve in curves)
     alone = len(figure.drawn) == 1

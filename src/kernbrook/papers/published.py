@@ -27,6 +27,7 @@ from kernbrook.reports.plot import (
     Panel,
     Pen,
     Plot,
+    Scale,
     limits,
     pens_of,
 )
@@ -282,10 +283,8 @@ class Published:
 
     def as_table(self, results: Results) -> Table:
         table = self.tabled(results)
-        notes = [*table.notes, *agreement_notes(table.columns), *footer(results)]
-        return Table(
-            table.columns, table.groups, table.strong, tuple(notes), f"{self.name}: {self.title}"
-        )
+        notes = (*table.notes, *agreement_notes(table.columns), *footer(results))
+        return replace(table, notes=notes, title=f"{self.name}: {self.title}")
 
     def as_page(self, results: Results) -> Page:
         """The results as a page: figures, the numbers, how to run it again."""
@@ -296,15 +295,13 @@ class Published:
 
 def footer(results: Results) -> list[str]:
     """The orders of the data, what is not present, remarks."""
-    lines = []
     by_kind: dict[str, list[str]] = {}
     for data, kind in results.origins.items():
         by_kind.setdefault(kind, []).append(data)
-    if len(by_kind) == 1:
-        lines.append(f"permutations: {next(iter(by_kind))}")
-    elif by_kind:
+    parts = [*by_kind]
+    if len(parts) > 1:
         parts = [f"{kind} for {', '.join(names)}" for kind, names in by_kind.items()]
-        lines.append(f"permutations: {'; '.join(parts)}")
+    lines = [f"permutations: {'; '.join(parts)}"] if parts else []
     if results.missing:
         lines.append(f"not present: {', '.join(results.missing)}")
     return [*lines, *results.remarks]
@@ -369,13 +366,13 @@ def against_print(results: Results) -> list[Section]:
         }
         every = [v for pair in pairs.values() for part in pair for v in part if math.isfinite(v)]
         log = max(every) > WIDE * min(every) > 0
-        low, high = (0.8 * min(every), 1.25 * max(every)) if log else limits([every])
+        low, high = limits([every], log)
         lines = [Line("equal", (low, high), (low, high), EQUAL)]
         lines += [
             Line(title, of_paper, ours, pens[title], marker="o", joined=False)
             for title, (of_paper, ours) in pairs.items()
         ]
-        scale: Literal["linear", "log"] = "log" if log else "linear"
+        scale: Scale = "log" if log else "linear"
         panels.append(
             Panel(
                 lines, measure.header, x_scale=scale, y_scale=scale,

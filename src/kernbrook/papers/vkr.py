@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
@@ -23,12 +22,7 @@ from threadpoolctl import threadpool_limits
 from kernbrook import recipes as book
 from kernbrook.errors import InputError
 from kernbrook.estimators.pool import COSTS
-from kernbrook.estimators.voted import (
-    VotedKernelClassifierCV,
-    of_unit_length,
-    pools_of,
-    settings_of,
-)
+from kernbrook.estimators.voted import of_unit_length, pools_of, settings_of
 from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.parallel import state_of
 from kernbrook.evaluation.warming import in_order
@@ -149,37 +143,21 @@ def paper_folds(n: int, random_state: Any = None) -> list[Parts]:
     ]
 
 
-def paper_run(
-    model: VotedKernelClassifierCV | SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel] = ()
-) -> FoldErrors:
-    """One of the five runs of table 1 (section 6 of the paper): no refit.
+def paper_run(recipe: str, kernels: Sequence[Kernel], X: Any, y: Any, run: Parts) -> FoldErrors:
+    """One of the five runs of table 1 (section 6 of the paper), over the whole grid: no refit.
 
-    Parameters
-    ----------
-    model : VotedKernelClassifierCV, whose grid is taken (its `cv` is not), or an SVC, the L2-SVM
-    X, y : (n, d) examples and (n,) labels; a VotedKernelClassifierCV scales them as it is told
+    recipe : "l2-svm", or one of voted kernel regularization
+    kernels : of equals an SVM takes the earlier kernel, then the earlier C
+    X, y : (n, d) examples, as they are, and (n,) labels
     run : of `paper_folds`
-    kernels : the grid of an SVC, beside `COSTS`; of equals, the earlier kernel, then the earlier C
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> pool = [kb.Polynomial(k, offset=1) for k in (1, 2)]
-    >>> model = kb.VotedKernelClassifierCV(pool, betas=[1e-3], lams=[0.1, 0.01], unit_length=True)
-    >>> runs = paper_folds(len(y), random_state=0)
-    >>> result = FoldErrors.joined([paper_run(model, X, y, run) for run in runs])
-    >>> result.settings[result.best].beta, bool(result.test[result.best].mean() < 0.15)
-    (0.001, True)
     """
     settings: list[Any]
-    if isinstance(model, SVC):
+    if recipe == "l2-svm":
         settings = [(kernel, cost) for kernel in kernels for cost in COSTS]
-        found = zip(*_svc_grid(model, X, y, run, kernels), strict=True)
+        found = zip(*_svm_grid(kernels, X, y, run), strict=True)
         errors, support, weights, unfinished = map(np.array, found)
     else:
-        model = clone(model)
+        model = book.make(recipe, kernels=list(kernels), unit_length=False)
         examples, codes = model._labelled(X, y)
         pools = pools_of(model._pool(), model.one_kernel)
         settings = settings_of(len(pools), model.lams, model.betas)
@@ -192,8 +170,8 @@ def paper_run(
     return FoldErrors(settings, errors[:, :1], errors[:, 1:], n_support, weights, unfinished)
 
 
-def _svc_grid(
-    model: SVC, X: Any, y: Any, run: Parts, kernels: Sequence[Kernel]
+def _svm_grid(
+    kernels: Sequence[Kernel], X: Any, y: Any, run: Parts
 ) -> Iterator[tuple[list[Any], int, list[float], bool]]:
     """Of each kernel and cost the errors, the support vectors, its weight, whether it gave up."""
     examples, y = Examples(X), np.asarray(y)
@@ -201,7 +179,7 @@ def _svc_grid(
     grams = (values(kernels, part, learned) for part in (learned, *asked))
     for gram, *others in zip(*grams, strict=True):
         for cost in COSTS:
-            machine = clone(model).set_params(kernel="precomputed", C=cost)
+            machine = SVC(kernel="precomputed", C=cost, max_iter=PATIENCE)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 machine.fit(gram, y[run[0]])
@@ -239,13 +217,6 @@ def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
     return published.find(rows, plan)
 
 
-def _model(recipe: str, kernels: Sequence[Kernel]) -> Any:
-    if recipe == "l2-svm":
-        return SVC(max_iter=PATIENCE)
-    # The examples have unit length already.
-    return book.make(recipe, kernels=list(kernels), unit_length=False)
-
-
 def _data(job: Job, name: str) -> tuple[Floats, NDArray[Any]]:
     """A data set in memory, every example of length 1."""
     X, y = job.present[name].read()
@@ -266,8 +237,8 @@ def _runs(
         paper_folds(len(y), state_of(job.plan.seed, draw)) for draw in range(job.plan.permutations)
     ]
     calls = [
-        (f"{name}, {row.title}", _model(row.recipe, kernels), X, y, parts, kernels)
-        for row, kernels in ((row, FAMILIES[family]) for row, family in rows)
+        (f"{name}, {row.title}", row.recipe, FAMILIES[family], X, y, parts)
+        for row, family in rows
         for folds in draws
         for parts in folds
     ]
@@ -281,17 +252,14 @@ def _runs(
         yield runs
 
 
-def _run(
-    family: str, model: Any, X: Floats, y: NDArray[Any], parts: Parts, kernels: Sequence[Kernel],
-    progress: Progress | None = None,
-) -> FoldErrors:  # fmt: skip
-    """The whole grid on one training part; on one thread, so that sums are those of any machine."""
+def _run(title: str, *arguments: Any, progress: Progress | None = None) -> FoldErrors:
+    """`paper_run` on one thread, so that sums are those of any machine."""
     begin = time.perf_counter()
     try:
         with threadpool_limits(1):
-            found = paper_run(model, X, y, parts, kernels)
+            found = paper_run(*arguments)
     except InputError as error:
-        raise InputError(f"{family}: {error}") from error
+        raise InputError(f"{title}: {error}") from error
     if progress is not None:
         progress(1)
     return replace(found, seconds=time.perf_counter() - begin)

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from kernbrook.evaluation.record import Comparison, Floats, History, Ints, Record, Row
 
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
-
 _OF_ROUNDS = "of the rounds so far"
 _LOWER = (
     "each predicted before its label was seen: lower is better, and falling means still learning."
@@ -148,8 +147,7 @@ def learning_curves(comparison: Comparison) -> Plot:
 
     Up to four recipes have a band of one standard deviation (ddof = 1) either side. The axis
     fits the curves after the first twentieth of the rounds, and need not start at zero. Where
-    errors of numbers end more than twentyfold apart it is logarithmic, up to a thousand times the
-    least, and there are no bands.
+    errors of numbers end more than twentyfold apart it is logarithmic, and there are no bands.
     """
     how = form_of(comparison)
     over = {
@@ -177,11 +175,8 @@ def far_apart(sizes: Iterable[Any]) -> bool:
 
 def ends_of_errors(seen: list[Floats], log: bool) -> tuple[float, float]:
     """Ends of an axis of the errors that are seen; a logarithmic one ends a thousandfold up."""
-    drawn = np.concatenate(seen)
-    drawn = drawn[np.isfinite(drawn) & (drawn > 0)]
-    if not log or not len(drawn):
-        return limits(seen)
-    return 0.8 * drawn.min(), min(1.25 * drawn.max(), FAR * drawn.min())
+    low, high = limits(seen, log)
+    return low, min(high, FAR * low) if log else high
 
 
 def support_vectors(comparison: Comparison) -> Plot:
@@ -199,15 +194,12 @@ def support_vectors(comparison: Comparison) -> Plot:
             rounds, values = over_time(row, "n_support_active")
             name, mean = f"{row.recipe} active", values.mean(axis=0)
             lines.append(Line(name, rounds, mean, dotted(pen.color)))
-    log, high = far_apart(line.y[-1] for line in lines), max(line.y[-1] for line in lines)
-    if not log:
-        ends = 0.0, 1.05 * (high or 1.0)
-    else:
+    ends = 0.0, 1.05 * (max(line.y[-1] for line in lines) or 1.0)
+    if log := far_apart(line.y[-1] for line in lines):
+        lines = [replace(line, y=np.where(line.y > 0, line.y, np.nan)) for line in lines]
         lines = [line for line in lines if line.y[-1] > 0]
         # Where nothing is kept, or little so soon, sets no end.
-        seen = [line.y[line.x >= SETTLED * line.x[-1]] for line in lines]
-        lines = [replace(line, y=np.where(line.y > 0, line.y, np.nan)) for line in lines]
-        ends = 0.8 * min(y[y > 0].min() for y in seen), 1.25 * high
+        ends = limits([line.y[line.x >= SETTLED * line.x[-1]] for line in lines], log)
     return named_plot(comparison, lines, "number of support vectors", log, ends)
 
 
@@ -238,15 +230,8 @@ def kernel_weights(comparison: Comparison) -> Plot:
     Of the six that err least, means over the permutations. The kernels that end with the greatest
     weights, at most six in the whole figure, have a colour and are named by their formula; the
     others are grey.
-
-    Raises
-    ------
-    InputError
-        if no recipe has more than one kernel.
     """
     rows = many_kernels(comparison)[:PANELS]
-    if not rows:
-        raise InputError("expected a recipe with more than one kernel, found none")
     over = [over_time(row, "kernel_weights") for row in rows]
     means = [weights.mean(axis=0) for _, weights in over]
     hues = zip(_top_kernels(rows, means), HUES, strict=False)
@@ -343,19 +328,14 @@ _COSTS = {
     "error": "error", "log_loss": "log_loss", "mse": "squared", "rmse": "squared",
     "mae": "absolute", "coverage": "covered",
 }  # fmt: skip
-_RULE = "the trivial rule"
 
 
 def by_window(comparison: Comparison) -> Section | None:
     """The measure in up to 40 windows, beside that of the trivial rule that errs least.
 
     Over dates where each row has one and none is before those above it, else over rounds. Where
-    labels come late there is no rule, because rules know each label after its row. Where errors are
-    more than twentyfold apart the axis is logarithmic.
-
-    Returns
-    -------
-    None where there are no four windows of 100 rows, or no windows of the measure: of AUC
+    labels come late there is no rule, because rules know each label after its row. None where there
+    are no four windows of 100 rows, or no windows of the measure: of AUC.
     """
     how, n_windows = form_of(comparison), min(MOST, comparison.n_rows // FEWEST)
     rows = [row for row in drawn_last(comparison) if not np.isnan(row.measured(how.measure)).any()]
@@ -366,28 +346,26 @@ def by_window(comparison: Comparison) -> Section | None:
     ends = np.unique([0, *rounds[np.searchsorted(rounds, wanted).clip(max=len(rounds) - 1)]])
     found = {row.recipe: _of_record(row.runs[0], how.measure, ends) for row in rows}
     rule, of_rule = _of_rule(rows[0].runs[0], how.measure, ends)
-    rule = "" if rule in found else rule
-    found = ({_RULE: of_rule} if rule else {}) | found
+    named = {rule: book.title(rule)} if rule and rule not in found else {}
+    found = dict.fromkeys(named, of_rule) | found
     found = {name: how.scale * values for name, values in found.items()}
     log = how.measure in OF_SIZES and far_apart(map(np.nanmedian, found.values()))
     x, dated = _middles(comparison, ends)
-    pens = {_RULE: Pen(GREY, TRIVIAL_DASHES[1]), **_pens(comparison)}
+    pens = dict.fromkeys(named, Pen(GREY, TRIVIAL_DASHES[1])) | _pens(comparison)
     lines = [Line(name, x, values, pens[name]) for name, values in found.items()]
     label, limits = how.axis.replace(" so far", ""), ends_of_errors([*found.values()], log)
     plot = named_plot(comparison, lines, label, log, limits)
-    x_limits = (float(x[0]), float(x[-1])) if dated else (0, comparison.n_rows)
-    x_label = "" if dated else "rounds"
-    plot = replace(
-        plot,
-        panels=[replace(plot.panels[0], x_limits=x_limits, dated=dated, x_label=x_label)],
-        legend={**plot.legend, **({book.title(rule): pens[_RULE]} if rule else {})},
-    )
+    (panel,), x_limits = plot.panels, (0.0, float(comparison.n_rows))
+    if dated:
+        panel, x_limits = replace(panel, dated=True, x_label=""), (float(x[0]), float(x[-1]))
+    legend = {**plot.legend, **{title: pens[rule] for rule, title in named.items()}}
+    plot = replace(plot, panels=[replace(panel, x_limits=x_limits)], legend=legend)
     text = (
         f"About {round(comparison.n_rows / n_windows):,} rounds each, by themselves: a bad day "
         "stands out here, and is a bump in the mean of all rounds so far."
     )
     if of_rule.size:
-        single = len(found.keys() & {*TRIVIAL, _RULE}) == 1
+        single = len(found.keys() & TRIVIAL.keys()) == 1
         which = "The trivial rule that errs least, which knows {}, is grey."
         which = which if single else "Trivial rules, which know {}, are grey."
         text += f" {which.format('each label after its row')}"
@@ -509,11 +487,12 @@ def comparison_table(comparison: Comparison) -> Table:
         values = tuple(Estimate.of(row.values(name)) for row in rows)
         header = f"#SV {name.removeprefix('n_support_')}"
         columns.append(Column(header, values, digits=digits, rough=1))
-    if any_label_left(comparison):
-        asked = [float(np.mean(row.values("labels_asked"))) for row in rows]
-        shares = tuple(100 * count / _count_labels(comparison) for count in asked)
+    every = _count_labels(comparison)
+    if any(np.any(row.values("labels_asked") != every) for row in rows):
+        asked = tuple(float(np.mean(row.values("labels_asked"))) for row in rows)
+        shares = tuple(100 * count / every for count in asked)
         columns += [
-            Column("labels asked", tuple(asked), "{:.0f}".format, spare=1),
+            Column("labels asked", asked, "{:.0f}".format, spare=1),
             Column("asked %", shares, "{:.1f}".format),
         ]
     times = tuple(float(np.mean(row.values("seconds"))) for row in rows)
@@ -526,12 +505,6 @@ def shows_support(comparison: Comparison) -> bool:
     """Whether support vectors are of interest: of numbers, where any run keeps some."""
     kept = any(np.any(row.values("n_support_stored")) for row in comparison.rows)
     return comparison.task == "classification" or kept
-
-
-def any_label_left(comparison: Comparison) -> bool:
-    """Whether any run asked for fewer labels than there are."""
-    every = _count_labels(comparison)
-    return any(np.any(row.values("labels_asked") != every) for row in comparison.rows)
 
 
 def _count_labels(comparison: Comparison) -> int:
@@ -710,8 +683,7 @@ def _over_time(comparison: Comparison) -> list[Section]:
     how = form_of(comparison)
     if all(how.estimate(row) is None for row in comparison.rows):
         return []
-    heading, text = OVER_TIME[how.measure]
-    return [Section(heading, text, learning_curves(comparison))]
+    return [Section(*OVER_TIME[how.measure], learning_curves(comparison))]
 
 
 def _explained(comparison: Comparison) -> str:

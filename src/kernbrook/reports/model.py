@@ -23,6 +23,7 @@ from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import task_of
+from kernbrook.evaluation.checkpoint import Checkpoint
 from kernbrook.evaluation.measures import COVERAGE, DEFAULT, LAST, LEARNED, RULES, shortfall
 from kernbrook.evaluation.oracles import Hindsight, hindsight
 from kernbrook.kernels import Kernel
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from rich.pretty import Node
 
     from kernbrook.estimators.tasks import Task
-    from kernbrook.evaluation.checkpoint import Checkpoint
     from kernbrook.evaluation.measures import Measures, Sums, Tally
     from kernbrook.evaluation.training import Training
     from kernbrook.evaluation.windows import Judge, Past, Windows
@@ -335,13 +335,12 @@ def since_json(
     judge : whose windows these are; None of a model that was labelled
     task : what it predicts
     """
-    entries, first = list[dict[str, Any]](), 1 if judge is None else 1 + judge.before
-    for span in [] if windows is None else windows.spans:
+    entries, first = list[dict[str, Any]](), 1 + judge.before if judge else 1
+    for span in windows.spans if windows else []:
         entries.append({"first_row": first, "n_rows": span.rows, **_costs(span, task)})
         first += span.rows
     known, scale = [data for data in past if data.loss is not None], _scale(task)
-    rows = sum(data.judged for data in known)
-    changes = None if judge is None else judge.changes
+    rows, changes = sum(data.judged for data in known), judge.changes if judge else None
     return {
         "data": [data.name for data in past],
         "past": [
@@ -350,17 +349,17 @@ def since_json(
         ],
         "error": scale * sum(data.loss or 0 for data in known) / rows if rows else None,
         "error_rows": rows or None,
-        "window_rows": windows.length if windows is not None and entries else None,
+        "window_rows": windows.length if windows and entries else None,
         "window_errors": [entry["error"] for entry in entries] or None,
         "windows": entries,
-        "n_changes": None if changes is None else changes.n_changes,
+        "n_changes": changes and changes.n_changes,
         "changes": [
             {
                 "row": change.row, "date": iso(change.date), "noticed": change.noticed,
                 "before": scale * change.before, "after": scale * change.after,
                 "rose": change.after > change.before if change.rose is None else change.rose,
             }
-            for change in ([] if changes is None else changes.found)
+            for change in (changes.found if changes else [])
         ],
     }  # fmt: skip
 
@@ -671,17 +670,12 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
     checkpoint : that is beside it in the file; None where `kb.save` wrote the file
     """
     model, around = _around(estimator)
-    task, judge = task_of(model), None if checkpoint is None else checkpoint.judge
-    since = since_json(
-        [] if checkpoint is None else checkpoint.past,
-        None if checkpoint is None else checkpoint.windows,
-        judge,
-        task,
-    )
+    task, known = task_of(model), checkpoint or Checkpoint([], finished=False)
+    since = since_json(known.past, known.windows, known.judge, task)
     if checkpoint is None:
         since["data"] = None
     else:
-        since["measures"] = None if judge is None else measures_json(judge.measures)
+        since["measures"] = known.judge and measures_json(known.judge.measures)
     found: dict[str, Any] = {
         "estimator": type(_machine_of(estimator)).__name__,
         "machine": as_python(_machine_of(estimator), few=math.inf),
@@ -689,7 +683,7 @@ def model_json(estimator: Any, checkpoint: Checkpoint | None) -> dict[str, Any]:
         "learned": _has_learned(model),
         "source": _source(estimator, model),
         "finished": None if checkpoint is None else checkpoint.finished,
-        "seconds": (checkpoint.seconds or None) if checkpoint is not None else None,
+        "seconds": known.seconds or None,
         **since,
         **around,
     }

@@ -343,10 +343,12 @@ def svg(picture: Figure, name: str, description: str) -> str:
     return text[text.index("<svg ") :].replace("<svg ", opening, 1).replace(INK, "currentColor")
 
 
-def limits(values: Sequence[Any]) -> tuple[float, float]:
-    """Limits a little outside the values that are finite, not below 0."""
+def limits(values: Sequence[Any], log: bool = False) -> tuple[float, float]:
+    """Limits a little outside the finite values: not below 0; of a logarithmic axis above it."""
     found = np.concatenate([np.atleast_1d(np.asarray(part, float)) for part in values])
     found = found[np.isfinite(found)]
+    if log and (found > 0).any():
+        return 0.8 * float(found[found > 0].min()), 1.25 * float(found.max())
     low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
     margin = 0.06 * (high - low) or 0.1 * high or 1.0
     return max(0.0, low - margin), high + margin

@@ -487,7 +487,7 @@ def results_json(results: Results) -> dict[str, Any]:
     >>> results_json(results)["cells"][0]["ours"]["error"]["runs"]
     2
     """
-    return {name: plain(value) for name, value in asdict(results).items()}
+    return dict(plain(asdict(results)))
 
 
 def results_of(values: Mapping[str, Any]) -> Results:

@@ -89,11 +89,7 @@ def sized(number: int) -> str:
     """
     for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if number >= unit:
-            return (
-                f"{number / unit:.1f} {name}"
-                if number < 10 * unit
-                else f"{number / unit:.0f} {name}"
-            )
+            return f"{number / unit:.{1 if number < 10 * unit else 0}f} {name}"
     return f"{number} bytes"
 
 
