@@ -62,16 +62,15 @@ def local(matrix, share):
     return np.sqrt(2 / n * sum(min(r, value) for value in eigenvalues))
 
 
-def exact_step(margins, moves, coefficient, penalty):
-    """Appendix C's line search: the least of the values at all breakpoints."""
-    n = len(margins)
-    breaks = [(1 - margins[i]) / moves[i] for i in range(n) if moves[i] != 0] + [-coefficient]
+def best_factor(margins, price):
+    """Appendix C's line search along all coefficients: the least of the values at breakpoints."""
 
-    def value(eta):
-        hinge = sum(max(0.0, 1 - margins[i] - eta * moves[i]) for i in range(n)) / n
-        return hinge + penalty * abs(coefficient + eta)
+    def value(factor):
+        return sum(max(0.0, 1 - factor * margin) for margin in margins) / len(margins) + (
+            price * abs(factor)
+        )
 
-    return min(value(eta) for eta in breaks), value
+    return min(map(value, [0.0, *(1 / margin for margin in margins if margin != 0)])), value
 
 
 def add_powers(source, added, rows, weights, first, sums):

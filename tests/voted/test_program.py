@@ -27,7 +27,7 @@ from voted_problems import (
 import kernbrook as kb
 from kernbrook.errors import InputError
 from kernbrook.voted import Program, complexities, penalties
-from kernbrook.voted.line_search import exact_step
+from kernbrook.voted.program import best_factor
 
 
 def check_certificate(solution, grams, y, prices):
@@ -163,17 +163,14 @@ def test_a_gap_above_tol_is_told():
         Program(columns, y).solve(np.array([0.001]))
 
 
-def test_the_line_search():
+def test_the_best_factor():
     rng = np.random.default_rng(0)
     for trial in range(300):
         n = int(rng.integers(1, 12))
-        margins = rng.normal(size=n).round(1 if trial % 2 else 9)
-        moves = rng.normal(size=n).round(1 if trial % 3 else 9) * (rng.random(n) < 0.8)
-        coefficient = 0.0 if trial % 4 == 0 else rng.normal()
-        penalty = float(10.0 ** rng.uniform(-3, 0.5))
-        least, value = naive.exact_step(margins, moves, coefficient, penalty)
-        step = exact_step(margins, moves, coefficient, penalty)
-        assert value(step) == pytest.approx(least, abs=1e-13)
+        margins = rng.normal(size=n).round(1 if trial % 2 else 9) * (rng.random(n) < 0.8)
+        price = float(10.0 ** rng.uniform(-3, 0.5))
+        least, value = naive.best_factor(margins, price)
+        assert value(best_factor(margins, price)) == pytest.approx(least, abs=1e-13)
 
 
 def test_linear_algebra_on_one_thread():

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernbrook.checks import shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.estimators.by_name import NamedColumns
+from kernbrook.estimators.by_name import NamedColumns, records_of
 from kernbrook.estimators.labels import number_of_rows
 from kernbrook.estimators.late import LateLabels, rows_waiting
 from kernbrook.estimators.table_model import TableModel, open_like
@@ -81,7 +79,8 @@ class AskedModel(NamedTuple):
         said of a row does not depend on the rows beside it.
         """
         size = batch(rows.shape[1])
-        with _as_predicted():
+        with warnings.catch_warnings(), rows_waiting(MOST_ROUNDS):  # as in `kernbrook predict`
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
             parts = [answer(rows[i : i + size]) for i in range(0, rows.shape[0], size)]
         return np.concatenate(parts)
 
@@ -89,14 +88,6 @@ class AskedModel(NamedTuple):
 def batch(width: int) -> int:
     """How many rows of so many numbers are asked about together."""
     return max(1, min(BATCH, MOST_NUMBERS // max(width, 1)))
-
-
-@contextmanager
-def _as_predicted() -> Iterator[None]:
-    """Inside, models predict as in `kernbrook predict`: far from their last label."""
-    with warnings.catch_warnings(), rows_waiting(MOST_ROUNDS):
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        yield
 
 
 def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None) -> AskedModel:
@@ -154,17 +145,13 @@ def unwrapped(model: Any) -> tuple[Any, TableEncoder | None]:
 
 
 def _of_named(model: NamedColumns) -> AskedModel:
-    if "names_" not in vars(model):
-        raise NotFittedError("NamedColumns: nothing was learned yet, not even what columns are")
-    columns, places = model.names_, np.arange(len(model.totals_))
+    width = model.filled([]).shape[1]  # or it says that nothing was learned
+    columns, places = model.names_, np.arange(width)
 
     def encode(X: Any) -> Any:
-        X = [X] if isinstance(X, Mapping) else X
-        if is_frame(X):
-            _check_names(_names_of(X), columns)
-        elif is_records(X):
-            _check_names((name for row in X for name in row), columns)
-        return model.filled(X)
+        rows = records_of([X] if isinstance(X, Mapping) else X)
+        _check_names((name for row in rows for name in row), columns)
+        return model.filled(rows)
 
     return AskedModel(
         model.model, tuple(columns), np.where(places < len(columns), places, -1), encode, True
@@ -235,11 +222,10 @@ def _by_name(frame: Any, columns: list[Name]) -> Floats:
 
 def is_named(X: Any) -> bool:
     """Whether it is a frame whose columns are named by text."""
-    return is_frame(X) and all(isinstance(name, str) for name in _names_of(X))
-
-
-def _names_of(frame: Any) -> Any:
-    return getattr(frame, "column_names", frame.columns)  # of pyarrow, whose columns are arrays
+    if not is_frame(X):
+        return False
+    names = getattr(X, "column_names", X.columns)  # of pyarrow, whose columns are arrays
+    return all(isinstance(name, str) for name in names)
 
 
 def _checked(X: Any, width: int) -> Any:

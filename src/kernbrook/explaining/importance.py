@@ -18,16 +18,14 @@ from kernbrook.estimators.labels import (
     as_labels,
     as_numbers,
     check_as_many,
-    class_numbers,
     named,
     present,
     without,
 )
 from kernbrook.estimators.tasks import task_of
-from kernbrook.evaluation.measures import SMALLEST_CHANCE
+from kernbrook.evaluation.measures import SMALLEST_CHANCE, judged_labels
 from kernbrook.explaining.asked import AskedModel, Name, asked_of, is_data, latest_of, opened
 from kernbrook.gram.arrays import Floats
-from kernbrook.streams.booleans import spelled_as
 
 OF_CLASSES, OF_NUMBERS = ("log_loss", "error"), ("rmse", "mae")
 NO_LABELS = "there are no labels, with which importance compares what the model says"
@@ -275,24 +273,18 @@ def _measured(model: Any, measure: str | None) -> tuple[str, Callable[[Any], Ans
 
 def _known(model: Any, labels: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """(n,) where there is a label that the model knows; these as numbers, or of their classes."""
-    known = present(labels)
-    if not known.any():
+    there = present(labels)
+    if not there.any():
         raise InputError(f"y: {NO_LABELS}")
     if task_of(model) == "regression":
-        numbers = as_numbers(labels[known])
+        numbers = as_numbers(labels[there])
         if not np.isfinite(numbers).all():
             raise InputError("y: expected finite numbers, found infinity")
-        return known, numbers
-    found = labels[known]
-    if found.dtype.kind == "O" and all(isinstance(label, str) for label in found):
-        found = found.astype(str)
-    found = spelled_as(found, model.classes_)
-    numbers = class_numbers(model.classes_, found)
-    if not (numbers >= 0).any():
-        classes = named(model.classes_)
-        raise InputError(f"y: expected labels of the model, {classes}, found {named(found[:1])}")
-    known[known] = numbers >= 0
-    numbers = numbers[numbers >= 0]
+        return there, numbers
+    known, numbers, _ = judged_labels(model.classes_, labels)
+    if not known.any():
+        classes, found = (named(some) for some in (model.classes_, labels[there][:1]))
+        raise InputError(f"y: expected labels of the model, {classes}, found {found}")
     if len(np.unique(numbers)) < 2:
         only = named(model.classes_[numbers[:1]])
         raise InputError(f"y: expected two classes or more to tell apart, found {only} alone")

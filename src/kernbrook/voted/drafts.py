@@ -76,8 +76,8 @@ class Draft:
         return row, example
 
 
-def draft(columns: Columns, y: Floats, penalties: Floats, tol: float = ENOUGH) -> Draft:
-    """Columns for (n,) labels +1 and -1, and a solution over them whose gap is about `tol`."""
+def draft(columns: Columns, y: Floats, penalties: Floats) -> Draft:
+    """Columns for (n,) labels +1 and -1, and a solution over them whose gap is about `ENOUGH`."""
     n = columns.n
     sizes = sizes_of(columns)
     limits = n * np.repeat(penalties, n) / sizes
@@ -88,7 +88,7 @@ def draft(columns: Columns, y: Floats, penalties: Floats, tol: float = ENOUGH) -
         use = np.abs(columns.scores(found.u * y)).ravel() / sizes / limits
         least = max(least, float(found.u.sum()) / max(float(use.max()), 1.0))
         gap = 1.0 - least / objective
-        if not gap > tol:
+        if not gap > ENOUGH:
             break
         better = _next(columns, y, found, use, sizes)
         if better is None:

@@ -31,7 +31,6 @@ from kernbrook.voted.drafts import draft, sizes_of
 from kernbrook.voted.examples import Floats, Indices
 from kernbrook.voted.kernel_columns import Columns
 from kernbrook.voted.kernel_pool import SCALING
-from kernbrook.voted.line_search import exact_step
 
 FEW = 200  # examples at which the simplex method needs no draft
 DISTANT = 0.5  # a first gap of this share of the objective, from which a draft is quicker
@@ -312,8 +311,7 @@ class Program:
         alpha[np.abs(alpha) <= SMALL] = 0.0
         if alpha.any():
             # The solver leaves margins at 1 - 1e-10, which small objectives would show.
-            margins, price = self._margins(alpha), float(np.abs(alpha) @ bounds[self._held])
-            alpha *= 1.0 + exact_step(margins, margins, 1.0, price)
+            alpha *= best_factor(self._margins(alpha), float(np.abs(alpha) @ bounds[self._held]))
         return u / (self.columns.n * self._unit), alpha
 
     def _margins(self, alpha: Floats) -> Floats:
@@ -339,3 +337,20 @@ class Program:
             f"kernel {self.columns.kernels[k]}: values of up to {sizes[k]:.3g} at a penalty of "
             f"{penalties[k]:.3g} are beyond the solver's precision; {SCALING}"
         )
+
+
+def best_factor(margins: Floats, price: float) -> float:
+    """The f that minimises (1/n) sum_i max(0, 1 - f margins_i) + price |f|.
+
+    The function is convex and linear between its breakpoints 1 / margins_i and 0: its slope grows
+    by |margins_i| / n at each of the former and by 2 price at the latter, so the least value is
+    where the sorted growths have used up the slope at -infinity.
+    """
+    moving, n = margins[margins != 0], len(margins)
+    with np.errstate(over="ignore"):
+        breaks = np.append((1.0 - moving) / moving, -1.0)  # of f - 1, which is small
+    growth = np.append(np.abs(moving) / n, 2.0 * price)
+    order = np.argsort(breaks, kind="stable")
+    left = np.maximum(moving, 0.0).sum() / n + price
+    reached = np.searchsorted(np.cumsum(growth[order]), left * (1 - 1e-15))
+    return 1.0 + float(breaks[order[min(reached, len(order) - 1)]])
