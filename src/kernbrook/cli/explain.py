@@ -64,7 +64,6 @@ def explain(
 
     --report writes a page with both.
     """
-    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.training import note_learned
     from kernbrook.evaluation.warming import run_reported
     from kernbrook.explaining.asked import latest_of, opened
@@ -81,8 +80,6 @@ def explain(
         given = DataOptions.of("explain", NAMES, table, label=label)
         asked, stream = opened(model, data, seed=seed, **given.alike())
         given.check(model, asked.like)
-        if "classes" in given.read:
-            named_classes(asked.model, given.read["classes"])
         known = latest_of(asked, stream, None if row is None else row - 1)
         if row is not None and known.row is None:
             rows = f"expected 1 to {known.n_rows:,}, the rows of {stream.name}"

@@ -182,10 +182,13 @@ class DataOptions(NamedTuple):
         more : of what is read what must be so besides the width and the positive class
         written : whether marks must be so, too
         """
+        from kernbrook.evaluation.classes import named_classes
         from kernbrook.evaluation.training import check_same_columns
 
         given = {name: self.read.get(name) for name in ("n_features", "positive", *more)}
         check_same_columns(path, table, self.columns, given, written)
+        if "classes" in self.read:
+            named_classes(table.model, self.read["classes"])
 
     def alike(self) -> dict[str, Any]:
         """How data are opened that are as those of a model, as `open_like` takes it."""

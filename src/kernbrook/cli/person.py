@@ -49,7 +49,7 @@ class ShownRows:
     """
 
     def __init__(self, stream: Stream, text: str | None, image: str | None):
-        from kernbrook.evaluation.raw_rows import RawRows
+        from kernbrook.evaluation.raw_rows import RawRows, number_columns
 
         self.stream, records = stream, stream.records()
         self.texts, self.image = [] if text is None else [text], image
@@ -60,10 +60,8 @@ class ShownRows:
         encoder = stream.encoder
         self._features = stream.feature_names
         self._columns = stream.feature_names if encoder is None else encoder.sources()
-        self._plain = set(self._columns or ())  # whose values are numbers
+        self._plain = number_columns(stream)
         if encoder is not None:
-            place_of = encoder.place_of
-            self._plain = {name for name in self._plain if place_of(name) is not None}
             self.texts += [*encoder.declarations().words]
 
     def of(self, question: Question, first: int, most: int, letters: int) -> Shown:

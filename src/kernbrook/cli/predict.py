@@ -90,7 +90,6 @@ def predict(
     """
     from kernbrook.estimators.table_model import open_like
     from kernbrook.evaluation.checkpoint import load_learned
-    from kernbrook.evaluation.classes import named_classes
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.predicting import ExtraOutputs, predict_frozen, with_threshold
     from kernbrook.evaluation.raw_rows import KeptColumns
@@ -107,8 +106,6 @@ def predict(
         raise InputError("--output, --json: expected one of them at standard output, got both")
     like, checkpoint = load_learned(model)
     asked.check(model, like)
-    if "classes" in asked.read:
-        named_classes(like.model, asked.read["classes"])
     machine, wanted = like.model, ExtraOutputs(scores, proba, interval)
     if threshold is not None:
         machine = with_threshold(machine, as_value(threshold))

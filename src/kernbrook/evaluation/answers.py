@@ -19,7 +19,8 @@ from kernbrook.estimators.table_model import open_like
 from kernbrook.evaluation.checkpoint import load_checkpoint
 from kernbrook.evaluation.classes import as_label
 from kernbrook.evaluation.content import Content
-from kernbrook.evaluation.raw_rows import RawRows
+from kernbrook.evaluation.raw_rows import RawRows, number_columns
+from kernbrook.gram.arrays import Floats
 from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
 from kernbrook.streams.loading import pa
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 OURS = "row", "label", "predicted", "chance"
-Floats = NDArray[np.float64]
 
 
 class Question(NamedTuple):
@@ -256,10 +256,7 @@ def label_table(data: Any, path: str | PathLike[str], *, label: str | None = Non
     columns["predicted"] = pa.array([answer.predicted for answer in given])
     if begun.classes is not None:
         columns["chance"] = pa.array([answer.chance for answer in given], pa.float64())
-    plain = set(stream.feature_names or ())
-    if (encoder := stream.encoder) is not None:
-        place_of = encoder.place_of
-        plain = {name for name in encoder.sources() if place_of(name) is not None}
+    plain = number_columns(stream)
     return LabelTable(
         pa.table(columns),
         skipped=len(answers) - len(given),

@@ -27,7 +27,7 @@ from kernbrook.engine.loss_codes import HINGE, MISTAKES
 from kernbrook.errors import InputError
 from kernbrook.estimators.table_model import TableModel
 from kernbrook.estimators.tasks import Outputs, task_of
-from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Floats, Question, answers_beside
+from kernbrook.evaluation.answers import Answer, AnswerLog, Begun, Question, answers_beside
 from kernbrook.evaluation.checkpoint import Checkpoint, checkpoint_of
 from kernbrook.evaluation.classes import as_label, named_classes
 from kernbrook.evaluation.content import RowDigest
@@ -38,6 +38,7 @@ from kernbrook.evaluation.predicting import predict_frozen
 from kernbrook.evaluation.training import Position, Progress, Quit, Session, Undo
 from kernbrook.evaluation.warming import ROWS, Reporter, run_reported, try_out
 from kernbrook.evaluation.windows import Past, shortened
+from kernbrook.gram.arrays import Floats
 from kernbrook.labels import AllLabels, LabelBudget, MarginSampling
 from kernbrook.labels.base import Wanted
 from kernbrook.persistence.saving import save

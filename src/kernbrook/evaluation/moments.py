@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernbrook.gram.arrays import Floats
 from kernbrook.streams.stream import Features
-
-Floats = NDArray[np.float64]
 
 
 class Moments:

@@ -9,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.errors import InputError, UnknownNameError
+from kernbrook.streams import Stream
 from kernbrook.streams.loading import pa
 from kernbrook.streams.records import MISSING, ReadOptions, Records
 from kernbrook.streams.tables.stream import BadRows
+
+
+def number_columns(stream: Stream) -> set[str]:
+    """The columns that are learned from and whose values are numbers."""
+    encoder = stream.encoder
+    if encoder is None:
+        return set(stream.feature_names or ())
+    return {name for name in encoder.sources() if encoder.place_of(name) is not None}
 
 
 class KeptColumns:

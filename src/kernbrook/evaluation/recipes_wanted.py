@@ -17,6 +17,7 @@ from kernbrook.checks import shown
 from kernbrook.errors import DataFileWarning, InputError, UnknownNameError
 from kernbrook.estimators.outside import OutsideMachine, online
 from kernbrook.estimators.tasks import Task, task_of
+from kernbrook.evaluation.measures import RULES
 from kernbrook.learners import External
 from kernbrook.streams import Stream, limits
 from kernbrook.streams.stream import has_label
@@ -35,14 +36,14 @@ CHUNK = 4096  # rows read at a time
 SHORT_LISTS: dict[Task, tuple[str, ...]] = {
     "classification": (
         OURS["classification"], "omkc-dd", "spa", "bpegasos-merge", "perceptron",
-        "majority", "last-label",
+        *RULES["classification"],
     ),
     "regression": (
         OURS["regression"], "kernbrook-active", "raker", "amkl-aks", "kl-linear",
-        "mean", "last-value",
+        *RULES["regression"],
     ),
 }  # fmt: skip
-TRIVIAL = ("majority", "last-label", "mean", "last-value")  # they have no parameters
+TRIVIAL = [rule for rules in RULES.values() for rule in rules]  # they have no parameters
 
 
 class Choice(NamedTuple):

@@ -15,10 +15,9 @@ from kernbrook.estimators.tasks import Outputs, Task
 from kernbrook.evaluation.changes import Change, Changes
 from kernbrook.evaluation.late import HORIZONS
 from kernbrook.evaluation.measures import DEFAULT, measures_over
+from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.results import Cell, Estimate, Measure, Results
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 OTHERS: dict[Task, dict[str, str]] = {  # measures beside the error, with the headers of tables
     "classification": {"log_loss": "log loss", "auc": "AUC"},
     "regression": {"rmse": "RMSE", "mae": "MAE", "coverage": "coverage"},
@@ -174,25 +173,22 @@ class Record:
         return np.array(signals, dtype=np.int64)
 
 
-def by_horizon(record: Record) -> list[dict[str, Any]]:
-    """What a record with places is worth; see `Record.by_horizon`."""
-    assert record.places is not None
-    labels, found, first = _labels(record), list[dict[str, Any]](), 1
-    half = None if record.intervals is None else np.diff(record.intervals)[:, 0] / 2
-    outputs = Outputs(
-        record.predictions, record.places > 0, None, record.probabilities, half_widths=half
-    )
-    for last in (*HORIZONS, int(record.places.max())):
-        which = (record.places >= first) & (record.places <= last)
+def by_horizon(
+    classes: NDArray[Any] | None, labels: NDArray[Any], outputs: Outputs, places: Ints
+) -> tuple[dict[str, Any], ...]:
+    """What was said of rows, (n,), at these places is worth; see `Record.by_horizon`."""
+    found, first, end = list[dict[str, Any]](), 1, int(places.max())
+    for last in (*HORIZONS, end):
+        which = (places >= first) & (places <= last)
         if which.any():
             rows = int(which.sum())
-            over = measures_over(record.classes, labels[which], outputs.of(which), np.array([rows]))
+            over = measures_over(classes, labels[which], outputs.of(which), np.array([rows]))
             values = {name: float(values[0]) for name, values in over.items()}
-            part = {"first": first, "last": min(last, int(record.places.max()))}
-            error = values["mse"] if record.classes is None else values["error"]
-            found.append({**part, "rows": rows, "error": error, **values})
+            error = values["mse" if classes is None else "error"]
+            part = {"first": first, "last": min(last, end), "rows": rows, "error": error}
+            found.append(part | values)
         first = last + 1
-    return found
+    return tuple(found)
 
 
 def changes_of(record: Record, dates: NDArray[np.int64] | None = None) -> list[Change]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -183,7 +182,8 @@ class _Pass:
         history = History(rounds, error, stored, active, asked, weights, kernels, over_time)
         classes = getattr(self.estimator, "classes_", self.classes) if of_classes else None
         scores, intervals = outputs.scores, outputs.intervals
-        record = Record(
+        places = np.concatenate(self.places) if self.places else None
+        return Record(
             predictions=outputs.predictions,
             mistakes=lost if of_classes else None,
             error=added(0, lost) / self.seen,
@@ -196,13 +196,12 @@ class _Pass:
             classes=None if classes is None else np.asarray(classes),
             scores=scores[:, 0] if scores is not None and scores.shape[1] == 1 else scores,
             probabilities=outputs.probabilities,
-            places=np.concatenate(self.places) if self.places else None,
+            places=places,
             intervals=intervals,
             coverage=None if intervals is None else coverage,
             measures={name: float(values[-1]) for name, values in over_time.items()},
+            horizons=None if places is None else by_horizon(known, labels, outputs, places),
         )
-        late = record.places is not None
-        return replace(record, horizons=tuple(by_horizon(record))) if late else record
 
 
 def _clocks() -> tuple[float, float]:

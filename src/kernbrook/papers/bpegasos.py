@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from kernbrook import recipes as book
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.evaluation.moments import Floats, Moments
+from kernbrook.evaluation.moments import Moments
 from kernbrook.evaluation.parallel import Jobs, state_of
 from kernbrook.evaluation.warming import ROWS, in_order, trials_of, warm_up
+from kernbrook.gram.arrays import Floats
 from kernbrook.kernels import Gaussian
 from kernbrook.kernels.base import dense
 from kernbrook.papers.figures import Figure, of_figures

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kernbrook.evaluation.ranks import Ranking
-    from kernbrook.evaluation.record import Comparison, Floats, History, Ints, Record, Row
+    from kernbrook.evaluation.record import Comparison, History, Record, Row
+    from kernbrook.gram.arrays import Floats, Ints
 
 STAR_NOTE_ALONE = "* fewest mistakes; one permutation allows no test"
 _OF_ROUNDS = "of the rounds so far"
