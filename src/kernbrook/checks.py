@@ -34,7 +34,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError
+from kernbrook.errors import InputError, cut
 
 T = TypeVar("T")
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of numbers that can be multiplied and divided by
@@ -88,7 +88,7 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except ValueError:  # integers of thousands of digits have none
         text = f"a value of type {type(value).__name__}"
-    return text if len(text) <= 100 else f"{text[:99]}…"
+    return cut(text)
 
 
 def refusal(owner: Any, name: str, wanted: str) -> InputError:
@@ -199,7 +199,7 @@ def _check_columns(frame: Any, name: str) -> None:
     for column, kind in zip(names, types, strict=False):
         kind = getattr(getattr(kind, "categories", None), "dtype", kind)  # of pandas
         if _OF_MOMENTS.match(str(getattr(kind, "value_type", kind))):  # of pyarrow's dictionaries
-            raise _moments(f"{name}: column {column!r}", f"{kind}")
+            raise _moments(f"{name}: column {shown(column)}", f"{kind}")
 
 
 def _moments(subject: str, kind: str) -> InputError:

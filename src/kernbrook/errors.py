@@ -20,8 +20,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike
 
-_MOST_NAMES = 50  # in a message
-
 
 class KernbrookError(Exception):
     """Every error that kernbrook raises on purpose."""
@@ -107,10 +105,9 @@ class UnknownNameError(KernbrookError, ValueError):
         self.known = tuple(dict.fromkeys(known))
         bare = {other.strip("'\" "): other for other in reversed(self.known)}
         near = [_whole(bare[match]) for match in get_close_matches(name, bare, n=3)]
-        more = ", ..." if len(self.known) > _MOST_NAMES else ""
-        known_names = ", ".join(map(_whole, self.known[:_MOST_NAMES])) + more
+        known_names = cut(", ".join(map(_whole, self.known)), 1000)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {known_names}"
-        super().__init__(f"unknown {kind} {name!r}: {printable(hint)}")
+        super().__init__(f"unknown {kind} {cut(name)!r}: {printable(hint)}")
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[object, ...]]:
         return type(self), (self.kind, self.name, self.known)
@@ -158,6 +155,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def cut(text: str, most: int = 100) -> str:
+    """A text for a message; `text` has `most` characters at most, or is cut to them."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _whole(name: str) -> str:
-    """A name; in quotes where it has quotes or blanks of its own at an end."""
-    return name if name == name.strip("'\" ") else repr(name)
+    """A name, cut; in quotes where it has quotes or blanks of its own at an end."""
+    return cut(name if name == name.strip("'\" ") else repr(name))

@@ -202,6 +202,7 @@ HAVING = [
     (machine(), classes_of("<U1", "ab", "ac"), "labels: 'ab' is longer than <U1"),
     (machine(), say("parameters", "missing_label", value=[1]), "missing_label: expected a number"),
     (machine(), say("parameters", "threshold", value="x"), "threshold: expected None"),
+    (machine(), say("fitted", "n" * 5000, value=1), "model: 'n{998}…$"),
     (machine(), say("run", value=None), "it has learned something, but has no state"),
 ]
 

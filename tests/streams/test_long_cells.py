@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kernbrook as kb
-from kernbrook.errors import DataFileError, DataFileWarning, InputError
+from kernbrook.errors import DataFileError, DataFileWarning, InputError, KernbrookError
 from kernbrook.streams import limits, open_stream
 from kernbrook.streams.opening import table_records
 from kernbrook.streams.records import ReadOptions
@@ -98,6 +98,55 @@ def test_a_cell_of_long_text(written, monkeypatch):
     assert "text of 101 bytes" in skipping.bad_rows.problems[0]
     y = np.delete(["n", "p"] * (N // 2), 42)
     assert skipping.read()[1].tolist() == y.tolist()
+
+
+NAMES = [f"{'n' * 2000}{j}" for j in range(20)]
+LABELS = [f"{i:02}{'y' * 990}" for i in range(20)]
+LONG = pa.table({name: np.arange(N) + j / 2 for j, name in enumerate(NAMES)} | {"y": LABELS * 3})
+
+
+def said_in_few_words(work):
+    with pytest.raises(KernbrookError) as told:
+        work()
+    assert len(f"{told.value}") < 1500
+
+
+@pytest.mark.parametrize(
+    "written", ["rows.csv", "rows.jsonl", "plain.parquet", "frame"], indirect=True
+)
+def test_messages_are_short_where_names_and_labels_are_long(written):
+    data = written(LONG)
+    said_in_few_words(lambda: open_stream(data, label="x"))
+    said_in_few_words(lambda: open_stream(data, label=NAMES[0][1:]))
+    said_in_few_words(lambda: open_stream(data, label="y", encoder=kb.TableEncoder(drop=["x"])))
+    said_in_few_words(lambda: open_stream(data, label="y", positive="x").read())
+    text = written(LONG.set_column(0, NAMES[0], pa.array(["t" * 5000] * N)))
+    said_in_few_words(lambda: open_stream(text, label="y"))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda frame: kb.fit_table(frame, label="y", classes=LABELS[1:]),
+        lambda frame: kb.NamedColumns(kb.OnlineMKClassifier()).learn([{NAMES[0]: "x"}], ["a"]),
+        lambda frame: kb.LateLabels(kb.OnlineMKClassifier()).learn(NAMES[:1], ["a"]),
+        lambda frame: kb.OnlineMKClassifier(class_weight={NAMES[0]: 1}).fit(np.eye(20), LABELS),
+        lambda frame: open_stream((frame[NAMES].assign(**{NAMES[0]: np.nan}), LABELS * 3)),
+        lambda frame: kb.compare((np.eye(N), NAMES[:1] * N), ["majority"]),
+    ],
+)
+def test_messages_of_models_are_short_where_names_and_labels_are_long(work):
+    pytest.importorskip("pandas")
+    said_in_few_words(lambda: work(LONG.to_pandas()))
+
+
+@pytest.mark.parametrize("name", ["predict", "partial_fit"])
+def test_notes_are_short_where_names_and_labels_are_long(name):
+    model = kb.fit_table(LONG.slice(0, 5), label="y")
+    rows = np.ones((2, len(NAMES))) if name == "predict" else LONG
+    with pytest.warns(DataFileWarning, match="its columns are|new labels") as told:
+        getattr(model, name)(rows)
+    assert max(len(f"{warning.message}") for warning in told) < 1500
 
 
 def test_batches_are_cut_by_bytes(written, monkeypatch):

@@ -158,7 +158,7 @@ def test_positive_never_occurs():
     with pytest.raises(InputError, match="positive=2"):
         next(chunks)
     many = open_stream((np.ones((50, 1)), np.arange(50)), positive=99)
-    with pytest.raises(InputError, match=r"found 0, 1, .*, 19, \.\.\.$"):
+    with pytest.raises(InputError, match=r"found 0, 1, .*, 9, \.\.\.$"):
         many.read()
     with pytest.raises(InputError, match="positive='malignant': the labels of wdbc are numbers"):
         open_stream("wdbc", positive="malignant").read()

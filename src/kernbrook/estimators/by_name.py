@@ -296,7 +296,7 @@ def columns_of(frame: Any) -> dict[Hashable, Floats]:
     names = [*getattr(frame, "column_names", frame.columns)]  # of pyarrow, whose columns are arrays
     for name, times in Counter(names).items():
         if times > 1:
-            raise InputError(f"X: there are {times} columns {name!r}")
+            raise InputError(f"X: there are {times} columns {shown(name)}")
     return {name: _column(frame[name], name) for name in names}
 
 
@@ -328,7 +328,7 @@ def _number(value: Any, name: Hashable, place: str) -> float:
         return math.nan
     wanted = "expected a number of size below 1e154, None or NaN"
     way = "" if (way := _way_of(value)) is None else f"; {way}"
-    raise InputError(f"X: column {name!r}{place}: {wanted}, got {shown(value)}{way}")
+    raise InputError(f"X: column {shown(name)}{place}: {wanted}, got {shown(value)}{way}")
 
 
 def _way_of(value: Any) -> str | None:

@@ -144,7 +144,7 @@ def distinct(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
 def named(labels: NDArray[Any]) -> str:
     """The first labels, for a message; text in quotes, so that "0" is told from 0."""
     plain = labels[:10].tolist()
-    words = [repr(str(label)) if isinstance(label, str) else str(label) for label in plain]
+    words = [shown(str(label)) if isinstance(label, str) else str(label) for label in plain]
     return printable(", ".join(words)) + (", ..." if len(labels) > 10 else "")
 
 
@@ -309,7 +309,8 @@ def check_class_weight(class_weight: Any) -> None:
     for label, weight in class_weight.items():
         if not (is_number(weight) and 0 <= weight <= sys.float_info.max):
             raise InputError(
-                f"class_weight: expected a finite number from 0 for {label!r}, got {shown(weight)}"
+                f"class_weight: expected a finite number from 0 for {shown(label)}, got "
+                f"{shown(weight)}"
             )
 
 

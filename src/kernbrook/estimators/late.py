@@ -125,7 +125,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
         if (n := number_of_rows(rows)) != len(keys):
             raise InputError(f"X has {n} rows but there are {len(keys)} keys")
         if again := [key for key in keys if key in pending]:
-            raise InputError(f"keys: {again[0]!r} waits for its label already")
+            raise InputError(f"keys: {shown(again[0])} waits for its label already")
         over = max(len(pending) + n - self.limit, 0)
         dropped = counted("n_dropped_", vars(self).get("n_dropped_", 0), over)
         outputs = self._predict_now(rows, len(pending))
@@ -170,7 +170,7 @@ class LateLabels(Kept, Snapshots, BaseEstimator):
             raise InputError(f"there are {len(keys)} keys but y has {len(labels)} labels")
         if unknown := [key for key in keys if key not in pending]:
             hint = "it was never predicted, has its label, or was dropped as the oldest"
-            raise InputError(f"keys: {unknown[0]!r} does not wait: {hint}")
+            raise InputError(f"keys: {shown(unknown[0])} does not wait: {hint}")
         if not keys:
             return Outputs(labels[:0], np.zeros(0, dtype=bool), None)
         rows, outputs = zip(*(pending[key] for key in keys), strict=True)
@@ -275,7 +275,7 @@ def keys_of(keys: Any) -> list[Key]:
         if not (isinstance(key, str) or is_number(key)) or key != key:
             raise InputError(f"keys: expected numbers or text, got {shown(key)}")
     if (most := Counter(found).most_common(1)) and most[0][1] > 1:
-        raise InputError(f"keys: {most[0][0]!r} comes {most[0][1]} times")
+        raise InputError(f"keys: {shown(most[0][0])} comes {most[0][1]} times")
     return found
 
 

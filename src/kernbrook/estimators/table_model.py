@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import Such, check, or_none, shown
 from kernbrook.engine.progress import MOST_ROUNDS
-from kernbrook.errors import DataFileWarning, InputError
+from kernbrook.errors import DataFileWarning, InputError, cut
 from kernbrook.estimators.base import LEARNS, Kept, if_model_has, rows_seen
 from kernbrook.estimators.labels import LARGEST_EXACT, number_of_rows
 from kernbrook.estimators.late import rows_waiting
@@ -669,7 +669,7 @@ def _as_table(X: NDArray[Any], names: list[str]) -> Any:
         columns = f"an array of the {len(names)} columns that were learned"
         wanted = f"a frame, records such as [{{'a': 1}}], or {columns}"
         raise InputError(f"data: expected {wanted}, got an array of shape {X.shape}")
-    note = f"an array: its columns are taken as {', '.join(names)}, in this order"
+    note = f"an array: its columns are taken as {cut(', '.join(names), 1000)}, in this order"
     warn_caller(DataFileWarning("table", note))
     return frame_of([dict(zip(names, row, strict=True)) for row in X.tolist()]).to_native()
 
@@ -793,7 +793,7 @@ def open_like(
         records = table_records(data, max_bytes, sep, named, least, optional, skips)
     if records is None:
         if aside:
-            raise InputError(f"column {aside[0]!r}: {place} is no table")
+            raise InputError(f"column {quoted(aside[0])}: {place} is no table")
         of_tables = [name for name, value in (written or {}).items() if value]
         if of_tables := of_tables + ["ignore_extra"] * ignore_extra:
             raise InputError(f"{of_tables[0]}: goes with a table, and {place} is none")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import check_count
-from kernbrook.errors import InputError, KernbrookError, KernbrookWarning, NonFiniteError
+from kernbrook.errors import InputError, KernbrookError, KernbrookWarning, NonFiniteError, cut
 from kernbrook.estimators.outside import OutsideMachine
 from kernbrook.estimators.tasks import Task
 from kernbrook.evaluation.content import dates_of, digest_of
@@ -222,7 +222,7 @@ def _classes(labels: NDArray[Any], task: Task) -> NDArray[Any] | None:
     check_no_fraction(labels)
     classes = np.unique(labels)
     if len(classes) < 2:
-        found = ", ".join(map(str, classes)) or "none"
+        found = cut(", ".join(map(str, classes))) or "none"
         raise InputError(f"data: expected labels of two classes or more, found {found}")
     return classes
 

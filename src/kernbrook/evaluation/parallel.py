@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import check_count
-from kernbrook.errors import DataFileError, InputError
+from kernbrook.errors import DataFileError, InputError, cut
 from kernbrook.gram.sums import available_cores
 from kernbrook.telling import in_words
 
@@ -69,7 +69,7 @@ def load_orders(path: str | Path, name: str) -> NDArray[np.int64]:
     except Exception as error:
         raise DataFileError(path, f"not a readable .npz file: {error}") from None
     if (orders := found.get(name)) is None:
-        raise DataFileError(path, f"no orders named {name!r}; it has {', '.join(found)}")
+        raise DataFileError(path, f"no orders named {name!r}; it has {cut(', '.join(found), 1000)}")
     if orders.ndim != 2 or orders.dtype.kind not in "iu":
         raise DataFileError(
             path, f"{name}: expected a (p, n) integer array, got {orders.shape} {orders.dtype}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernbrook.checks import shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams import Stream
 from kernbrook.streams.loading import pa
@@ -37,7 +38,7 @@ class KeptColumns:
             if name not in records.columns:
                 raise UnknownNameError("column", name, records.columns)
             if names.count(name) > 1:
-                raise InputError(f"keep (--keep): {name!r} is named {names.count(name)} times")
+                raise InputError(f"keep (--keep): {shown(name)} is named {names.count(name)} times")
         self._records, self._names, self._out = records, list(names), set(bad.places)
         self._rows = self._read()
 

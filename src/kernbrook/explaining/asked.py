@@ -204,19 +204,19 @@ def _by_name(frame: Any, columns: list[Name]) -> Floats:
     rows = np.empty((len(frame), len(columns)))
     for j, name in enumerate(columns):
         if name not in frame.columns:
-            raise InputError(f"expected a column {name!r}, found none")
+            raise InputError(f"expected a column {shown(name)}, found none")
         try:
             rows[:, j] = frame[name].to_numpy()
         except (TypeError, ValueError):
             raise InputError(
-                f"column {name!r}: expected numbers, found other values; columns of text go "
+                f"column {shown(name)}: expected numbers, found other values; columns of text go "
                 "with kb.TableEncoder as the first step of the pipeline, or with "
                 "scikit-learn's permutation_importance"
             ) from None
     bad = ~np.isfinite(rows)
     if bad.any():
         row, j = divmod(int(bad.argmax()), len(columns))
-        raise InputError(f"column {columns[j]!r}, row {row}: expected a number, found a gap")
+        raise InputError(f"column {shown(columns[j])}, row {row}: expected a number, found a gap")
     return rows
 
 

@@ -30,7 +30,7 @@ from safetensors.numpy import save as as_bytes
 
 from kernbrook.atomic import write_bytes
 from kernbrook.checks import shown
-from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError
+from kernbrook.errors import InputError, KernbrookError, ModelFileError, UnknownNameError, cut
 from kernbrook.estimators.base import check_input
 from kernbrook.persistence.encoding import Reader, Writer, built
 from kernbrook.plain_values import expect
@@ -199,7 +199,7 @@ def read(path: str | PathLike[str], allow: Collection[str] = ()) -> tuple[Any, d
     except MemoryError as error:
         raise ModelFileError(path, "it asks for more memory than there is") from error
     except Exception as error:  # known classes refuse values each in its own way
-        raise ModelFileError(path, _problem(Path(path), error)) from error
+        raise ModelFileError(path, cut(_problem(Path(path), error), 1000)) from error
 
 
 def _of_training(model: Any, training: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import real
+from kernbrook.checks import real, shown
 from kernbrook.errors import InputError, NonFiniteError
 from kernbrook.sparse import as_csr
 from kernbrook.streams.stream import Features, Labels, Piece, Stream
@@ -61,7 +61,7 @@ def _dense_features(X: Any) -> Features:
         if place is not None:
             row, column = divmod(place, raw.shape[1])
             where = _where(row, column, getattr(X, "columns", None))
-            raise InputError(f"X must hold numbers only; found {raw[row, column]!r} {where}")
+            raise InputError(f"X must hold numbers only; found {shown(raw[row, column])} {where}")
         try:
             raw = raw.astype(np.float64)
         except (TypeError, ValueError) as error:
@@ -94,7 +94,7 @@ def _refuse_non_finite(value: float, row: int, column: int, names: Any) -> None:
 
 
 def _where(row: int, column: int, names: Any) -> str:
-    called = "" if names is None else f" ({names[column]!r})"
+    called = "" if names is None else f" ({shown(names[column])})"
     return f"at row {row}, column {column}{called}, counted from 0"
 
 
@@ -136,5 +136,6 @@ def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
             return array
         odd = 0
     raise InputError(
-        f"y must hold numbers only or text only; found {values[odd]!r} at row {odd}, counted from 0"
+        f"y must hold numbers only or text only; found {shown(values[odd])} at row {odd}, counted "
+        "from 0"
     )

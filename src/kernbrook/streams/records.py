@@ -216,7 +216,7 @@ def checked_names(
         raise refusal("no column")
     for name, times in Counter(names).items():
         if not isinstance(name, str):
-            raise refusal(f"expected columns named by text, found {name!r}")
+            raise refusal(f"expected columns named by text, found {name!r:.60}")
         if not is_unicode(name):
             raise refusal(f"column {name!r:.60}: {HALF}")
         if times > 1:

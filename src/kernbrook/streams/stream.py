@@ -184,10 +184,11 @@ class PositiveView(View):
                 others.update(dict.fromkeys(np.unique(y[has_label(y)]).tolist()))
             yield X, self.signs(y)
         if not found and self._needed:
-            listed = ", ".join(map(repr, islice(others, 20)))
-            more = ", ..." if len(others) >= 20 else ""
+            listed = ", ".join(map(shown, islice(others, 10)))
+            more = ", ..." if len(others) > 10 else ""
             raise InputError(
-                f"positive={self._positive!r} is not a label of {self.name}: found {listed}{more}"
+                f"positive={shown(self._positive)} is not a label of {self.name}: found "
+                f"{listed}{more}"
             )
 
     def signs(self, y: Labels) -> Labels:
@@ -201,7 +202,7 @@ class PositiveView(View):
             return is_label(y, self._positive)
         except (TypeError, ValueError):
             raise InputError(
-                f"positive={self._positive!r}: the labels of {self.name} are numbers"
+                f"positive={shown(self._positive)}: the labels of {self.name} are numbers"
             ) from None
 
 

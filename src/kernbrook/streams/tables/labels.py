@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import InputError, printable
+from kernbrook.errors import InputError, cut, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import all_boolean, as_booleans, spelled_as
 from kernbrook.streams.loading import compute, pa
@@ -275,7 +275,7 @@ def _note_numbers(labels: Collection[str], now: Written) -> list[str]:
 
 def or_the_label(column: str) -> str:
     """What to add where text stands in a column of features, and the label was not named."""
-    name = f"{shlex.quote(printable(column)):.1000}"
+    name = cut(shlex.quote(printable(column)), 300)
     return f", or is it the label? --label{'=' if name.startswith('-') else ' '}{name}"
 
 
@@ -429,7 +429,8 @@ def listed(labels: NDArray[Any]) -> str:
     >>> listed(np.arange(12))
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...'
     """
-    return ", ".join(map(str, labels[:10].tolist())) + (", ..." if len(labels) > 10 else "")
+    first = [cut(str(label)) for label in labels[:10].tolist()]
+    return ", ".join([*first, *["..."] * (len(labels) > 10)])
 
 
 def number_of(value: Any) -> float | None:
@@ -492,7 +493,7 @@ def _ways(known: NDArray[Any], label: Any) -> str:
     if len(known) > 10:
         return f"name all labels and {label!r:.40} in classes (--classes) to learn it as one more"
     named = ",".join(in_commas(str(name)) for name in [*known, label])
-    return f"classes (--classes {shlex.quote(named)}) learns it as one more"
+    return f"classes (--classes {cut(shlex.quote(named), 1000)}) learns it as one more"
 
 
 def check_some_known(found: Sequence[Any], known: NDArray[Any], name: str) -> None:
@@ -514,6 +515,6 @@ def note_new_labels(labels: Mapping[Any, int]) -> list[str]:
     """
     if not labels:
         return []
-    some = [f"{label} (row {row:,})" for label, row in list(labels.items())[:_TOLD]]
+    some = [f"{cut(str(label))} (row {row:,})" for label, row in list(labels.items())[:_TOLD]]
     more = ", ..." if len(labels) > _TOLD else ""
     return [f"new labels, and the first row of each, from 1: {', '.join(some)}{more}"]

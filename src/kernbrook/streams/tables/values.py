@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.errors import DataFileWarning, InputError, printable
+from kernbrook.errors import DataFileWarning, InputError, cut, printable
 from kernbrook.streams import limits
 from kernbrook.streams.booleans import BOOLEANS
 from kernbrook.streams.loading import compute, pa
@@ -93,7 +93,7 @@ def option(name: str, value: str, given: str = "") -> str:
 
 def argument(name: str, given: str = "") -> str:
     """The name of a column as the command line takes it, and what is said of it."""
-    return f"{shlex.quote(in_commas(printable(name)) + given):.1000}"
+    return cut(shlex.quote(in_commas(printable(name)) + given), 300)
 
 
 def in_commas(value: str) -> str:
