@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from copy import deepcopy
-from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,26 +38,6 @@ def copy_with(thing: T, **attributes: Any) -> T:
     other = object.__new__(type(thing))
     other.__dict__.update(vars(thing), **attributes)
     return other
-
-
-class _Moved(MetaPathFinder, Loader):
-    """Finds modules under the names that they had, with all that those of now have."""
-
-    def __init__(self, names: dict[str, str]):
-        self.names = names
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return spec_from_loader(name, self) if name in self.names else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        found = vars(import_module(self.names[module.__name__]))
-        vars(module).update({k: v for k, v in found.items() if not k.startswith("__")})
-
-
-def moved(package: str, **names: str) -> None:
-    """Let pickles be read that name modules of a package as they were called: {old: new}."""
-    known = {f"{package}.{old}": f"{package}.{new}" for old, new in names.items()}
-    sys.meta_path.append(_Moved(known))
 
 
 PACKAGE = __name__.partition(".")[0]

@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from threading import RLock, get_ident
-from time import monotonic
 from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
 from kernbrook.errors import InputError
-
-PATIENCE = 10.0  # seconds that a fork waits for other threads' calls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 _bosses: dict[int, int] = {}  # of threads that work for another one meanwhile
@@ -35,14 +32,12 @@ class Turn:
 
     def __init__(self) -> None:
         self.lock, self.uses, self.owner = RLock(), 0, 0
-        with _making:
-            _turns.add(self)
+        _turns.add(self)
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         return Turn, ()
 
 
-_making = RLock()
 _turns: WeakSet[Turn] = WeakSet()  # all there are
 
 
@@ -151,62 +146,21 @@ class Lost:
     def __enter__(self) -> None:
         raise InputError(
             "another thread was using this model when the process was forked, so that this copy of "
-            "it is half changed: fork between two calls of the model, or load it from a file"
+            "it may be half changed: fork between two calls of the model, or load it from a file"
         )
 
     def __exit__(self, *_: object) -> None: ...
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        return True
-
-    def release(self) -> None: ...
-
-
-_taken: dict[int, list[Any]] = {}  # locks, by threads that fork
-
-
-def _take_all() -> None:
-    """Before a fork: wait until no other thread uses any object, so that the child has it whole.
-
-    Who waits holds nothing: two threads never wait for each other. A thread whose own call is under
-    way does not wait, for others may wait for it; nor does a thread wait for ever, for what is
-    called meanwhile may wait for the fork.
-    """
-    me, taken = caller(), _taken.setdefault(get_ident(), [])
-    with _making:
-        inside = any(turn.uses and turn.owner == me for turn in _turns)
-    end = monotonic() + (0.0 if inside else PATIENCE)
-    while True:
-        _making.acquire()  # no object begins, either
-        busy = [turn.lock for turn in _turns if not turn.lock.acquire(blocking=False)]
-        taken += [turn.lock for turn in _turns if turn.lock not in busy]
-        left = end - monotonic()
-        if not busy or left <= 0.0:
-            return
-        _give_back()
-        if busy[0].acquire(timeout=left):
-            taken.append(busy[0])
-
-
-def _give_back() -> None:
-    """After a fork, in the parent."""
-    taken = _taken[get_ident()]
-    while taken:
-        taken.pop().release()
-    _making.release()
-
 
 def _begin_anew() -> None:
-    """After a fork, in the child, which has no other thread."""
+    """After a fork, in the child, which has no thread but the one that forked."""
     mine = caller()
     for turn in _turns:
         if not ((turn.uses and turn.owner == mine) or isinstance(turn.lock, Lost)):
             turn.lock, turn.uses = RLock() if turn.lock.acquire(blocking=False) else Lost(), 0
-    _give_back()
-    for known in (_bosses, _taken):
-        for thread in known.keys() - {get_ident()}:
-            del known[thread]
+    for thread in _bosses.keys() - {get_ident()}:
+        del _bosses[thread]
 
 
 if hasattr(os, "register_at_fork"):  # where a process can be forked
-    os.register_at_fork(before=_take_all, after_in_parent=_give_back, after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_begin_anew)

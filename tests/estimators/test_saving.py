@@ -2,7 +2,6 @@
 
 import errno
 import os
-from importlib import import_module
 
 import hard_streams
 import numpy as np
@@ -112,19 +111,6 @@ def test_random_states(tmp_path):
     assert model.random_state is generator
     assert (loaded.learn(X[50:], Y[50:])[0] == model.learn(X[50:], Y[50:])[0]).all()
     assert loaded.dual_coef_.tobytes() == model.dual_coef_.tobytes()
-
-
-def test_modules_that_pickles_of_before_name():
-    for old, name in {
-        "estimators.calibration": "Calibration",
-        "estimators.intervals": "Residuals",
-        "estimators.named": "NamedColumns",
-        "estimators.voted_grid": "VotedKernelClassifierCV",
-        "river.classifier": "MKClassifier",
-        "river.feature_columns": "Columns",
-    }.items():
-        found = getattr(import_module(f"kernbrook.{old}"), name)
-        assert found.__module__ != f"kernbrook.{old}"
 
 
 # -- what is refused on saving ----------------------------------------------------------------

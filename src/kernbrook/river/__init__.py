@@ -6,9 +6,5 @@ except ImportError as error:
     raise ImportError("kb.river needs River: pip install river") from error
 
 from kernbrook.river.models import KernelFeatures, MKClassifier, MKRegressor, PolicySampler
-from kernbrook.snapshots import moved
-
-OLDER = "classifier", "regressor", "feature_columns", "sampler", "transformer"
-moved(__name__, **dict.fromkeys(OLDER, "models"))
 
 __all__ = ["KernelFeatures", "MKClassifier", "MKRegressor", "PolicySampler"]
