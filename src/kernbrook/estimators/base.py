@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +36,7 @@ from kernbrook.checks import (
     ask_for,
     check,
     counted,
+    parameters,
     placed,
     real,
     row_of_chunk,
@@ -376,7 +377,27 @@ def check_input(fitted: Mapping[str, Any]) -> None:
 # -- the machine -----------------------------------------------------------------------------------
 
 
-class OnlineMachine(Kept, Snapshots, BaseEstimator):
+@parameters
+class MachineParameters:
+    """What both kinds of machines are given; see `OnlineMachine`."""
+
+    kernels: Annotated[
+        Any, Other("'auto', a dictionary's name, a kernel, a function, or a list of these")
+    ] = "auto"
+    learner: Annotated[Any, Other("None, a learner such as BPAS(), or a list of learners")] = None
+    combiner: Annotated[Any, Other("None or a combiner such as Hedge()")] = None
+    selection: Annotated[Any, Other("None or a selection such as Selection()")] = None
+    labels: Annotated[Any, Other("'all' or a label policy such as LabelBudget()")] = "all"
+    random_state: Annotated[Any, Seed()] = None
+    scaling: Annotated[str | None, Or(("auto", None), OneOf(tuple(METHODS)))] = "auto"
+    _: KW_ONLY
+    judge_stored: Annotated[bool, Flag()] = False
+    missing_label: Annotated[Any, Other("None, a number or text", check_missing)] = None
+    on_bad_rows: Annotated[str, OneOf(("error", "skip"))] = "error"
+    delay: Annotated[float | None, Or((None, math.inf), Whole(0))] = None
+
+
+class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
     """Kernels x learner x combiner x selection x labels, as an estimator; see its two kinds.
 
     Parameters
@@ -435,33 +456,11 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     n_features_in_ : as in scikit-learn, with `feature_names_in_`
     """
 
-    parameter_ranges: ClassVar[dict[str, Any]] = {
-        "kernels": Other("'auto', a dictionary's name, a kernel, a function, or a list of these"),
-        "learner": Other("None, a learner such as BPAS(), or a list of learners"),
-        "combiner": Other("None or a combiner such as Hedge()"),
-        "selection": Other("None or a selection such as Selection()"),
-        "labels": Other("'all' or a label policy such as LabelBudget()"),
-        "random_state": Seed(),
-        "scaling": Or(("auto", None), OneOf(tuple(METHODS))),
-        "judge_stored": Flag(),
-        "missing_label": Other("None, a number or text", check_missing),
-        "on_bad_rows": OneOf(("error", "skip")),
-        "delay": Or((None, math.inf), Whole(0)),
-    }
-    kernels: Any
-    learner: Any
-    combiner: Any
-    selection: Any
-    labels: Any
-    random_state: Any
-    scaling: str | None
-    judge_stored: bool
-    missing_label: Any
-    on_bad_rows: str
-    delay: float | None
     kernels_: tuple[Kernel, ...]
     n_features_in_: int
     n_rows_skipped_: int
+    classes_: NDArray[Any]
+    offset_: float
     _model: Model
     _of_numbers: bool
     _learned: tuple[str, ...] = (
@@ -471,9 +470,6 @@ class OnlineMachine(Kept, Snapshots, BaseEstimator):
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
         inherit_docstrings(cls, OnlineMachine)
-
-    def _take(self, given: dict[str, Any]) -> None:
-        self.__dict__.update({k: v for k, v in given.items() if k != "self"})
 
     def set_params(self, **parameters: Any) -> Any:
         """As in scikit-learn; a part must be an object before its parameters can be set."""

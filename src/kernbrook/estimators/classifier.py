@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
-from kernbrook.checks import Or, Other, placed, row_of_chunk
+from kernbrook.checks import Or, Other, parameters, placed, row_of_chunk
 from kernbrook.engine.blocks import rows_of
 from kernbrook.engine.deciding import Verdicts
 from kernbrook.engine.learning import Answer
@@ -43,6 +44,7 @@ from kernbrook.selection import BestOfPrefix
 from kernbrook.turns import changes, in_turn
 
 
+@parameters
 class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     """Online learning with many kernels: kernels x learner x combiner x selection x labels.
 
@@ -104,30 +106,11 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     exp(-||x-z||^2 / (2 * 1^2))
     """
 
-    parameter_ranges: ClassVar = {
-        "class_weight": Or(
-            (None, "balanced"), Other("weights {label: weight}", check_class_weight)
-        ),
-        "threshold": Other("None, a number from 0 to 1, 'f1' or a matrix of costs"),
-    }
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        learner: Any = None,
-        combiner: Any = None,
-        selection: Any = None,
-        labels: Any = "all",
-        random_state: Any = None,
-        scaling: str | None = "auto",
-        judge_stored: bool = False,
-        class_weight: Any = None,
-        threshold: Any = None,
-        missing_label: Any = None,
-        on_bad_rows: str = "error",
-        delay: float | None = None,
-    ):
-        self._take(locals())
+    _: KW_ONLY
+    class_weight: Annotated[
+        Any, Or((None, "balanced"), Other("weights {label: weight}", check_class_weight))
+    ] = None
+    threshold: Annotated[Any, Other("None, a number from 0 to 1, 'f1' or a matrix of costs")] = None
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -260,7 +243,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     # -- labels -----------------------------------------------------------------------------
 
-    classes_: NDArray[Any]
     _of_numbers, _no_label = False, -1
     _learned = (*OnlineMachine._learned, "classes_", "_number")
     _scores = property(lambda self: n if (n := len(getattr(self, "classes_", ()))) > 2 else 1)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from kernbrook.checks import LARGEST, Flag, row_of_chunk, shown
+from kernbrook.checks import LARGEST, Flag, parameters, row_of_chunk, shown
 from kernbrook.engine.learning import Answer
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
@@ -24,6 +25,7 @@ from kernbrook.learners import Advice
 from kernbrook.turns import changes, in_turn
 
 
+@parameters
 class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     """Online regression with many kernels: kernels x learner x combiner x selection x labels.
 
@@ -76,27 +78,10 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     True
     """
 
-    offset_: float
-    parameter_ranges: ClassVar = {"center": Flag()}
+    _: KW_ONLY
+    center: Annotated[bool, Flag()] = True
     _of_numbers, _scores, _no_label = True, 1, math.nan
     _learned = (*OnlineMachine._learned, "offset_")
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        learner: Any = None,
-        combiner: Any = None,
-        selection: Any = None,
-        labels: Any = "all",
-        random_state: Any = None,
-        scaling: str | None = "auto",
-        center: bool = True,
-        judge_stored: bool = False,
-        missing_label: Any = None,
-        on_bad_rows: str = "error",
-        delay: float | None = None,
-    ):
-        self._take(locals())
 
     def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernbrook.checks import LARGEST, OneOf, check, counted, shown
+from kernbrook.checks import LARGEST, OneOf, check, counted, parameters, shown
 from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import Kept, checked
@@ -46,11 +46,9 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
     kernel_weights_ = property(lambda self: np.empty(0))
     labels_asked_: int
 
+    strategy: str
     _of_numbers: bool
     _learned: tuple[str, ...]  # names of what is known of the labels so far
-
-    def __init__(self, strategy: str):
-        self.strategy = strategy
 
     @in_turn
     def fit(self, X: Any, y: Any) -> Self:
@@ -147,6 +145,7 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
 
 
+@parameters
 class TrivialClassifier(ClassifierMixin, _Trivial):
     """Predicts without looking at X: what a learner must beat.
 
@@ -169,12 +168,9 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
     array([1, 0, 0, 1])
     """
 
-    parameter_ranges: ClassVar = {"strategy": OneOf(("majority", "last-label"))}
+    strategy: Annotated[str, OneOf(("majority", "last-label"))] = "majority"
     _learned = ("classes_", "counts_", "last_", "labels_asked_", "n_unlabelled_")
     _of_numbers = False
-
-    def __init__(self, strategy: str = "majority"):
-        super().__init__(strategy)
 
     def _predict_each(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any
@@ -225,6 +221,7 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         return tags
 
 
+@parameters
 class TrivialRegressor(RegressorMixin, _Trivial):
     """Predicts a number without looking at X: what a learner must beat.
 
@@ -246,12 +243,9 @@ class TrivialRegressor(RegressorMixin, _Trivial):
     array([0., 2., 3., 3.])
     """
 
-    parameter_ranges: ClassVar = {"strategy": OneOf(("mean", "last-value"))}
+    strategy: Annotated[str, OneOf(("mean", "last-value"))] = "mean"
     _learned = ("total_", "first_", "squares_", "last_", "labels_asked_", "n_unlabelled_")
     _of_numbers = True
-
-    def __init__(self, strategy: str = "mean"):
-        super().__init__(strategy)
 
     def _predict_each(
         self, labels: NDArray[Any], so_far: NDArray[Any], classes: Any

@@ -6,9 +6,10 @@ import numbers
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
 from reprlib import repr as shortened
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,20 +47,26 @@ from kernbrook.voted.examples import Examples, Floats
 from kernbrook.voted.found_sum import Expansion
 from kernbrook.voted.kernel_pool import LARGEST, SCALING
 
+_KERNELS = Other("a dictionary's name, a kernel, a function, or a list of these")
+_COMPLEXITY = Other("one of trace, pdim, local, max, or a number a kernel, or a function")
 
-class VotedClassifier(Kept, ClassifierMixin, BaseEstimator):
+
+@parameters
+class VotedParameters:
+    """What both classifiers are given; see `VotedKernelClassifier`."""
+
+    kernels: Annotated[Any, or_none(_KERNELS)] = None
+    complexity: Annotated[Any, _COMPLEXITY] = "trace"
+    _: KW_ONLY
+    s: Annotated[float, Number(0, 1, "(]")] = 0.1
+    tol: Annotated[float, POSITIVE] = 1e-7
+    unit_length: Annotated[bool, Flag()] = False
+    cache_size: Annotated[float, NON_NEGATIVE] = 1000
+
+
+class VotedClassifier(Kept, VotedParameters, ClassifierMixin, BaseEstimator):
     """What the classifiers of voted kernel regularization share: input, scores, attributes."""
 
-    parameter_ranges: ClassVar[dict[str, Any]] = {
-        "kernels": or_none(Other("a dictionary's name, a kernel, a function, or a list of these")),
-        "complexity": Other("one of trace, pdim, local, max, or a number a kernel, or a function"),
-        "s": Number(0, 1, "(]"),
-        "tol": POSITIVE,
-        "unit_length": Flag(),
-        "cache_size": NON_NEGATIVE,
-    }
-    kernels: Any
-    unit_length: bool
     kernels_: tuple[Kernel, ...]
     dual_: Floats
     _expansion: Expansion
@@ -222,14 +229,8 @@ class VotedKernelClassifier(VotedClassifier):
     """
 
     _kept_entries = ("expansion",)
-    kernels: Any = None
-    complexity: Any = "trace"
     lam: Annotated[float, NON_NEGATIVE] = 0.05
     beta: Annotated[float, NON_NEGATIVE] = 0.001
-    s: float = 0.1
-    tol: float = 1e-7
-    unit_length: bool = False
-    cache_size: float = 1000
 
     def _write_kept(self, writer: Any, place: str) -> dict[str, Any]:
         """JSON of what a fitted model predicts by; its arrays become the tensors support.*."""
@@ -473,16 +474,11 @@ class VotedKernelClassifierCV(VotedClassifier):
     """
 
     _kept_entries = ("best",)
-    kernels: Any = None
-    complexity: Any = "trace"
     lams: Annotated[Any, _SEVERAL] = POWERS
     betas: Annotated[Any, _SEVERAL] = POWERS
-    s: float = 0.1
+    _: KW_ONLY
     one_kernel: Annotated[bool, Flag()] = False
     cv: Annotated[Any, _FOLDS] = 5
-    tol: float = 1e-7
-    unit_length: bool = False
-    cache_size: float = 1000
 
     def _kept_elsewhere(self) -> set[str]:
         best = vars(self).get("best_estimator_")
@@ -535,11 +531,10 @@ class VotedKernelClassifierCV(VotedClassifier):
                 | ({"kernel": pools[at.pool][0]} if self.one_kernel else {})
                 for at in settings
             ]
-            self.best_estimator_ = VotedKernelClassifier(
-                self.kernels if not self.one_kernel else list(pools[best.pool]),
-                self.complexity, best.lam, best.beta, self.s, tol=self.tol,
-                unit_length=self.unit_length, cache_size=self.cache_size,
-            )  # fmt: skip
+            shared = {name: getattr(self, name) for name in signature(VotedParameters).parameters}
+            if self.one_kernel:
+                shared["kernels"] = list(pools[best.pool])
+            self.best_estimator_ = VotedKernelClassifier(**shared, lam=best.lam, beta=best.beta)
             self._take_over(self.best_estimator_.fit(X, y))
         return self
 

@@ -39,7 +39,7 @@ def _vkr(
     from kernbrook.estimators.voted import VotedKernelClassifierCV
 
     return VotedKernelClassifierCV(
-        _polynomials(kernels), complexity, lams, betas, s, cv=cv, unit_length=unit_length
+        _polynomials(kernels), complexity, lams, betas, s=s, cv=cv, unit_length=unit_length
     )
 
 
