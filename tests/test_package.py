@@ -162,7 +162,7 @@ VERBS = {
     "predict_proba", "predict_proba_one", "predict_interval", "decision_function", "transform",
     "fit_transform", "get_feature_names_out", "filled", "merge", "state", "should_ask",
     "predict_scored", "say", "choose_kernel", "parameter_ranges", "get_params", "set_params",
-    "set_output", "get_metadata_routing", "save",
+    "set_output", "get_metadata_routing",
 }  # fmt: skip
 
 

@@ -27,10 +27,9 @@ def test_curves():
     curve = Curve.of(np.array([10, 20]), [[1.0, 2.0], [3.0, 6.0]])
     assert (curve.x, curve.mean) == ((10, 20), (2.0, 4.0))
     assert curve.std == pytest.approx((math.sqrt(2), math.sqrt(8)))
-    assert curve.end == Estimate(4.0, curve.std[-1])
     assert (curve.at(10), curve.at(15)) == (2.0, None)
     alone = Curve.of([1], [[5.0]])
-    assert (alone.std, alone.end) == (None, Estimate(5.0))
+    assert alone.std is None
     assert math.isnan(Curve.of([1], [[math.inf], [1.0]]).std[0])
 
 

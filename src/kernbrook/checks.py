@@ -279,9 +279,7 @@ class OneOf(NamedTuple):
 class Flag(NamedTuple):
     """True or False; no number."""
 
-    @property
-    def words(self) -> str:
-        return "True or False"
+    words: str = "True or False"
 
     def wanted(self, value: Any) -> str:
         return "" if isinstance(value, (bool, np.bool_)) else self.words
@@ -290,9 +288,7 @@ class Flag(NamedTuple):
 class Seed(NamedTuple):
     """What scikit-learn takes for a `random_state`."""
 
-    @property
-    def words(self) -> str:
-        return f"None, an integer from 0 to {2**32 - 1:,} or a RandomState"
+    words: str = f"None, an integer from 0 to {2**32 - 1:,} or a RandomState"
 
     def wanted(self, value: Any) -> str:
         if value is None or value is np.random or isinstance(value, np.random.RandomState):

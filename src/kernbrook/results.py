@@ -75,10 +75,6 @@ class Curve:
             std = tuple(values.std(axis=0, ddof=1).tolist()) if len(values) > 1 else None
         return cls(tuple(np.asarray(x).tolist()), tuple(values.mean(axis=0).tolist()), std)
 
-    @property
-    def end(self) -> Estimate:
-        return Estimate(self.mean[-1], None if self.std is None else self.std[-1])
-
     def at(self, x: float) -> float | None:
         """The mean at one of the places; None elsewhere."""
         return dict(zip(self.x, self.mean, strict=True)).get(x)

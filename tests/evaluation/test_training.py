@@ -115,7 +115,8 @@ def test_rows_that_were_learned_in_python_are_data_of_their_own(tmp_path):
     """Of these nothing was written down."""
     frame = kb.open_stream("checkerboard:600").read()
     train(kb.open_stream(frame), kb.recipes.make("bpas", random_state=0), tmp_path / "m")
-    kb.load(tmp_path / "m").partial_fit(frame[0][:50], frame[1][:50]).save(tmp_path / "m")
+    model = kb.load(tmp_path / "m").partial_fit(frame[0][:50], frame[1][:50])
+    kb.save(model, tmp_path / "m")
     table, known = load_checkpoint(tmp_path / "m")
     assert ([one.rows for one in known.past], table.n_rounds_) == ([600, 50], 650)
     found = kb.evaluation.go_on(kb.open_stream("checkerboard:90", seed=1), tmp_path / "m")

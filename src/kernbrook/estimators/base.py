@@ -493,6 +493,7 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
     _number_of: Callable[[Any], Any]  # of one label; None where it has to be looked at more closely
     _predictions: Callable[[Floats], Any]  # what decisions say
     _prediction: Callable[[Floats, Any], Any]  # of one row, and of what the calibration says
+    _of_these: Callable[[Any], Any]  # an oracle, held to the classes that a call names as all
     _uninformed: Callable[[], Any]  # what is said of a row that says nothing
     _no_rows: Callable[[Any], Outputs]  # what `learn` gives of a chunk without rows
     _new_calibration: Callable[[int], Any]  # what learns from the errors; of so many `inputs`
@@ -501,9 +502,6 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
 
     def _set_classes(self, y: Any, classes: Any) -> None:
         """Learn which labels there are, if they are classes."""
-
-    def _of_these(self, oracle: Any) -> Any:
-        """The oracle, held to the classes that a call names as all."""
 
     def _predicted_labels(self, answer: Answer) -> Any:
         """What was said of rows before their labels."""
@@ -1065,9 +1063,9 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
         _warn_of_many(model)
         self._model, self.kernels_, self.n_features_in_ = model, model.kernels, X.shape[1]
 
-    def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
-        """The model that the parameters ask for, before its first example."""
-        pool = self._pool(width)
+    def _new_model(self, width: int, sparse: bool, seed: int, made: Pool | None = None) -> Model:
+        """The model that the parameters ask for, before its first example; made : its pool."""
+        pool = self._pool(width) if made is None else made
         scaled = sum(method is not None for method in pool.scalings)
         ask_for(2 * scaled * width, f"scaling of {width:,} features")  # there is a copy
         scaler = Scalers(pool.scalings, width)
@@ -1103,9 +1101,9 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
 
         What cannot go on begins anew: all, where the default has other parts for so many.
         """
-        old = self._model
-        model = self._new_model(width, old.sparse, old.setting.seed)
-        if goes_on(self._pool(old.setting.width), self._pool(width)):
+        old, pool = self._model, self._pool(width)
+        model = self._new_model(width, old.sparse, old.setting.seed, pool)
+        if goes_on(self._pool(old.setting.width), pool):
             widen(model, old)
         self.__dict__.update(_model=model, n_features_in_=width)
 
@@ -1142,34 +1140,36 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
             found = f"{shown(width)} and {shown(sparse)}"
             raise InputError(f"run: expected a width and whether sparse, got {found}")
         self._check_fitted(width)
-        self._learner_of(width, reader)
-        self._check_sizes(width, sparse, reader)
-        made = self._new_model(width, sparse, 0)
+        pool = self._kept_pool(width, reader)
+        self._check_sizes(pool, self._setting(width, sparse, 0), reader)
+        made = self._new_model(width, sparse, 0, pool)
         made.restore(reader.tensors)
         self._model, self.kernels_ = made, made.kernels
         names = self.state()
         of_before = (f"horizons.{kept}.{name}" for kept in ("now", "old") for name in names)
         reader.used.update(names, of_before)  # in older files a kept model could learn, too
 
-    def _learner_of(self, width: int, reader: Any) -> None:
+    def _kept_pool(self, width: int, reader: Any) -> Pool:
         """A file of before some experts left the default goes on with all that it has."""
+        pool = self._pool(width)
         if self.learner is None and is_auto(self.kernels) and not learns_itself(self.combiner):
             weights = np.shape(reader.tensors.get("progress.log_weights", ()))
-            if weights != (len(experts_of(*self._pool(width)[:2])),):
+            if weights != (len(experts_of(*pool[:2])),):
                 self.learner = default_pool(self._of_numbers, width, self._scores, before=True)
+                return self._pool(width)
+        return pool
 
     def _check_fitted(self, width: int) -> None:
         """Raise InputError where fitted attributes are not those of a run of so many features."""
         if vars(self).get("n_features_in_") != width:
             raise InputError(f"n_features_in_: expected {width} features, as the run has")
 
-    def _check_sizes(self, width: int, sparse: bool, reader: Any) -> None:
+    def _check_sizes(self, pool: Pool, setting: Setting, reader: Any) -> None:
         """Raise InputError where tensors are not of the sizes that the parameters ask for.
 
         Before a model is made: making one draws features and takes memory as the parameters ask. A
         few bytes could ask for gigabytes, and compiled code trusts what it is given.
         """
-        setting, pool = self._setting(width, sparse, 0), self._pool(width)
         sizes: dict[int, list[int]] = {}  # of theta and extra, by view
 
         def shapes(end: str) -> list[Any]:
@@ -1188,7 +1188,7 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
             if learner.store == "features":
                 total = sizes.setdefault(part.view, [0, 0])
                 for kernel in part.kernels:
-                    dim = _check_map(learner, kernel, width, reader)
+                    dim = _check_map(learner, kernel, setting.width, reader)
                     total[0] += setting.scores * dim
                     total[1] += learner.extra_rows(dim, setting.scores) * dim
         for pair in sizes.values():

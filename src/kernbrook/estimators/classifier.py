@@ -383,8 +383,6 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
 
     def _numbers(self, y: NDArray[Any]) -> Ints:
         labelled = present(y)
-        if labelled.all():
-            return class_numbers(self.classes_, y)
         numbers = np.full(len(y), self._no_label, dtype=np.int64)
         numbers[labelled] = class_numbers(self.classes_, y[labelled])
         return numbers

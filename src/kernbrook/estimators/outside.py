@@ -23,7 +23,7 @@ from kernbrook.estimators.labels import (
     known_numbers,
     present,
 )
-from kernbrook.estimators.tasks import Outputs, Task, is_batch
+from kernbrook.estimators.tasks import Outputs, Task
 from kernbrook.gram.arrays import Flags, as_rows
 from kernbrook.learners import External
 from kernbrook.learners.external import kind_of
@@ -46,7 +46,7 @@ def online(model: Any) -> Any:
         raise InputError(f"expected a model, got the class {model.__name__}; make an object of it")
     if isinstance(model, External):
         return OutsideMachine(model)
-    if not is_batch(model):
+    if hasattr(model, "learn"):
         return model
     if hasattr(model, "learn_one") or hasattr(model, "partial_fit"):
         return OutsideMachine(External(model))

@@ -177,15 +177,13 @@ def goes_on(old: Pool, new: Pool) -> bool:
     Boosted trees begin anew in any case, so it does not matter how many rows they keep.
     """
 
-    def alike(before: Member, after: Member) -> bool:
-        trees = isinstance(before.learner, BoostedTrees) and isinstance(after.learner, BoostedTrees)
-        return trees or same(before, after)
+    def of_any_rows(pool: Pool) -> Pool:
+        trees = Member(BoostedTrees)
+        return pool._replace(
+            members=tuple(trees if isinstance(m.learner, BoostedTrees) else m for m in pool.members)
+        )
 
-    return (
-        same((old.kernels, old.scalings), (new.kernels, new.scalings))
-        and len(old.members) == len(new.members)
-        and all(map(alike, old.members, new.members))
-    )
+    return same(of_any_rows(old), of_any_rows(new))
 
 
 def with_constants(pool: Pool, width: int) -> Pool:

@@ -13,7 +13,6 @@ from sklearn.base import RegressorMixin
 
 from kernbrook.checks import LARGEST, Flag, parameters, row_of_chunk, shown
 from kernbrook.engine.learning import Answer
-from kernbrook.engine.model import Model
 from kernbrook.errors import InputError
 from kernbrook.estimators.base import OnlineMachine
 from kernbrook.estimators.confidence import Residuals, check_coverage, covering, intervals_of
@@ -83,15 +82,13 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     _of_numbers, _scores, _no_label = True, 1, math.nan
     _learned = (*OnlineMachine._learned, "offset_")
 
-    def _new_model(self, width: int, sparse: bool, seed: int) -> Model:
-        pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
-        if self.center and any(isinstance(member, Advice) for member in pool):
-            raise InputError("learner: Advice gives forecasts of the labels; set center=False")
-        return super()._new_model(width, sparse, seed)
-
     def _pool(self, width: int) -> Pool:
         pool = super()._pool(width)
-        return with_constants(pool, width) if self.center else pool
+        if not self.center:
+            return pool
+        if any(isinstance(member.learner, Advice) for member in pool.members):
+            raise InputError("learner: Advice gives forecasts of the labels; set center=False")
+        return with_constants(pool, width)
 
     @changes
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]

@@ -173,12 +173,6 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             return getattr(self.model, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """`kb.save` of this model."""
-        import kernbrook as kb
-
-        kb.save(self, path)
-
     @changes
     def fit(
         self,
@@ -502,7 +496,8 @@ class TableModel(Kept, Snapshots, BaseEstimator):
             data, label = _with_labels(data, y, label)
         if new:
             frame = frame_of(data).to_native() if is_records(data) else data
-            encoder = _copied(self.encoder)
+            seeming = TableEncoder("auto", "auto", missing="mean")
+            encoder = seeming if self.encoder is None else self.encoder.copy()
             stream = open_stream(frame, label=label, encoder=encoder, on_bad_rows=on_bad_rows)
         else:
             named = label if y is not None else None
@@ -692,13 +687,6 @@ def _with_labels(data: Any, y: Any, label: str | None) -> tuple[Any, str]:
         raise InputError(f"y: expected {len(frame)} labels, one for each row, got {len(labels)}")
     column = nw.new_series(name, labels, backend=frame.implementation)
     return frame.with_columns(column).to_native(), name
-
-
-def _copied(encoder: TableEncoder | None) -> TableEncoder:
-    """An encoder that is about to learn a table, or to go on; by default what seems right."""
-    if encoder is None:
-        return TableEncoder("auto", "auto", missing="mean")
-    return encoder.copy()
 
 
 def _warn_of_rows(stream: Stream, labels: Sequence[str]) -> None:

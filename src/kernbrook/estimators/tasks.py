@@ -1,4 +1,4 @@
-"""What a model predicts, classes or numbers, and whether it learns from a stream."""
+"""What a model predicts, classes or numbers, and all that it says of rows."""
 
 from __future__ import annotations
 
@@ -91,11 +91,6 @@ def task_of(estimator: Any) -> Task:
     """What an estimator predicts; one that does not say so predicts classes."""
     tagged = hasattr(estimator, "__sklearn_tags__")
     return "regression" if tagged and is_regressor(estimator) else "classification"
-
-
-def is_batch(estimator: Any) -> bool:
-    """Whether an estimator needs all data at once: it has `fit`, and no `learn`."""
-    return not hasattr(estimator, "learn")
 
 
 def joined(parts: Sequence[Outputs]) -> Outputs:

@@ -113,10 +113,7 @@ class Writer:
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": self.values(value, f"{where}.")}
         if isinstance(value, dict):
-            pairs = list(value.items())
-            return {
-                "pairs": [self.value(list(pair), f"{where}[{i}]") for i, pair in enumerate(pairs)]
-            }
+            return {"pairs": self.value([list(pair) for pair in value.items()], where)}
         if isinstance(value, np.ndarray):
             return self._array_or_labels(value, where)
         function = value.function if isinstance(value, Callable) else value
