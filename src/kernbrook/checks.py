@@ -25,11 +25,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from inspect import signature
-from operator import is_
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
-from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -325,7 +323,7 @@ class Or(NamedTuple):
         if plain and value in self.values:
             return ""
         wanted: str = self.kind.wanted(value)
-        return self.words if wanted == self.kind.words else wanted
+        return self.words if wanted and wanted == self.kind.words else wanted
 
 
 class Other(NamedTuple):
@@ -414,25 +412,11 @@ def ranges_of(kind: type) -> dict[str, Any]:
     return {k: known[k] for k in signature(kind).parameters if k in known} if known else {}
 
 
-# By the objects' ids, beside the objects: what scikit-learn copies and compares stays as it was.
-_found_sound: dict[int, tuple[ref[Any], tuple[Any, ...]]] = {}
-
-
 def check(owner: Any) -> None:
-    """Raise InputError unless all parameters of an object are what its class says.
-
-    Parameters that were found sound before, and are the same objects still, are not looked at, but
-    for those of parts.
-    """
+    """Raise InputError unless all parameters of an object, and of its parts, are as classes say."""
     kind: Any = type(owner)
     values = {name: getattr(owner, name) for name in ranges_of(kind)}
-    place = id(owner)
-    known, sound = _found_sound.get(place, (None, ()))
-    if known is None or known() is not owner or not all(map(is_, sound, values.values())):
-        check_values(kind, values)
-        gone = ref(owner, partial(_found_sound.pop, place))  # no line of ours is interrupted there
-        _found_sound[place] = gone, tuple(values.values())
-        return
+    check_values(kind, values)
     for value in values.values():
         for part in value if isinstance(value, (list, tuple)) else (value,):
             if hasattr(type(part), "parameter_ranges"):

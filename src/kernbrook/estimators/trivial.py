@@ -140,11 +140,6 @@ class _Trivial(Kept, Snapshots, BaseEstimator):
         """The same of what the kinds have of so many labels."""
         raise NotImplementedError
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        (tags.classifier_tags or tags.regressor_tags).poor_score = True
-        return tags
-
     @property
     def n_rounds_(self) -> int:
         return self.labels_asked_ + getattr(self, "n_unlabelled_", 0)
@@ -220,6 +215,11 @@ class TrivialClassifier(ClassifierMixin, _Trivial):
         if not (type(last) is int and 0 <= last < len(classes)):
             raise InputError(f"last_: expected the number of one of {len(classes)} classes")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
 
 @parameters
 class TrivialRegressor(RegressorMixin, _Trivial):
@@ -288,6 +288,11 @@ class TrivialRegressor(RegressorMixin, _Trivial):
         for name in self._learned[:4]:
             if not (type(learned[name]) is float and math.isfinite(learned[name])):
                 raise InputError(f"{name}: expected a number, got {shown(learned[name])}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
 
 
 def rule_of(model: Any) -> TrivialClassifier | TrivialRegressor | None:
