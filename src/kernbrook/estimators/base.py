@@ -1188,7 +1188,12 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
             if learner.store == "features":
                 total = sizes.setdefault(part.view, [0, 0])
                 for kernel in part.kernels:
-                    dim = _check_map(learner, kernel, setting.width, reader)
+                    recipe = recipe_of(learner, kernel)
+                    for name, (shape, _) in recipe.shapes(kernel, setting.width).items():
+                        if shape not in shapes(f".{name}"):
+                            wanted = f"expected {name} of shape {shape} for {kernel}"
+                            raise InputError(f"maps: {wanted}, found none")
+                    dim = recipe.dim(kernel, setting.width)
                     total[0] += setting.scores * dim
                     total[1] += learner.extra_rows(dim, setting.scores) * dim
         for pair in sizes.values():
@@ -1196,21 +1201,6 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
                 if (size,) not in (found := shapes(f".{name}")):
                     wanted = f"expected {name} of {size} numbers"
                     raise InputError(f"stores: {wanted}, found shapes {found}")
-
-
-def _check_map(learner: Any, kernel: Kernel, width: int, reader: Any) -> int:
-    """The number of features of a kernel, whose arrays are in the file: under some number."""
-    recipe = recipe_of(learner, kernel)
-    for name, (shape, _) in recipe.shapes(kernel, width).items():
-        found = {
-            tensor.shape
-            for held, tensor in reader.tensors.items()
-            if ".maps." in held and held.endswith(f".{name}")
-        }
-        if shape not in found:
-            raise InputError(f"maps: expected {name} of shape {shape} for {kernel}, found none")
-    dim: int = recipe.dim(kernel, width)
-    return dim
 
 
 def _is_plain_label(y: NDArray[Any]) -> bool:

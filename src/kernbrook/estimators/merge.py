@@ -27,10 +27,9 @@ def merged(model: OnlineMachine, others: Sequence[Any], since: Any) -> dict[str,
     classes, learned = None, [part._model for part in known]
     if hasattr(model, "classes_"):
         classes = distinct(as_labels([label for part in known for label in part.classes_.tolist()]))
-        grows = [len(part.classes_) < len(classes) for part in known]
         learned = [
-            part._of_classes(classes) if new else part._model
-            for part, new in zip(known, grows, strict=True)
+            part._of_classes(classes) if len(part.classes_) < len(classes) else part._model
+            for part in known
         ]
     skipped = [getattr(part, "n_rows_skipped_", 0) for part in known]
     made = new_like(model, model._model, classes)

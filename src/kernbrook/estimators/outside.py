@@ -86,16 +86,12 @@ class OutsideMachine(BaseEstimator):
     def __init__(self, external: External):
         self.external = external
 
-    @changes
     def learn(self, X: Any, y: Any, classes: Any = None) -> tuple[NDArray[Any], Flags]:
         """Test, then train; None and NaN are labels that cannot be had."""
-        return self._learn_rows(X, y, classes)[:2]
+        return self._learn_scored(X, y, classes)[:2]
 
     @changes
     def _learn_scored(self, X: Any, y: Any, classes: Any = None) -> Outputs:
-        return self._learn_rows(X, y, classes)
-
-    def _learn_rows(self, X: Any, y: Any, classes: Any) -> Outputs:
         with in_words(X):
             X = as_rows(X) if sp.issparse(X) else np.asarray(as_rows(X), dtype=np.float64)
         y = as_labels(y)
@@ -177,10 +173,8 @@ class OutsideMachine(BaseEstimator):
         """Labels as the store takes them: numbers, of classes theirs; NaN where there is none."""
         labelled = present(y)
         targets = np.full(len(y), np.nan)
-        if self._task == "regression":
-            targets[labelled] = as_numbers(y[labelled])
-            return targets
-        targets[labelled] = known_numbers(self.classes_, y[labelled])
+        known, numbers = y[labelled], self._task == "regression"
+        targets[labelled] = as_numbers(known) if numbers else known_numbers(self.classes_, known)
         return targets
 
     def __sklearn_tags__(self) -> Any:

@@ -100,9 +100,7 @@ class OnlineMKRegressor(RegressorMixin, OnlineMachine):
     ) -> tuple[Floats, Flags]:
         return self._learn_rows(X, y, None, sample_weight)[:2]
 
-    @changes
-    def _learn_scored(self, X: Any, y: Any, sample_weight: Any = None) -> Outputs:  # type: ignore[override]
-        return self._learn_rows(X, y, None, sample_weight)
+    _learn_scored = OnlineMachine._learn_scored  # which goes with this `learn`, too
 
     @in_turn
     def predict(self, X: Any, return_std: bool = False) -> Any:
