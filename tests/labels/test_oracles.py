@@ -84,6 +84,7 @@ def test_answers_in_any_order_the_first_counts(files, meanwhile):
         ("yes\n", r"answers, line 3: expected a JSON object, found 'yes'"),
         ('{"label": "y"}\n', "line 3: expected the key 'id', found 'label'"),
         ('{"id": 1}\n', "line 3: expected the key 'label', found 'id'"),
+        ('{"%s": 1}\n' % ("n" * 5000), "line 3: expected the key 'id', found 'n{98}…$"),
         ('{"id": "1", "label": 3}\n', "line 3: id: expected an integer, found '1'"),
         ('{"id": 7, "label": 3}\n', "line 3: answers question 7, which is not in .*questions"),
     ],

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernbrook.atomic import check_writable
-from kernbrook.errors import DataFileError, InputError
+from kernbrook.errors import DataFileError, InputError, cut
 from kernbrook.json_lines import JSONLog
 
 WAIT = 0.05  # seconds between two looks at the answers
@@ -148,9 +148,8 @@ class JSONLines:
 
 def _of(path: Path, line: int, found: dict[str, Any], name: str) -> Any:
     if name not in found:
-        raise DataFileError(
-            path, f"expected the key {name!r}, found {', '.join(map(repr, found))}", line
-        )
+        names = cut(", ".join(map(repr, found)))
+        raise DataFileError(path, f"expected the key {name!r}, found {names}", line)
     return found[name]
 
 
