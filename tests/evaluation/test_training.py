@@ -15,7 +15,6 @@ import scipy.sparse as sp
 import kernbrook as kb
 from kernbrook.errors import InputError, KernbrookWarning, ModelFileError, NonFiniteError
 from kernbrook.evaluation import training
-from kernbrook.evaluation import training as sessions
 from kernbrook.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from kernbrook.evaluation.labelling import label
 from kernbrook.evaluation.training import train
@@ -39,7 +38,7 @@ def numbers(n=700):
 
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch):
-    monkeypatch.setattr(sessions, "CHUNK", 64)
+    monkeypatch.setattr(training, "CHUNK", 64)
 
 
 def stopping_after(chunks):
@@ -56,7 +55,7 @@ def stopping_after(chunks):
     ],
 )
 def test_stretches_come_to_the_same_file(recipe, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr(sessions, "CHUNK", 32)
+    monkeypatch.setattr(training, "CHUNK", 32)
 
     def machine():
         return kb.recipes.make(recipe, random_state=3)
@@ -109,6 +108,19 @@ def test_an_account_that_is_not_the_models(tmp_path):
     save_checkpoint(model.set_params(model=kb.recipes.make("majority")), checkpoint, path)
     with pytest.raises(ModelFileError, match="not an account of a training"):
         load_checkpoint(path)
+
+
+def test_a_model_that_was_fitted_anew_has_no_account(tmp_path):
+    """It is no reason to refuse its file: it predicts, and goes on."""
+    path, (X, y) = tmp_path / "m", hard_streams.gaussian_clouds(100)
+    train(dense(), kb.recipes.make("majority"), path)
+    table = kb.load(path)
+    table.model.fit(X, y)
+    kb.save(table, path)
+    assert load_checkpoint(path)[1] is None
+    (said, _), *_ = kb.evaluation.predict_stream(path, (X, y))
+    assert said.tolist() == table.model.predict(X).tolist()
+    assert [data.rows for data in training.go_on((X, y), path).past] == [100]
 
 
 def test_rows_that_were_learned_in_python_are_data_of_their_own(tmp_path):

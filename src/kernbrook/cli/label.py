@@ -228,16 +228,16 @@ def _export(stream: Stream, model: Path, data: str, label: str | None, path: Pat
 
 
 def _summary(state: Labelling, stream: Stream) -> list[tuple[str, str]]:
-    rows_seen = f"{state.rows:,}" + (f" of {stream.n_rows:,}" if stream.n_rows else "")
-    rows = [
-        ("rows", rows_seen),
+    of_all = f" of {stream.n_rows:,}" if stream.n_rows else ""
+    share = f" ({100 * state.saved / state.rows:.0f} %)" if state.rows else ""
+    return [
+        ("rows", f"{state.rows:,}{of_all}"),
         ("labels given", f"{state.given:,}"),
         ("skipped", f"{state.skipped:,}"),
-        ("spared", f"{state.saved:,}"),
+        ("spared", f"{state.saved:,}{share}"),
+        *_worth(state),
+        ("answers", str(state.answers)),
     ]
-    if state.rows:
-        rows[-1] = ("spared", f"{state.saved:,} ({100 * state.saved / state.rows:.0f} %)")
-    return [*rows, *_worth(state), ("answers", str(state.answers))]
 
 
 def _worth(state: Labelling) -> list[tuple[str, str]]:

@@ -177,17 +177,18 @@ def expected(question: Question, state: Labelling, classes: list[Any] | None) ->
     """What the model expects, how sure it is, and how far to trust it; no classes of numbers."""
     if question.predicted is None:
         return "the model has no label yet"
-    if classes is None or question.chances is None:
+    judged = state.judged
+    if classes is None:
         text = f"the model expects {about(question.predicted)}"
-        if state.judged == 0:
-            return text
-        off = math.sqrt(state.loss / state.judged)
-        return f"{text}; off by {off:.3g} on {state.judged:,} so far (root mean square)"
-    chance = question.chances[classes.index(question.predicted)]
-    text = f"the model is {percent(chance)} sure of {question.predicted}"
-    if state.judged == 0:
-        return text
-    return f"{text}; right on {state.judged - state.loss:,} of {state.judged:,} so far"
+        off = math.sqrt(state.loss / max(judged, 1))
+        so_far = f"off by {off:.3g} on {judged:,} so far (root mean square)"
+    else:
+        text = f"the model expects {question.predicted}"
+        if question.chances is not None:
+            chance = question.chances[classes.index(question.predicted)]
+            text = f"the model is {percent(chance)} sure of {question.predicted}"
+        so_far = f"right on {judged - state.loss:,} of {judged:,} so far"
+    return f"{text}; {so_far}" if judged else text
 
 
 def place(row: int, rows: int | None) -> str:

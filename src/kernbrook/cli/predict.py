@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ from kernbrook.cli.options import (
 from kernbrook.cli.output import Progress, say, say_of_rows, terminal, write_json
 from kernbrook.cli.output import written as written_to
 from kernbrook.errors import InputError, printable
+from kernbrook.streams.loading import pa
 
 if TYPE_CHECKING:
     from kernbrook.evaluation.measures import Tally
@@ -92,7 +94,7 @@ def predict(
     from kernbrook.evaluation.checkpoint import load_learned
     from kernbrook.evaluation.measures import COVERAGE, Tally
     from kernbrook.evaluation.predicting import ExtraOutputs, predict_frozen, with_threshold
-    from kernbrook.evaluation.raw_rows import KeptColumns
+    from kernbrook.evaluation.raw_rows import kept_columns
     from kernbrook.evaluation.training import note_learned
     from kernbrook.evaluation.warming import run_reported
     from kernbrook.streams.records import quoted
@@ -122,18 +124,19 @@ def predict(
         tally = Tally.of(machine, like.positive_, coverage, judge)
         tally.level_counts = stream.level_counts
         bad, name = stream.bad_rows or BadRows(), stream.name
-        kept = KeptColumns(stream.records(), keep, bad) if keep else None
+        kept = kept_columns(stream.records(), keep, bad) if keep else iter(())
         with written_to(output, printable if to_terminal else _in_a_line) as write:
             for X, y in stream.chunks():
                 if rows == 0:
                     run_reported(partial(predict_frozen, machine, X[:1], coverage), shown.compiling)
                 outputs, n_rows = predict_frozen(machine, X, coverage), X.shape[0]
                 columns = wanted.columns(machine, outputs)
-                if keep and kept is not None:
+                if keep:
                     if same := [column for column in keep if column in columns]:
                         problem = "predictions have a column of this name"
                         raise InputError(f"--keep {same[0]}: {problem}")
-                    columns = {**kept.next(n_rows), **columns}
+                    texts = map(pa.array, zip(*islice(kept, n_rows), strict=True))
+                    columns = {**dict(zip(keep, texts, strict=True)), **columns}
                 write(columns, bad.before(rows, n_rows))
                 tally.add(y if stream.labelled else y[:0], outputs)
                 rows += n_rows

@@ -14,7 +14,6 @@ from kernbrook.errors import InputError, KernbrookError, ModelFileError
 from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.late import LateLabels
 from kernbrook.estimators.table_model import TableModel
-from kernbrook.estimators.tasks import task_of
 from kernbrook.evaluation.windows import Judge, Past, Windows
 from kernbrook.persistence.saving import load, save
 from kernbrook.plain_values import Size, read_as
@@ -129,32 +128,19 @@ def checkpoint_of(table: TableModel, path: str | PathLike[str]) -> Checkpoint | 
         if checkpoint.judge is not None:
             judge = Judge.restored(checkpoint.judge, getattr(model, "classes_", None))
             checkpoint = replace(checkpoint, judge=judge, windows=judge.windows)
-        _check(checkpoint, table)
+        if not checkpoint.past:
+            raise InputError("past: expected data")
+        if checkpoint.begun is not None and table.encoder_ is not None:
+            with_state(table.encoder_, checkpoint.begun)
         more = model.n_rounds_ - checkpoint.rows
     except (AttributeError, KeyError, TypeError, KernbrookError) as error:
         raise ModelFileError(path, f"not an account of a training: {error}") from error
-    if more < 0:
-        problem = f"expected a model of {checkpoint.rows} rows, got {model.n_rounds_}"
-        raise ModelFileError(path, problem)
-    if more:  # by `partial_fit`, which writes nothing down
+    if more < 0:  # by `fit`, which begins anew and writes nothing down
+        return None
+    if more:  # by `partial_fit`
         past = [*checkpoint.past, Past(more)]
         return Checkpoint(past, finished=True)
     return checkpoint
-
-
-def _check(checkpoint: Checkpoint, table: TableModel) -> None:
-    """InputError where what is said of a training is nothing that it can be."""
-    if not checkpoint.past:
-        raise InputError("past: expected data")
-    more = any((data.loss or 0) > data.judged for data in checkpoint.past)
-    if more and task_of(table.model) == "classification":
-        raise InputError("past: more mistakes than rows")
-    if checkpoint.windows is not None and checkpoint.windows.rows > checkpoint.rows:
-        raise InputError(f"windows: of {checkpoint.windows.rows} rows, of {checkpoint.rows}")
-    if checkpoint.begun is not None:
-        if table.encoder_ is None:
-            raise InputError("begun: expected null, because there is no encoder")
-        with_state(table.encoder_, checkpoint.begun)
 
 
 def with_state(encoder: TableEncoder, state: dict[str, Any] | None) -> TableEncoder:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kernbrook.checks import shown
 from kernbrook.errors import InputError, UnknownNameError
 from kernbrook.streams import Stream
 from kernbrook.streams.loading import pa
-from kernbrook.streams.records import MISSING, ReadOptions, Records
+from kernbrook.streams.records import MISSING, Batch, ReadOptions, Records
 from kernbrook.streams.tables.stream import BadRows
 
 
@@ -24,44 +21,36 @@ def number_columns(stream: Stream) -> set[str]:
     return {name for name in encoder.sources() if encoder.place_of(name) is not None}
 
 
-class KeptColumns:
-    """Columns of a table as they are in it, for rows that are read in their order.
+def kept_columns(
+    records: Records | None, names: Sequence[str], bad: BadRows
+) -> Iterator[list[str]]:
+    """Columns of a table as they are in it, row by row: as text, empty in gaps.
 
     records : None where the data are no table
     bad : rows that are left out
     """
+    if records is None:
+        raise InputError("keep (--keep): expected a table, whose columns have names")
+    for name in names:
+        if name not in records.columns:
+            raise UnknownNameError("column", name, records.columns)
+        if names.count(name) > 1:
+            raise InputError(f"keep (--keep): {shown(name)} is named {names.count(name)} times")
+    wanted = ReadOptions(names, kept=MISSING, skips=bool(bad.places))
+    return _texts(records.batches(wanted), names, set(bad.places))
 
-    def __init__(self, records: Records | None, names: Sequence[str], bad: BadRows):
-        if records is None:
-            raise InputError("keep (--keep): expected a table, whose columns have names")
-        for name in names:
-            if name not in records.columns:
-                raise UnknownNameError("column", name, records.columns)
-            if names.count(name) > 1:
-                raise InputError(f"keep (--keep): {shown(name)} is named {names.count(name)} times")
-        self._records, self._names, self._out = records, list(names), set(bad.places)
-        self._rows = self._read()
 
-    def next(self, rows: int) -> dict[str, NDArray[Any]]:
-        """The columns of so many rows more, (rows,) each: as text, empty in gaps."""
-        chunk = [next(self._rows) for _ in range(rows)]
-        columns = zip(*chunk, strict=True) if chunk else [()] * len(self._names)
-        return {
-            name: np.array(["" if value is None else str(value) for value in values], dtype=object)
-            for name, values in zip(self._names, columns, strict=True)
-        }
-
-    def _read(self) -> Iterator[tuple[Any, ...]]:
-        wanted, first = ReadOptions(self._names, kept=MISSING, skips=bool(self._out)), 0
-        for batch in self._records.batches(wanted):
-            columns = [batch.table.column(name).to_pylist() for name in self._names]
-            for row, values in enumerate(zip(*columns, strict=True)):
-                if first + row in self._out:
-                    continue
-                if row in batch.refused:
-                    raise batch.refused[row]
-                yield values
-            first += batch.table.num_rows
+def _texts(batches: Iterator[Batch], names: Sequence[str], out: set[int]) -> Iterator[list[str]]:
+    first = 0
+    for batch in batches:
+        columns = [batch.table.column(name).to_pylist() for name in names]
+        for row, values in enumerate(zip(*columns, strict=True)):
+            if first + row in out:
+                continue
+            if row in batch.refused:
+                raise batch.refused[row]
+            yield ["" if value is None else str(value) for value in values]
+        first += batch.table.num_rows
 
 
 class RawRows:
