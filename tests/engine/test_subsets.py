@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive import subsets
 from scipy.stats import chi2
 
-from kernbrook.selection.subsets import binomial, draw_subset
+from kernbrook.selection.adaptive import binomial, draw_subset
 
 
 def drawn(weights, ratio, seed, round_):

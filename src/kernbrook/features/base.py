@@ -70,15 +70,7 @@ class Features(BaseEstimator):
 class Map:
     """The features z(x) of one kernel.
 
-    Parameters
-    ----------
-    kernel : the kernel
-    features : the recipe
-    width : number of input features
-    arrays : what the recipe drew
-
-    Attributes
-    ----------
+    features : the recipe, which drew the `arrays`; width : number of input features
     dim : number of features
     panel : class that computes several of these maps together, as `WavePanel` does, or None
     """

@@ -17,7 +17,7 @@ from kernbrook.gram.arrays import Floats
 from kernbrook.gram.rows import Rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.constant import without_constant
-from kernbrook.kernels.polynomial import Polynomial, polynomial_variables
+from kernbrook.kernels.polynomial import Polynomial
 
 MOST = 65_536  # monomials: a row of them is half a megabyte
 
@@ -93,13 +93,11 @@ class Monomials(Features):
     map = MonomialMap
 
     def dim(self, kernel: Kernel, width: int) -> int:
-        kernel, ones = without_constant(kernel)
-        n = polynomial_variables("Monomials", kernel, width)
-        assert isinstance(kernel, Polynomial)
-        size = math.comb(n + kernel.degree - 1, int(kernel.degree)) + ones
+        polynomial, n, ones = variables_of(kernel, width)
+        size = math.comb(n + polynomial.degree - 1, int(polynomial.degree)) + ones
         if size > MOST:
             raise InputError(
-                f"Monomials: {kernel} of {width:,} features has {size:,} monomials, more than "
+                f"Monomials: {polynomial} of {width:,} features has {size:,} monomials, more than "
                 f"{MOST:,}; take Nystroem. Rows of any width are for learners on "
                 "kernels, such as BPAS() (--recipe bpas), and for OnlineMKClassifier() and "
                 "OnlineMKRegressor() as they are"
@@ -110,22 +108,39 @@ class Monomials(Features):
         return {}
 
 
+def variables_of(kernel: Kernel, width: int) -> tuple[Polynomial, int, int]:
+    """The polynomial, how many variables it has, and how often 1 was added to it.
+
+    Variables are the inputs, and the root of the offset.
+    """
+    polynomial, ones = without_constant(kernel)
+    if not isinstance(polynomial, Polynomial):
+        raise InputError(f"Monomials: expected a Polynomial or Linear kernel, got {polynomial!r}")
+    if polynomial.offset < 0:
+        raise InputError(
+            "Monomials: a polynomial kernel has features for an offset from 0, got "
+            f"{polynomial.offset}"
+        )
+    return polynomial, width + (polynomial.offset > 0), ones
+
+
 def monomials(kernel: Kernel, width: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The f monomials: (f, degree) numbers of inputs, `width` for none; (f,) factors.
 
     Powers of sqrt(offset) are in the factors.
     """
-    kernel, ones = without_constant(kernel)
-    n = polynomial_variables("Monomials", kernel, width)
-    assert isinstance(kernel, Polynomial)
-    degree = int(kernel.degree)
+    polynomial, n, ones = variables_of(kernel, width)
+    degree = int(polynomial.degree)
     chosen = list(combinations_with_replacement(range(n), degree))
     try:
         factors = [
-            math.sqrt(_orders(key)) * math.sqrt(kernel.offset) ** key.count(width) for key in chosen
+            math.sqrt(_orders(key)) * math.sqrt(polynomial.offset) ** key.count(width)
+            for key in chosen
         ]
     except OverflowError as error:
-        raise InputError(f"Monomials: factors of {kernel} overflow; lower its offset") from error
+        raise InputError(
+            f"Monomials: factors of {polynomial} overflow; lower its offset"
+        ) from error
     chosen += [(width,) * degree] * ones
     return np.array(chosen, dtype=np.int64).reshape(-1, degree), np.array(factors + [1.0] * ones)
 

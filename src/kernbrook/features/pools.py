@@ -24,18 +24,10 @@ PANEL = 1024  # features of a row computed together, where a map has no more: wh
 def draw(kernel: Kernel, features: Features, width: int, seed: int, index: int = 0) -> Map:
     """A map with fresh draws, which depend on the seed and the index alone.
 
-    Parameters
-    ----------
-    kernel : the kernel
-    features : the recipe
-    width : number of input features
-    seed : int from 0
-    index : int from 0; the kernel's number in its pool, so that each has its own draws
+    InputError where the recipe has no features for this kernel, or a parameter is not sound.
 
-    Raises
-    ------
-    InputError
-        The recipe has no features for this kernel, or a parameter is not what was expected.
+    width : number of input features
+    index : the kernel's number in its pool, so that each has its own draws
     """
     check(features)
     if width < 1:
@@ -65,10 +57,7 @@ def numbers_of(kernel: Kernel, features: Features, width: int) -> int:
 def restore(kernel: Kernel, features: Features, width: int, arrays: Mapping[str, Any]) -> Map:
     """The map whose `arrays()` these are.
 
-    Raises
-    ------
-    InputError
-        An array is missing or can be none of this map; compiled code trusts them later.
+    InputError where one is missing or can be none of this map; compiled code trusts them later.
     """
     features.dim(kernel, width)
     expected = features.shapes(kernel, width)
@@ -85,12 +74,6 @@ class PoolMap:
     The features of b rows are one flat array of b * offsets[m] numbers, map after map: those of
     map i begin at b * offsets[i], a C-contiguous (b, dims[i]) block.
 
-    Parameters
-    ----------
-    maps : the m maps
-
-    Attributes
-    ----------
     dims : (m,) int, features of each map
     offsets : (m + 1,) int, sums of the dims before each
     """
@@ -98,8 +81,8 @@ class PoolMap:
     def __init__(self, maps: Sequence[Map]):
         self.maps = tuple(maps)
         for drawn in maps:
-            if is_theirs(type(drawn)) and drawn.rule(0) is not None:
-                check_verbs(drawn, drawn.rule(0), (write_rows,))
+            if is_theirs(type(drawn)) and (rule := drawn.rule(0)) is not None:
+                check_verbs(drawn, rule, (write_rows,))
         self.dims = np.array([drawn.dim for drawn in maps], dtype=np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.dims)])
         self._panels: list[tuple[NDArray[np.int64], Any]] = []

@@ -47,7 +47,7 @@ def enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
     A read-only one, as of a model that was mapped into memory, is copied: it is to be written to.
     """
     if size <= len(array):
-        return array if array.flags.writeable else array.copy()
+        return writeable(array)
     larger = np.zeros((max(size, len(array) * 3 // 2, 64), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger

@@ -59,8 +59,19 @@ def check_range(norms: Floats) -> Floats:
     return norms
 
 
+class AnyRows:
+    """Rows of examples."""
+
+    def pairs(self, layout: Layout, points: Any) -> Floats:
+        """(channels, points, n) pair values of points, stored as these are, with these rows."""
+        rows: Any = self
+        out = np.empty((len(layout.channels), len(points), len(rows)))
+        Block(rows, layout).pairs(points, out)
+        return out
+
+
 @dataclass(frozen=True)
-class DenseRows:
+class DenseRows(AnyRows):
     """Rows of a dense array, with their squared norms, and keys as `keys_of`, or zeros.
 
     Read-only ones, such as a file mapped into memory, are copied part by part.
@@ -93,13 +104,9 @@ class DenseRows:
         """The rows of an array, stored as these are."""
         return DenseRows.of(X)
 
-    def pairs(self, layout: Layout, points: Any) -> Floats:
-        """(channels, points, n) pair values of points, stored as these are, with these rows."""
-        return Block(self, layout).pairs_with(points)
-
 
 @dataclass(frozen=True)
-class SparseRows:
+class SparseRows(AnyRows):
     """Rows of CSR arrays from `start` on, with squared norms, and keys as `keys_of`, or zeros."""
 
     data: Floats
@@ -145,10 +152,6 @@ class SparseRows:
         """The rows of an array, stored as these are."""
         return SparseRows.of(sp.csr_matrix(X))
 
-    def pairs(self, layout: Layout, points: Any) -> Floats:
-        """(channels, points, n) pair values of points, stored as these are, with these rows."""
-        return Block(self, layout).pairs_with(points)
-
 
 Rows = DenseRows | SparseRows
 
@@ -168,13 +171,7 @@ def numbers_among(features: Ints, indices: Ints) -> Ints:
 
 
 class Block:
-    """A block of b examples, prepared to meet points.
-
-    Parameters
-    ----------
-    rows : the examples
-    layout : the kernels' layout
-    """
+    """A block of b examples, prepared to meet points."""
 
     def __init__(self, rows: Rows, layout: Layout):
         self.rows = rows
@@ -198,9 +195,6 @@ class Block:
         else:
             self.columns = np.ascontiguousarray(rows.X.T)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def pairs(self, points: Rows, out: Floats) -> None:
         """Fill in the pair values of points and examples, (channels, n, b).
 
@@ -222,7 +216,7 @@ class Block:
             dense_inner(points.X, None, self.columns, out)
         elif channel == SQUARED:
             compiled.dense_squared(
-                points.X, points.norms, None, rows.X, self.norms, inner, plan.reach, plan.near, out
+                points.X, points.norms, None, rows.X, self.norms, inner, plan.reach, out
             )
         elif channel == MANHATTAN:
             compiled.dense_manhattan(points.X, None, self.columns, out)
@@ -238,14 +232,7 @@ class Block:
             compiled.sparse_inner(data, numbers, indptr, 0, self.columns, self.place, out)
         elif channel == SQUARED:
             compiled.sparse_squared(
-                *csr, points.norms, self.csr, self.norms, inner, plan.reach, plan.near, out
+                *csr, points.norms, self.csr, self.norms, inner, plan.reach, out
             )
         elif channel == MANHATTAN:
             compiled.sparse_manhattan(*csr, self.csr, out)
-
-    def pairs_with(self, points: Rows) -> Floats:
-        """(channels, n, b) pair values of points and examples."""
-        shape = len(self.layout.channels), len(points), len(self)
-        out = np.empty(shape)
-        self.pairs(points, out)
-        return out

@@ -20,10 +20,7 @@ class StoredPoints:
 
     What changes them gives new ones, so that a block that is interrupted changes nothing.
 
-    Attributes
-    ----------
     n, counted : number of points, and (1,) the same
-    coefficients : (n, columns)
     """
 
     def __init__(self, columns: int, width: int, sparse: bool):
@@ -132,10 +129,8 @@ class StoredPoints:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Hold the points that `arrays` of other support vectors of this form gave.
 
-        Raises
-        ------
-        InputError
-            An array is missing, or they do not fit each other; compiled code trusts them later.
+        InputError where an array is missing, or they do not fit each other: compiled code trusts
+        them later.
         """
         n, filled = (len(arrays.get(name, ())) for name in ("coefficients", "data"))
         shapes: dict[str, tuple[int, ...]] = {

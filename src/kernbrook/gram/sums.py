@@ -123,10 +123,7 @@ def share(
 class KernelSums:
     """The kernels between support vectors and a block.
 
-    Parameters
-    ----------
-    kernels : (o,) the kernel of each output, for error messages
-    layout : of these kernels
+    kernels : (o,) the kernel of each output, for error messages; layout : of these
     """
 
     def __init__(self, kernels: tuple[Kernel, ...], layout: Layout):

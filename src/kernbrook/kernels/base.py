@@ -52,23 +52,29 @@ def pairwise(X: Matrix, Z: Matrix, measure: Function[[Values], Values]) -> Value
     return np.stack(columns, axis=1) if columns else np.empty((len(X), 0))
 
 
+def numbers_in(found: Any, wanted: str) -> NDArray[Any]:
+    """What was found, as an array; InputError, which says what was wanted, where that has others.
+
+    Others than numbers, or some that are masked.
+    """
+    masked = np.ma.is_masked(found)
+    try:
+        array = np.asarray(found)
+    except (TypeError, ValueError):  # rows of several lengths
+        array = np.asarray(None)
+    if masked or array.dtype.kind not in "biuf":
+        raise InputError(f"{wanted}, got {'a masked array' if masked else shown(found)}")
+    return array
+
+
 def values_of(kernel: Any, call: Function[[Values, Values], Any], X: Values, Z: Values) -> Values:
     """(n, m) what a function gives as values of a kernel of X, (n, d), and Z, (m, d).
 
     It gets copies, on which it may write. InputError where it gives no such array of numbers.
     """
-    found = call(X.copy(), Z.copy())
     shape = len(X), len(Z)
-    if isinstance(found, np.ma.MaskedArray) and np.ma.getmaskarray(found).any():
-        raise InputError(f"kernel {kernel}: expected numbers, got a masked array")
-    try:
-        values = np.asarray(found)
-    except (TypeError, ValueError):  # rows of several lengths
-        values = np.asarray(None)
-    if values.dtype.kind not in "biuf":
-        raise InputError(
-            f"kernel {kernel}: expected an array of numbers of shape {shape}, got {shown(found)}"
-        )
+    wanted = f"kernel {kernel}: expected an array of numbers of shape {shape}"
+    values = numbers_in(call(X.copy(), Z.copy()), wanted)
     if values.shape != shape:
         raise InputError(
             f"kernel {kernel}: expected an array of shape {shape} "
@@ -96,8 +102,6 @@ def check_symmetric(name: str, values: Values) -> None:
 class Step:
     """What the compiled engine computes of a kernel, from one channel of pair values.
 
-    Attributes
-    ----------
     kind : class of an empty NamedTuple, for which `kernbrook.numerics.values.fill` is implemented
     channel : INNER, SQUARED or MANHATTAN of `kernbrook.numerics.plan`; or a kernel that is called,
         once for all steps that read its values

@@ -42,9 +42,6 @@ class Callable(Kernel):
     def __call__(self, X: Matrix, Z: Matrix) -> Values:
         return values_of(self, self.function, dense(X), dense(Z))
 
-    def between(self, points: Any, rows: Any, out: Values) -> None:
-        out[:] = self(rows.dense(), points.dense()).T  # copies are made there
-
     def __str__(self) -> str:
         return self.name or f"{getattr(self.function, '__name__', 'function')}(x, z)"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from kernbrook.kernels.base import Kernel, Matrix, Step, Values
 from kernbrook.kernels.callable import is_given
+from kernbrook.kernels.cauchy import CauchyStep
 from kernbrook.kernels.polynomial import Polynomial
 from kernbrook.numerics.plan import INNER
-from kernbrook.numerics.values import fill
 
 
 @dataclass(frozen=True)
@@ -23,21 +22,10 @@ class Constant(Kernel):
         return np.ones((np.shape(X)[0], np.shape(Z)[0]))
 
     def step(self) -> Step:
-        return Step(ConstantStep, INNER)
+        return Step(CauchyStep, INNER)  # 1 / (1 + 0 x.z)
 
     def __str__(self) -> str:
         return "1"
-
-
-class ConstantStep(NamedTuple):
-    """1."""
-
-
-@fill.of(ConstantStep)
-def _fill(kind, source, values, lo, hi, parameter, offset, power):
-    for j in range(lo, hi):
-        values[0, j] = 1.0
-    return True
 
 
 @dataclass(frozen=True)

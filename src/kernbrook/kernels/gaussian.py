@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from kernbrook.kernels.base import Matrix, Step, Values, Width, squared_distances
-from kernbrook.kernels.exponential import ExponentialStep
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, normal_frequencies
-from kernbrook.numerics.arithmetic import UNDERFLOW
+from kernbrook.numerics.arithmetic import UNDERFLOW, exp_negative
 from kernbrook.numerics.plan import SQUARED
+from kernbrook.numerics.values import fill, raise_to
 
 
 class Gaussian(Width, ShiftInvariant):
@@ -52,3 +53,25 @@ class Gaussian(Width, ShiftInvariant):
 
     def __str__(self) -> str:
         return self._formula("exp(-||x-z||^2 / (2 * %^2))", "exp(-% ||x-z||^2)")
+
+
+class ExponentialStep(NamedTuple):
+    """exp(-parameter * source), of power 1; else that power of the previous step's values.
+
+    Kernels whose widths are in an integer ratio share one exponential.
+    """
+
+
+@fill.of(ExponentialStep)
+def _fill(kind, source, values, lo, hi, parameter, offset, power):
+    if power > 1:
+        raise_to(values, lo, hi, power)
+        return True
+    alive = False
+    for j in range(lo, hi):
+        alive |= source[j] * parameter <= UNDERFLOW
+    if not alive:
+        return False
+    for j in range(lo, hi):
+        values[0, j] = exp_negative(-parameter * source[j])
+    return True

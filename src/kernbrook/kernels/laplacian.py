@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernbrook.kernels.base import Matrix, Step, Values, Width, pairwise
-from kernbrook.kernels.exponential import ExponentialStep
+from kernbrook.kernels.gaussian import ExponentialStep
 from kernbrook.kernels.spectra import Floats, ShiftInvariant, halton
 from kernbrook.numerics.plan import MANHATTAN
 

@@ -20,9 +20,8 @@ from kernbrook.compiler.links import links_to
 from kernbrook.errors import InputError
 from kernbrook.kernels.base import Kernel, Step
 from kernbrook.kernels.callable import Callable
-from kernbrook.kernels.exponential import ExponentialStep
+from kernbrook.kernels.gaussian import ExponentialStep
 from kernbrook.kernels.polynomial import PolynomialStep
-from kernbrook.numerics.pairs import NEAR
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER, SQUARED, Parts, Plan
 from kernbrook.numerics.values import fill
 
@@ -36,16 +35,8 @@ Chain = list[tuple[Any, Step]]  # what is computed; how
 class Layout:
     """How the compiled code computes kernels, with what the host must provide for it.
 
-    Parameters
-    ----------
     kernels : m; outputs i c ... i c + c - 1 are the scores of kernel i, for c classes
-    classes : scores of each kernel
     shared : whether all kernels have the same c columns of coefficients; else c columns each
-
-    Attributes
-    ----------
-    plan : of the kernels together
-    parts : of each kernel by itself, without ladders
     channels : the plan's channels, in the order of the rows of `pairs`
     given : the kernels whose values the host computes, for the channels from FIRST_GIVEN on
     """
@@ -82,7 +73,6 @@ class Layout:
             factor=np.array([factor for of_step in ordered for _, _, factor in of_step]),
             # Of the kernels of the squared distance: from here on all are exactly 0.
             reach=max((s.reach for s in steps if s.channel == SQUARED), default=np.inf),
-            near=NEAR,
         )
         parts = [list(kernel.parts()) for kernel in kernels]
         self._parts = Parts(

@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from kernbrook.checks import Whole, check
-from kernbrook.errors import InputError
 from kernbrook.kernels.base import WIDE, Kernel, Matrix, Step, Values, dense, number
 from kernbrook.numerics.plan import INNER
 from kernbrook.numerics.values import fill, raise_to
@@ -75,23 +74,6 @@ class Linear(Polynomial):
 
     def __repr__(self) -> str:
         return "Linear()"
-
-
-def polynomial_variables(recipe: str, kernel: Kernel, width: int) -> int:
-    """How many variables the polynomial has: the inputs, and the root of the offset.
-
-    Raises
-    ------
-    InputError
-        The kernel is not a polynomial, or not positive definite.
-    """
-    if not isinstance(kernel, Polynomial):
-        raise InputError(f"{recipe}: expected a Polynomial or Linear kernel, got {kernel!r}")
-    if kernel.offset < 0:
-        raise InputError(
-            f"{recipe}: a polynomial kernel has features for an offset from 0, got {kernel.offset}"
-        )
-    return width + (kernel.offset > 0)
 
 
 class PolynomialStep(NamedTuple):

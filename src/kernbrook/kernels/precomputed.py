@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.checks import Other, shown
+from kernbrook.checks import Other
 from kernbrook.errors import InputError
-from kernbrook.kernels.base import Kernel, Matrix, Values, dense
+from kernbrook.kernels.base import Kernel, Matrix, Values, dense, numbers_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +49,8 @@ class Precomputed(Kernel):
     name: str = "K[x, z]"
 
     def __post_init__(self) -> None:
-        try:
-            matrix = np.asarray(self.matrix)
-        except (TypeError, ValueError):  # rows of several lengths
-            matrix = np.asarray(None)
-        masked = np.ma.is_masked(self.matrix)
-        if matrix.dtype.kind not in "biuf" or masked:
-            found = "a masked array" if masked else shown(self.matrix)
-            raise InputError(f"Precomputed: expected a square matrix of numbers, got {found}")
-        matrix = np.array(matrix, dtype=np.float64, order="C")  # of its own: kernels do not change
+        found = numbers_in(self.matrix, "Precomputed: expected a square matrix of numbers")
+        matrix = np.array(found, dtype=np.float64, order="C")  # of its own: kernels do not change
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"Precomputed: expected a square matrix, got shape {matrix.shape}")
         if not np.isfinite(matrix).all():

@@ -59,7 +59,6 @@ class Ahpatron(Budgeted):
     remembers = True
 
     def keeps(self, rule: Any) -> set[str]:
-        """The kernel values of the slots."""
         return {"gram"}
 
     def rule(self) -> AhpatronRule:

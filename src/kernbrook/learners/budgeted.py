@@ -25,7 +25,6 @@ class Budgeted(BaseEstimator):
     remembers = False
 
     def slots(self) -> int | None:
-        """The budget; None where there is none."""
         return None if self.budget is None else int(self.budget)
 
     def keeps(self, rule: Any) -> set[str]:

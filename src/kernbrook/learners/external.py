@@ -54,16 +54,13 @@ class External(WithoutKernel):
 
     @property
     def of_numbers(self) -> bool:
-        """Whether the model predicts numbers, as far as it says."""
         return kind_of(self.model) != "classifier"
 
     @property
     def of_classes(self) -> bool:
-        """Whether the model predicts classes, as far as it says."""
         return kind_of(self.model) != "regressor"
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Make the store of the model; the expert has the number `first`."""
         if isinstance(self.model, type):
             raise InputError(
                 f"External: model must be an object, got the class {shown(self.model)}"
@@ -132,5 +129,4 @@ class Advice(WithoutKernel):
         return columns
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Make the store of the columns; the experts have the numbers from `first` on."""
         return Forecasts(self._numbers(), first, setting)

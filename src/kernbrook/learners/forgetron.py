@@ -38,7 +38,6 @@ class Forgetron(BudgetPerceptron):
     """
 
     def keeps(self, rule: Any) -> set[str]:
-        """The kernel values of the slots."""
         return {"gram"}
 
     def rule(self) -> ForgetronRule:

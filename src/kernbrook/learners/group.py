@@ -48,13 +48,7 @@ class Group(BaseEstimator):
     scaling: Annotated[str | None, or_none(OneOf(tuple(METHODS)))] = None
 
     def members(self) -> list[Member]:
-        """The members of the pool, one for each learner.
-
-        Raises
-        ------
-        InputError
-            A parameter is not what was expected.
-        """
+        """The members of the pool, one for each learner."""
         pool = self.learner if isinstance(self.learner, (list, tuple)) else [self.learner]
         if not pool or any(isinstance(learner, Group) for learner in pool):
             raise refusal(self, "learner", "be a learner such as Ridge(), or a list of learners")

@@ -30,7 +30,6 @@ class LastLabel(WithoutKernel):
     n_experts = 1
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Make the store of the label; the expert has the number `first`."""
         return InPlace(self, LastLabelContent(setting), first, setting)
 
 
@@ -83,14 +82,12 @@ class LastLabelContent(Content):
         return LastLabelForm(held, self.setting.regression)
 
     def check(self, held: LabelArray) -> None:
-        """Raise InputError where this is no label."""
         label, classes = held.label[0], max(self.setting.scores, 2)
         known = abs(label) < 1e150 if self.setting.regression else label in range(classes)
         if not (np.isnan(label) or known):
             raise InputError(f"label: expected one that there is, got {label:g}")
 
     def with_classes(self, before: LabelArray, spread: Spread) -> LabelArray:
-        """The label among more classes."""
         label = before.label[0]
         if np.isnan(label):
             return before
@@ -101,5 +98,4 @@ class LastLabelContent(Content):
         return LabelArray(np.array([float(place)]))
 
     def with_features(self, before: LabelArray) -> LabelArray:
-        """The label: no feature counts."""
         return before

@@ -216,8 +216,6 @@ def _collect_promising(a, m, products, kappas, index):
 def choose_partner(alpha, filled, m, squares, kappas, born, printed):
     """(n, h): the slot with which merging slot m loses least, the oldest of equal ones, and h.
 
-    Parameters
-    ----------
     alpha : (C, B) coefficients of the slots, of which the first `filled` >= 2 are in use
     m : the slot of the least ||alpha||^2, but for a share of EQUAL
     squares, kappas, born : (B,) ||alpha||^2, kernel values with slot m, round of arrival

@@ -19,7 +19,7 @@ from kernbrook.learners.merged_slots import choose_partner, lightest_slot, merge
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, weigh_step
 from kernbrook.numerics.arithmetic import exp_negative, fma
 from kernbrook.numerics.lanes import dense_inner
-from kernbrook.numerics.pairs import NEAR, dense_squared
+from kernbrook.numerics.pairs import dense_squared
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce, remove
 from kernbrook.numerics.upkeep import random_slot, shrink_slots, square_of
 from kernbrook.numerics.vectors import copy
@@ -75,7 +75,6 @@ class Pegasos(Budgeted):
     merging: Annotated[str, OneOf(MERGING)] = "exact"
 
     def slots(self) -> int | None:
-        """The number of slots, one more than the budget; None without a budget."""
         return None if self.budget is None else int(self.budget) + 1
 
     @property
@@ -85,7 +84,7 @@ class Pegasos(Budgeted):
 
     def rule(self) -> PegasosRule:
         upkeep: Any = {
-            "random": RemoveAny(), "smallest": RemoveSmallest(), "project": ProjectSmallest(),
+            "random": Remove(True), "smallest": Remove(False), "project": ProjectSmallest(),
             "merge": MergeSmallest(self.merging == "printed"),
         }[self.upkeep]  # fmt: skip
         if self.budget is None:
@@ -101,7 +100,6 @@ class Pegasos(Budgeted):
         return [rule if isinstance(kernel, Gaussian) else other for kernel in kernels]
 
     def keeps(self, rule: PegasosRule) -> set[str]:
-        """Fields that slots of experts with a rule hold beside coefficients and points."""
         return {
             KeepAll: set(), ProjectSmallest: {"gram", "factor"}, MergeSmallest: {"gram", "points"}
         }.get(type(rule.upkeep), {"gram"})  # fmt: skip
@@ -257,12 +255,10 @@ class KeepAll(NamedTuple):
     """There is always room."""
 
 
-class RemoveAny(NamedTuple):
-    """Any slot is removed."""
+class Remove(NamedTuple):
+    """The slot of the smallest norm is removed, or any."""
 
-
-class RemoveSmallest(NamedTuple):
-    """The slot of the smallest norm is removed."""
+    any: bool
 
 
 class ProjectSmallest(NamedTuple):
@@ -275,27 +271,15 @@ class MergeSmallest(NamedTuple):
     printed: bool
 
 
-@make_room.of(RemoveAny)
-def _remove_any(upkeep, slots, seen, rows, points, t):
+@make_room.of(Remove)
+def _remove(upkeep, slots, seen, rows, points, t):
     n = slots.filled[0]
     if n < slots.alpha.shape[1]:
         return 0.0
-    return remove_slot(slots, random_slot(n, seen.expert, seen.clock), rows)
-
-
-@make_room.of(RemoveSmallest)
-def _remove_smallest(upkeep, slots, seen, rows, points, t):
-    if slots.filled[0] < slots.alpha.shape[1]:
-        return 0.0
-    return remove_slot(slots, smallest_slot(slots), rows)
-
-
-@njit(cache=True, nogil=True)
-def remove_slot(slots, gone, later):
-    """Remove a slot; what |w|^2 loses, over the scale squared."""
+    gone = random_slot(n, seen.expert, seen.clock) if upkeep.any else smallest_slot(slots)
     square = square_of(slots.alpha, gone) * slots.diagonal[gone]
     loss = 2.0 * product(slots, gone, slots.gram[gone]) - square
-    free_slot(slots, gone, later)
+    free_slot(slots, gone, rows)
     return loss
 
 
@@ -374,16 +358,9 @@ def _merge_smallest(upkeep, slots, seen, rows, points, t):
         square = np.empty((1, points.columns.shape[1]))
         point = stored[partner : partner + 1]
         dense_inner(point, None, points.columns, inner)
+        norm_of = slots.norms[partner : partner + 1]
         dense_squared(
-            point,
-            slots.norms[partner : partner + 1],
-            None,
-            points.features,
-            points.norms,
-            inner,
-            points.reach,
-            NEAR,
-            square,
+            point, norm_of, None, points.features, points.norms, inner, points.reach, square
         )
         for j in range(rows.shape[0]):
             rows[j, partner] = exp_negative(-gamma * square[0, t + 1 + j])

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.checks import Number
+from kernbrook.checks import Number, OneOf, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.verbs import Change, fit_in
-from kernbrook.learners.budgeted import BudgetPerceptron
+from kernbrook.learners.budgeted import Budgeted
+from kernbrook.learners.perceptron import TIES, Perceptron
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, errs, hinge_loss, mistaken_step
 from kernbrook.numerics.projection import SMALLEST_PIVOT, append, project, reduce
 from kernbrook.numerics.scores_of_classes import add_step, copies
 from kernbrook.numerics.zero import zero_or
 
 
-class _Projecting(BudgetPerceptron):
+@parameters
+class _Projecting(Budgeted):
     """A learner that adds an example, or its projection on the support vectors."""
 
-    parameter_ranges: ClassVar = {"threshold": Number(0, 1, "[)")}
+    budget: int = 100
+    threshold: Annotated[float, Number(0, 1, "[)")] = 0.3
+    tie: Annotated[str, OneOf(TIES)] = "margin"
 
-    def __init__(self, budget: int = 100, threshold: float = 0.3, tie: str = "margin"):
-        super().__init__(budget, tie)
-        self.threshold = threshold
+    strict = Perceptron.strict
 
     def keeps(self, rule: Any) -> set[str]:
-        """The factor of the slots' kernel values."""
         return {"factor"}
 
 

@@ -68,11 +68,9 @@ class Ridge(BaseEstimator):
     features: Annotated[Any, Or(("auto",), MAP)] = "auto"
 
     def extra_rows(self, dim: int, scores: int) -> int:
-        """Rows of `dim` numbers that it keeps besides its coefficients: see `Inverse`."""
         return rows_of_matrix(dim) + STEPS + -(-N_NUMBERS // dim)
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
-        """P before the first example."""
         store_matrix(extra, np.eye(extra.shape[1]) / float(self.regularization))
 
     def rule(self) -> RidgeRule:

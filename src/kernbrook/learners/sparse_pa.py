@@ -38,12 +38,8 @@ class SparsePA(Budgeted):
 
     Notes
     -----
-    Why the divisor does not follow from the budget: the divisor that keeps the bound cap / divisor
-    T at the budget after T rounds leaves most of the budget empty, since most losses are below
-    the cap and most kernels are rarely drawn. On the first 40,000 rows of a9a, 16 kernels, budget
-    443, two orders, it stored 251 of 7,088 and erred on 30.8 %; the divisor 3, stopping at the
-    budget, 18.6 %; dropping half and doubling the divisor at the budget, 21.9 %; dropping the
-    oldest, 18.0 %; the upkeep of `BPAS`, 17.3 %. Magic04 at 254 gave 33.7, 21.9, 26.2, 23.9, 21.3.
+    The divisor that keeps the bound cap / divisor T at the budget after T rounds would leave most
+    of the budget empty: most losses are below the cap, and most kernels are rarely drawn.
 
     References
     ----------

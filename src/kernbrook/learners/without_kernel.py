@@ -8,7 +8,10 @@ from sklearn.base import BaseEstimator
 
 
 class WithoutKernel(BaseEstimator):
-    """Experts that `make_store` makes room for; `n_experts` says how many."""
+    """Experts that `make_store(first, setting)` makes room for; `n_experts` says how many.
+
+    first : the number of the first one
+    """
 
     choice = "learner"
     store = "outside"

@@ -135,42 +135,38 @@ def _sparse_difference(data_a, indices_a, a, end_a, data_b, indices_b, b, end_b,
 
 
 @njit(inline="always")
-def _is_close(square, both, limits):
-    """Whether a squared distance is too small, beside the sum of both norms, to be trusted.
-
-    limits : `near`, the reach and the slack
-    """
-    near, reach, slack = limits
-    return (square < near * both) & (square <= reach + slack * both)
+def _is_close(square, both, reach):
+    """Whether a squared distance is too small, beside the sum of both norms, to be trusted."""
+    return (square < NEAR * both) & (square <= reach + SLACK * both)
 
 
 @njit(cache=True, nogil=True)
-def _squared_row(inner, norm, norms, reach, near, out):
+def _squared_row(inner, norm, norms, reach, out):
     """out = norm + norms - 2 inner; True if some of them are too close to be trusted."""
-    close, limits = False, (near, reach, SLACK)
+    close = False
     for j in range(np.uintp(out.shape[0])):
         both = norm + norms[j]
         value = max(fma(-2.0, inner[j], both), 0.0)
         out[j] = value
-        close |= _is_close(value, both, limits)
+        close |= _is_close(value, both, reach)
     return close
 
 
 @njit(cache=True, nogil=True)
-def dense_squared(points, norms_points, which, block, norms_block, inner, reach, near, out):
+def dense_squared(points, norms_points, which, block, norms_block, inner, reach, out):
     """out = squared distances; those of near-equal pairs from the difference.
 
     ||x||^2 + ||z||^2 - 2 x.z loses its digits where the distance is small beside the norms.
 
-    which : as for `dense_inner`; near : see `NEAR`
+    which : as for `dense_inner`
     """
-    d, limits = points.shape[1], (near, reach, SLACK)
+    d = points.shape[1]
     for s in range(out.shape[0]):
         p = s if which is None else which[s]
-        if _squared_row(inner[s], norms_points[p], norms_block, reach, near, out[s]):
+        if _squared_row(inner[s], norms_points[p], norms_block, reach, out[s]):
             for j in range(out.shape[1]):
                 both = norms_points[p] + norms_block[j]
-                if _is_close(out[s, j], both, limits):
+                if _is_close(out[s, j], both, reach):
                     total = 0.0
                     for k in range(d):
                         difference = points[p, k] - block[j, k]
@@ -180,27 +176,26 @@ def dense_squared(points, norms_points, which, block, norms_block, inner, reach,
 
 @njit(cache=True, nogil=True)
 def sparse_squared(
-    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, near, out
+    data, indices, indptr, first, norms_points, block, norms_block, inner, reach, out
 ):
     """`dense_squared` of the points first.. and the block (data, indices, indptr) in CSR."""
     for s in range(out.shape[0]):
         point = data, indices, indptr[first + s], indptr[first + s + 1], norms_points[s]
-        sparse_squared_row(point, block, 0, norms_block, inner[s], reach, near, out[s])
+        sparse_squared_row(point, block, 0, norms_block, inner[s], reach, out[s])
 
 
 @njit(cache=True, nogil=True)
-def sparse_squared_row(point, block, begin, norms_block, inner, reach, near, out):
+def sparse_squared_row(point, block, begin, norms_block, inner, reach, out):
     """out = squared distances of one point from the rows from `begin` on of a CSR matrix.
 
     point : data, indices, the ends of the point's entries, and its squared norm
     """
     data, indices, here, end, norm = point
     data_b, indices_b, indptr_b = block
-    limits = near, reach, SLACK
-    if _squared_row(inner, norm, norms_block, reach, near, out):
+    if _squared_row(inner, norm, norms_block, reach, out):
         for j in range(out.shape[0]):
             both = norm + norms_block[j]
-            if _is_close(out[j], both, limits):
+            if _is_close(out[j], both, reach):
                 out[j] = _sparse_difference(
                     data, indices, here, end,
                     data_b, indices_b, indptr_b[begin + j], indptr_b[begin + j + 1], False,

@@ -24,7 +24,6 @@ class Plan(NamedTuple):
     chain_end : (p,) int, the step after the last one of the chain that begins here
     first_term : (p+1,) int; output, column : (q,) int; factor : (q,) float
     reach : squared distances beyond it give 0 in every kernel of the plan
-    near : share of the squared norms below which a squared distance is taken from the difference
     """
 
     links: NDArray[np.int64]
@@ -38,7 +37,6 @@ class Plan(NamedTuple):
     column: NDArray[np.int64]
     factor: NDArray[np.float64]
     reach: float
-    near: float
 
 
 class Parts(NamedTuple):

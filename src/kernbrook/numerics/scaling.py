@@ -26,8 +26,6 @@ def scale_rows(method, X, seen, first, second, out):
     feature `LEAP` times what it was: all others of the feature are almost 0 from then on. NO_LEAP
     where none has.
 
-    Parameters
-    ----------
     X, out : (n, d)
     seen : (1,) rows so far; changed
     first, second : (d,) changed. MAXIMUM: the greatest absolute values, and nothing. MOMENTS: the
@@ -112,8 +110,6 @@ def rank_of(ordered, value, oldest):
 def rank_rows(X, seen, recent, ordered, out):
     """Each feature by its rank among the last `WINDOW` rows, itself included.
 
-    Parameters
-    ----------
     X, out : (n, d)
     seen : (1,) rows so far; changed
     recent, ordered : (WINDOW, d) the last rows, row t at t modulo WINDOW, and (d, WINDOW) the same

@@ -26,17 +26,10 @@ def aligned(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 @njit(cache=True, nogil=True)
 def renumber(place, filled, points):
-    """Number the points that some slot holds from 0 on, in their order; changes `place`.
+    """Number the points that some slot holds from 0 on, in their order; (u,) the points in use.
 
-    Parameters
-    ----------
-    place : (e, B) number of the point that a slot holds
-    filled : (e,) slots in use
+    place : (e, B) number of the point that a slot holds, changed; filled : (e,) slots in use
     points : number of points
-
-    Returns
-    -------
-    (u,) int, the points in use, rising
     """
     number = np.zeros(points, dtype=np.int64)
     for e in range(place.shape[0]):
@@ -97,7 +90,7 @@ def move_sparse(data, indices, indptr, first, which, data_out, indices_out, indp
 
 @njit(cache=True, nogil=True)
 def find_rows(bits, holds):
-    """How many rows, (n, d) as whole numbers, hold something; there : (n,) bool, out, which."""
+    """How many rows, (n, d) as whole numbers, hold something; holds : (n,) bool, out, which."""
     count = 0
     for i in range(bits.shape[0]):
         any_there = False

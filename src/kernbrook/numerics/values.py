@@ -27,8 +27,6 @@ def fill(
 
     After False the values are not looked at, nor the later steps of the chain.
 
-    Parameters
-    ----------
     kind : of the step, by whose class the implementation is chosen
     source : (b,) float, the channel's pair values of one point and the examples
     values : (2, b) float; the second row is scratch
@@ -78,8 +76,6 @@ def _last_needed(plan, coefficients, point, first, end):
 def add_points(plan, pairs, first, last, lo, hi, coefficients, scores, sizes, values):
     """Add the support vectors first..last-1 in turn to the scores of the examples lo..hi-1.
 
-    Parameters
-    ----------
     plan : the pool of kernels
     pairs : (channels, points, b) pair values of points and examples
     coefficients : (points, columns) of the support vectors

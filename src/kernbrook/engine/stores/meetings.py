@@ -35,13 +35,12 @@ TILE = 256  # points that meet a window together: what a second-level cache hold
 class Common(NamedTuple):
     """The fields that both forms of a meeting have.
 
-    codes : (channels,) int; reach, near : as in `Plan`
+    codes : (channels,) int; reach : as in `Plan`
     given : (kernels, points, b) values of kernels that are called; the block's rows are the last
     """
 
     codes: Ints
     reach: float
-    near: float
     given: Floats
 
 
@@ -135,9 +134,7 @@ def _meet_dense_points(meeting, group, which, lo, hi, out):
             dense_inner(points, which, columns, out[i])
         elif code == SQUARED:
             rows, row_norms = meeting.rows[lo:hi], meeting.row_norms[lo:hi]
-            dense_squared(
-                points, norms, which, rows, row_norms, out[0], common.reach, common.near, out[i]
-            )
+            dense_squared(points, norms, which, rows, row_norms, out[0], common.reach, out[i])
         elif code == MANHATTAN:
             dense_manhattan(points, which, columns, out[i])
         else:
@@ -166,7 +163,7 @@ def _meet_dense_row(meeting, group, t, lo, hi, out):
             later = hi - t - 1
             inner = out[0, 0, first : hi - lo].reshape((1, later))
             square = out[i, 0, first : hi - lo].reshape((1, later))
-            dense_squared(row, norm, None, rows, norms, inner, common.reach, common.near, square)
+            dense_squared(row, norm, None, rows, norms, inner, common.reach, square)
         elif code == MANHATTAN:
             dense_manhattan(meeting.rows[t : t + 1], None, columns, out[i])
         else:
@@ -225,15 +222,9 @@ def meet_sparse(meeting, group, point, lo, hi, start, s, out):
             )  # fmt: skip
         elif code == SQUARED:
             norms = meeting.norms[first + start : first + hi]
+            inner = out[0, s, skip:w]
             sparse_squared_row(
-                entries,
-                all_entries,
-                first + start,
-                norms,
-                out[0, s, skip:w],
-                common.reach,
-                common.near,
-                later,
+                entries, all_entries, first + start, norms, inner, common.reach, later
             )
         elif code == MANHATTAN:
             sparse_manhattan_row(entries, all_entries, first + start, later)
@@ -249,7 +240,7 @@ def meeting_of(
     given : see `Common`; groups : of experts, which go through the block apart from each other
     """
     plan = layout.plan
-    common = Common(np.array(layout.channels), plan.reach, plan.near, given)
+    common = Common(np.array(layout.channels), plan.reach, given)
     if isinstance(points, DenseRows):
         assert isinstance(rows, DenseRows)
         columns = aligned((rows.X.size,))

@@ -105,7 +105,7 @@ class SlotsInRows(InRows):
         m, _, room = self.slots.alpha.shape
         layout, X, norms = store.sums.layout, self.stored.X, self.stored.norms
         codes, columns = np.array(layout.channels), aligned((b * self.width,))
-        common = Common(codes, layout.plan.reach, layout.plan.near, np.empty((0, 0, b)))
+        common = Common(codes, layout.plan.reach, np.empty((0, 0, b)))
         meeting = DenseMeeting(common, X, norms, row.x, row.norm, columns)
         link = new_link(turn_to, meeting)
         kept.append((link, meeting))
