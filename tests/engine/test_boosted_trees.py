@@ -138,6 +138,22 @@ def test_naive_twin_on_rows_that_were_measured(name, C):
     assert twin.fits > 5
 
 
+def test_naive_twin_of_labels_far_away(monkeypatch):
+    """Residuals are cut at 20 of their mean sizes: one label in fifty is beyond that."""
+    X, y = stream(None, 600)
+    y[::50] += 1e4
+    cut, slopes_of = [], naive.BoostedTrees.slopes_of
+
+    def slopes_and_cuts(self, row):
+        found = slopes_of(self, row)
+        cut.append(abs(found[0]) == 20 * self.size)
+        return found
+
+    monkeypatch.setattr(naive.BoostedTrees, "slopes_of", slopes_and_cuts)
+    assert_equals_its_twin(None, X, y)
+    assert 0.01 < np.mean(cut) < 0.1
+
+
 def tied(name, n=4200):
     """Rows of few values: then bins become fewer where they are set anew, and codes others."""
     rng = np.random.default_rng(4)
@@ -210,7 +226,7 @@ def test_a_class_that_comes_later(known, tmp_path):
     [
         ("window.labels", 3, 0.5, "labels: expected classes"),
         ("window.counts", 3, 6, "counts: expected 0 to 5"),
-        ("window.leaves", (0, 3), 9, "leaves: expected nodes"),
+        ("window.leaves", (0, 3), 9, "leaves: expected 0 to 8"),
         ("window.usual", 0, 64, "usual: expected a bin"),
         ("window.begins", 2, 1, "begins: expected where"),
         ("trees.inputs", (0, 0), 5, "inputs: expected -1 to 4"),

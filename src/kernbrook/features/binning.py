@@ -60,21 +60,21 @@ def placed(d: int) -> Placed:
     return Placed(np.zeros(d, np.float32), np.zeros(d, np.float32), np.zeros(d, np.int32))
 
 
-def check_bounded(name: str, numbers: NDArray[Any], most: float) -> None:
-    """Raise InputError where some are not finite, or so great that others would overflow."""
-    if not np.isfinite(numbers).all():
-        raise InputError(f"{name}: NaN or infinity")
-    if (abs(numbers) > 1.001 * most).any():  # in single precision
-        raise InputError(f"{name}: expected numbers of size up to {most:g}")
+def check_ranges(arrays: Any, **ranges: tuple[float, float]) -> None:
+    """Raise InputError where numbers of a field are not finite, or beyond the least or the most."""
+    for name, (least, most) in ranges.items():
+        numbers = getattr(arrays, name)
+        if not np.isfinite(numbers).all():
+            raise InputError(f"{name}: NaN or infinity")
+        room = 1.001 if numbers.dtype.kind == "f" else 1  # in single precision
+        if ((numbers < room * least) | (numbers > room * most)).any():
+            raise InputError(f"{name}: expected {least:g} to {most:g}")
 
 
 def check(bins: Bins) -> None:
     """Raise InputError where numbers are beyond their ranges."""
-    for name in ("sample", "edges", "levels"):
-        check_bounded(name, getattr(bins, name), HUGE)
-    most = bins.edges.shape[1] - 2
-    if not ((bins.inner >= -1) & (bins.inner <= most)).all() or not 0 <= bins.met[0] <= COUNTED:
-        raise InputError(f"inner, met: expected -1 to {most}, and a number of rows")
+    huge, inner = (-HUGE, HUGE), (-1, bins.edges.shape[1] - 2)
+    check_ranges(bins, sample=huge, edges=huge, levels=huge, inner=inner, met=(0, COUNTED))
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import BINS, check_bounded
+from kernbrook.features.binning import BINS, check_ranges
 from kernbrook.numerics.vectors import fill_with
 
 TOGETHER = 128  # bins, of all features on which a leaf collects
@@ -25,6 +25,7 @@ MEMBERS = 256  # of these, one leaf
 WRAP = 1 << 31  # numbers of rows begin again
 MOST_TREES = 1000
 LARGEST_WEIGHT, MOST_SUM = 1e20, 1e30  # learning leads to nothing greater
+ANY_WEIGHT, ANY_SUM = (-LARGEST_WEIGHT, LARGEST_WEIGHT), (-MOST_SUM, MOST_SUM)
 NOBODY = -1
 
 
@@ -184,10 +185,7 @@ def check_nodes(trees: Trees, d: int) -> list[NDArray[np.int32]]:
     inputs, links, nodes = trees.inputs, trees.links, len(trees.inputs)
     if not nodes == len(links) == len(trees.cuts) == len(trees.weights):
         raise InputError("inputs, cuts, links, weights: expected those of the same nodes")
-    check_bounded("cuts", trees.cuts, MOST_SUM)
-    check_bounded("weights", trees.weights, LARGEST_WEIGHT)
-    if not (inputs.min(initial=0) >= NOBODY and inputs.max(initial=0) < d):
-        raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
+    check_ranges(trees, cuts=ANY_SUM, weights=ANY_WEIGHT, inputs=(NOBODY, d - 1))
     cuts, at = inputs != NOBODY, np.arange(len(trees.done))
     pairs: list[NDArray[np.int32]] = []
     while len(at):  # from the roots down: no more nodes than there are
@@ -207,16 +205,12 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     d = len(inner)
     roots, (nodes, _), slots = len(trees.done), trees.weights.shape, len(trees.slots)
     children = check_nodes(trees, d)
-    for name in ("squares", "waits", "sums", "rows", "latest", "done"):
-        check_bounded(name, getattr(trees, name), LARGEST_WEIGHT if name == "latest" else MOST_SUM)
-    for name in ("squares", "rows"):
-        if (getattr(trees, name) < 0).any():
-            raise InputError(f"{name}: expected no number below 0")
+    check_ranges(
+        trees, squares=(0, MOST_SUM), waits=ANY_SUM, sums=ANY_SUM, rows=(0, MOST_SUM),
+        latest=ANY_WEIGHT, done=ANY_SUM, features=(0, d - 1), held=(0, MEMBERS),
+        members=(0, WRAP - 1),
+    )  # fmt: skip
     cuts, links, (pairs, held) = trees.inputs != NOBODY, trees.links, trees.free
-    if not ((trees.features >= 0) & (trees.features < d)).all():
-        raise InputError(f"features: expected 0 to {d - 1}")
-    if not (((trees.held >= 0) & (trees.held <= MEMBERS)).all() and (trees.members >= 0).all()):
-        raise InputError(f"members, held: expected numbers of rows, {MEMBERS} at most")
     if (trees.latest_bins > np.maximum(inner, 0)).any():
         raise InputError("latest_bins: expected numbers of bins that there are")
     if not (0 <= pairs <= len(trees.pairs) and 0 <= held <= slots):
@@ -241,14 +235,11 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def find_leaves(trees, values, leaves):
-    """The leaf of each tree in which a row of these values, (d,), lies; leaves : (n,) out."""
-    inputs, cuts, links = trees.inputs, trees.cuts, trees.links
-    for g in range(leaves.shape[0]):
-        node = np.int64(g)
-        while inputs[node] != NOBODY:
-            node = np.int64(links[node]) + (1 if values[inputs[node]] > cuts[node] else 0)
-        leaves[g] = node
+def find_leaf(inputs, cuts, links, values, node):
+    """The leaf below a node in which a row of these values, (d,), lies."""
+    while inputs[node] != NOBODY:
+        node = np.int64(links[node]) + (1 if values[inputs[node]] > cuts[node] else 0)
+    return node
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from kernbrook.checks import Number, Several, Whole, each_of, or_none, parameters
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import check_bounded
+from kernbrook.features.binning import check_ranges
 from kernbrook.numerics.draws import DRAW_GRIDS, PURPOSE, mix, uniform
 
 SMALLEST_WIDTH = 1e-3  # in ranks
@@ -106,11 +106,7 @@ def check(grids: Grids, d: int) -> None:
     ends = np.diff(grids.first) >= 0
     if not (ends.all() and grids.first[0] == 0 and grids.first[-1] == len(grids.inputs)):
         raise InputError("first: expected numbers in order, from 0 to those of the inputs")
-    if not ((grids.inputs >= 0) & (grids.inputs < d)).all():
-        raise InputError(f"inputs: expected 0 to {d - 1}")
-    check_bounded("inverse", grids.inverse, 1.0 / SMALLEST_WIDTH)
-    if (grids.inverse < 0).any() or not ((grids.shift >= 0) & (grids.shift <= 1)).all():
-        raise InputError("inverse, shift: expected widths above 0, and shifts from 0 to 1")
+    check_ranges(grids, inputs=(0, d - 1), inverse=(0, 1.0 / SMALLEST_WIDTH), shift=(0, 1))
 
 
 @njit(cache=True, nogil=True)

@@ -17,41 +17,35 @@ from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
-from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM
+from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, find_leaf
 from kernbrook.gram.arrays import Floats, Ints, pad_columns, within
-from kernbrook.learners import latest_rows, tree_fitting
 from kernbrook.learners.cell_steps import (
     MOST_LABEL,
     MOST_WEIGHT,
-    OFFSET,
-    SCALE,
-    SIZE,
     check_levels,
     follow_error,
+    in_labels,
     measure_anew,
     no_levels,
     slope_of_class,
     slope_of_number,
 )
 from kernbrook.learners.cells import MOST_FEATURES
-from kernbrook.learners.latest_rows import Window, encode, no_window, number_bins
 from kernbrook.learners.tree_fitting import (
     BINS,
-    CUT,
-    LEAST,
-    LEAST_ROWS,
-    MOST_STEP,
     PER_ROW,
     Fitted,
     Room,
-    find_leaves,
+    Window,
+    check_trees,
+    check_window,
+    encode,
+    fit,
     forget_trees,
-    grow_tree,
     no_trees,
-    put_weights,
+    no_window,
+    number_bins,
     room_of,
-    slopes_of_rows,
-    take_away,
 )
 from kernbrook.learners.without_kernel import WithoutKernel
 from kernbrook.numerics.vectors import copy, fill_with
@@ -154,7 +148,6 @@ class BoostedTrees(WithoutKernel):
     work: Annotated[int, Whole(most=10**9)] = 2048
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Where the trees and the rows are: the expert has the number `first`."""
         if setting.width > MOST_FEATURES:
             raise InputError(
                 f"BoostedTrees: rows of {MOST_FEATURES} features at most, got {setting.width:,}; "
@@ -163,7 +156,6 @@ class BoostedTrees(WithoutKernel):
         return InPlace(clone(self), Latest(self, setting), first, setting)
 
     def sizes(self, setting: Setting) -> dict[str, tuple[int, ...]]:
-        """What takes memory, by name: a file is compared with it before there is a store."""
         return {
             "window.bins": (self.window, setting.width),
             "trees.weights": (self.n, 2 * self.leaves - 1, setting.scores),
@@ -211,7 +203,7 @@ class Latest(Content):
         with within("bins."):
             binning.check(held.bins)
         with within("trees."):
-            tree_fitting.check_trees(held.trees, self.setting.width)
+            check_trees(held.trees, self.setting.width)
         check_levels(held.levels)
 
     def has_passed(self, held: Held) -> bool:
@@ -226,7 +218,7 @@ class Latest(Content):
                 raise InputError("values: expected those of the first rows: bins may still move")
             classes = None if regression else max(2, c)
             nodes = held.trees.inputs.shape[1]
-            latest_rows.check_window(held.window, held.bins, nodes, classes)
+            check_window(held.window, held.bins, nodes, classes)
         (credit, turn, gone), met = held.work, held.bins.met[0]
         most = self.learner.window * (self.setting.width + PER_ROW) * (c + 1) // 2
         if not (0 <= credit <= most and 0 <= turn < self.learner.n and 0 <= gone <= met):
@@ -243,16 +235,18 @@ class Latest(Content):
 
 @say.of(Boosted)
 def _say(form, x, out):
-    held, sums = form.held, form.sums
+    held, sums, trees = form.held, form.sums, form.held.trees
     place(held.bins, x, form.row)
-    find_leaves(held.trees, form.row.values, form.leaves)
+    for g in range(form.leaves.shape[0]):
+        inputs, cuts, links = trees.inputs[g], trees.cuts[g], trees.links[g]
+        form.leaves[g] = find_leaf(inputs, cuts, links, form.row.values, np.int64(0))
     for q in range(out.shape[0]):
         sums[q] = 0.0
         for g in range(form.leaves.shape[0]):
-            sums[q] += held.trees.weights[g, form.leaves[g], q]
+            sums[q] += trees.weights[g, form.leaves[g], q]
         out[q] = sums[q]
     if form.numbers:
-        out[0] = held.levels[OFFSET] + held.levels[SCALE] * sums[0]
+        out[0] = in_labels(held.levels, sums[0])
 
 
 @follow.of(Boosted)
@@ -312,18 +306,3 @@ def pay(form):
     work[CREDIT] = 0
     fit(form, work[TURN], ((met - 1) % m, rows))
     work[TURN] = (work[TURN] + 1) % form.leaves.shape[0]
-
-
-@njit(cache=True, nogil=True)
-def fit(form, tree, rows):
-    """Fit a tree anew to the last rows; rows : the place of the last, and how many."""
-    held, room = form.held, form.room
-    window, trees = held.window, held.trees
-    inputs, weights, leaves = trees.inputs[tree], trees.weights[tree], window.leaves[tree]
-    take_away(window, weights, leaves, rows, room.order)
-    slopes_of_rows(window, held.levels, form.numbers, rows[1], room)
-    cuts, links = trees.cuts[tree], trees.links[tree]
-    least = LEAST_ROWS if form.numbers else LEAST
-    nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], least, room)
-    most = min(CUT * held.levels[SIZE], LARGEST_WEIGHT) if form.numbers else MOST_STEP
-    put_weights(window, inputs, weights, leaves, nodes, (form.step, most), room)

@@ -36,11 +36,16 @@ def no_levels():
 
 def check_levels(levels):
     """Raise InputError where these are beyond their ranges."""
-    sizes = levels[[SPAN, LABELS, SCALE, SIZE, ERROR, USUAL, SINCE]]
-    fine = (abs(levels) <= MOST_LEVEL).all() and (sizes >= 0).all()
-    counts, errors = levels[[LABELS, SINCE]], levels[[ERROR, USUAL]]
-    if not (fine and (counts <= COUNTED).all() and (errors <= 1).all()):
+    least, most = np.zeros(9), np.full(9, MOST_LEVEL)
+    least[[MEAN, OFFSET]], most[[LABELS, SINCE]], most[[ERROR, USUAL]] = -MOST_LEVEL, COUNTED, 1
+    if not ((levels >= least) & (levels <= most)).all():  # NaN is not
         raise InputError("levels: expected means and sizes within their ranges")
+
+
+@njit(cache=True, nogil=True)
+def in_labels(levels, total):
+    """The sum in the unit of the labels."""
+    return levels[OFFSET] + levels[SCALE] * total
 
 
 @njit(cache=True, nogil=True)

@@ -16,8 +16,9 @@ from kernbrook.engine.stores.base import Setting, Spread, Store
 from kernbrook.engine.stores.in_place import Content, InPlace, follow, say
 from kernbrook.errors import InputError
 from kernbrook.features import binning, grown_partitions, random_binning
-from kernbrook.features.binning import Bins, Placed, check_bounded, keep_row, no_bins, place, placed
+from kernbrook.features.binning import Bins, Placed, check_ranges, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import (
+    ANY_WEIGHT,
     FORGETS,
     LARGEST_WEIGHT,
     MOST_SUM,
@@ -26,7 +27,7 @@ from kernbrook.features.grown_partitions import (
     Trees,
     begin_anew,
     fell_tree,
-    find_leaves,
+    find_leaf,
     room_of,
 )
 from kernbrook.features.hashed_inputs import HashedInputs
@@ -36,11 +37,10 @@ from kernbrook.gram.arrays import Floats, within
 from kernbrook.learners.cell_steps import (
     ERROR,
     MOST_WEIGHT,
-    OFFSET,
-    SCALE,
     check_levels,
     follow_error,
     implicit_part,
+    in_labels,
     measure_anew,
     no_levels,
     slope_of_class,
@@ -145,7 +145,6 @@ class Cells(WithoutKernel):
     step: Annotated[float, Number(0, 100, "(]")] = 0.2
 
     def make_store(self, first: int, setting: Setting) -> Store:
-        """Make the store of the weights; the expert has the number `first`."""
         maps = self.maps(setting.width)
         if isinstance(maps, HashedInputs):
             return InPlace(clone(self), LinearContent(self, maps, setting), first, setting)
@@ -167,11 +166,8 @@ class Cells(WithoutKernel):
     def maps(self, width: int) -> HashedInputs | Pair:
         """Hashed inputs, or one of each other kind, or None, for rows of so many features.
 
-        Raises
-        ------
-        InputError
-            There is none, two are of a kind, or one is no such map, or one with a parameter that
-            it may not have.
+        InputError where there is none, two are of a kind, or one is no such map, or one with a
+        parameter that it may not have.
         """
         given = each_of(self.features)
         if isinstance(self.features, str) and self.features == "auto":
@@ -237,10 +233,7 @@ class CellsContent(Content):
         self.check_what_says(held)
         with within("trees."):
             grown_partitions.check(held.trees, held.bins.inner)
-        squares = held.table[:, -1]
-        check_bounded("table", squares, MOST_SUM)
-        if (squares < 0).any():
-            raise InputError("table: expected no sum of squares below 0")
+        check_ranges(held._replace(table=held.table[:, -1]), table=(0, MOST_SUM))
 
     def what_says(self, held: CellArrays) -> CellArrays:
         """The weights, and where a row lies among them."""
@@ -259,7 +252,8 @@ class CellsContent(Content):
             binning.check(held.bins)
         with within("trees."):
             grown_partitions.check_nodes(held.trees, self.setting.width)
-        check_bounded("table", held.table[:, : self.setting.scores], LARGEST_WEIGHT)
+        weights = held.table[:, : self.setting.scores]
+        check_ranges(held._replace(table=weights), table=ANY_WEIGHT)
         check_levels(held.levels)
 
     def with_classes(self, before: CellArrays, spread: Spread) -> CellArrays:
@@ -294,16 +288,18 @@ def _say(form, x, out):
     held = form.held
     place(held.bins, x, form.row)
     find_cells(held.grids, form.row.ranks, held.table.shape[0], form.cells)
-    find_leaves(held.trees, form.row.values, form.leaves)
+    trees, values = held.trees, form.row.values
+    for g in range(form.leaves.shape[0]):
+        form.leaves[g] = find_leaf(trees.inputs, trees.cuts, trees.links, values, np.int64(g))
     for c in range(out.shape[0]):
         total = 0.0
         for g in range(form.cells.shape[0]):
             total += held.table[form.cells[g], c]
         for g in range(form.leaves.shape[0]):
-            total += held.trees.weights[form.leaves[g], c]
+            total += trees.weights[form.leaves[g], c]
         out[c] = total
     if form.numbers:
-        out[0] = held.levels[OFFSET] + held.levels[SCALE] * out[0]
+        out[0] = in_labels(held.levels, out[0])
 
 
 @follow.of(Sum)

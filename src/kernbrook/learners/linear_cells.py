@@ -12,15 +12,13 @@ from kernbrook.checks import ask_for
 from kernbrook.compiler.compiling import njit
 from kernbrook.engine.stores.base import Setting, Spread
 from kernbrook.engine.stores.in_place import Content, follow, say
-from kernbrook.errors import InputError
-from kernbrook.features.binning import check_bounded
+from kernbrook.features.binning import check_ranges
 from kernbrook.features.hashed_inputs import HashedInputs, cell_of
 from kernbrook.gram.arrays import Floats
 from kernbrook.learners.cell_steps import (
     MOST_WEIGHT,
-    OFFSET,
-    SCALE,
     check_levels,
+    in_labels,
     measure_anew,
     no_levels,
     slope_of_class,
@@ -78,19 +76,16 @@ class LinearContent(Content):
 
     def check(self, held: LinearArrays) -> None:
         self.check_what_says(held)
-        if (held.table[:, -1] < 0).any():
-            raise InputError("table: expected no sum of squares below 0")
+        check_ranges(held._replace(table=held.table[:, -1]), table=(0, MOST_SQUARES))
 
     def what_says(self, held: LinearArrays) -> LinearArrays:
-        """The weights."""
         return held._replace(table=held.table[:, : self.setting.scores])
 
     def check_what_says(self, held: LinearArrays) -> None:
-        check_bounded("table", held.table, MOST_SQUARES)
+        check_ranges(held, table=(-MOST_SQUARES, MOST_SQUARES))
         check_levels(held.levels)
 
     def with_classes(self, before: LinearArrays, spread: Spread) -> LinearArrays:
-        """The arrays of fewer classes as these."""
         weights = spread.along(before.table[:, :-1], 1)
         return before._replace(table=np.concatenate([weights, before.table[:, -1:]], axis=1))
 
@@ -107,7 +102,7 @@ def _say(form, x, out):
         for q in range(c):
             out[q] += value * table[cell, q]
     if form.numbers:
-        out[0] = form.held.levels[OFFSET] + form.held.levels[SCALE] * out[0]
+        out[0] = in_labels(form.held.levels, out[0])
 
 
 @follow.of(LinearSum)

@@ -1,4 +1,8 @@
-"""One tree of `BoostedTrees`: its gradients, and how it is grown on the last rows.
+"""The last rows, and a tree of `BoostedTrees` that is grown on them.
+
+The rows lie in a ring. Of each row the window has the codes of its features: the number of the bin,
+counted through all features. The most frequent bin of a feature has no code, so a row costs what it
+has beside it.
 
 A leaf adds up the slopes of its rows by codes; the sums of the bin that has no code are what all
 others leave. Of two children the sums of the smaller one are added up, and those of the other are
@@ -14,20 +18,82 @@ from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
-from kernbrook.features.binning import HUGE, check_bounded
-from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, NOBODY
+from kernbrook.features.binning import HUGE, LAST, Bins, check_ranges
+from kernbrook.features.grown_partitions import (
+    ANY_SUM,
+    ANY_WEIGHT,
+    LARGEST_WEIGHT,
+    MOST_SUM,
+    NOBODY,
+)
 from kernbrook.features.leaf_sums import SMOOTH, best_cut_of, part_of_gain
 from kernbrook.gram.arrays import Floats, Ints
-from kernbrook.learners.cell_steps import OFFSET, SCALE, SIZE, slope_of_class
+from kernbrook.learners.cell_steps import MOST_LABEL, OFFSET, SCALE, SIZE, slope_of_class
 from kernbrook.numerics.vectors import copy, fill_with
 
 BINS = 64  # of a feature
 LEAST, LEAST_ROWS = 1.5, 20.0  # curvature of a child; of numbers it is the weight of its rows
-CUT = 20.0  # residuals are cut at so many of their mean sizes
+FAR = 20.0  # mean sizes of residuals, at which those of the rows and weights of leaves are cut
 GAIN = 1e-3  # of a cut
 BETTER = 1.0 + 1e-9  # times as great is a greater gain: of equal cuts the first one is taken
 MOST_STEP = 4.0  # of a leaf, of classes, before it is shortened
 PER_ROW = 8  # what a row costs beside its codes, as if it had so many more
+
+
+class Window(NamedTuple):
+    """The last m rows: row t of all is at t % m.
+
+    values : (m, d) of the first rows, as long as bins may move; none once they stay
+    bins : (m, d) numbers of bins
+    codes, counts : (m, d) of each row the codes, (m,) how many
+    labels, weights : (m,) numbers, or numbers of classes; of the rows
+    sums : (m, c) of the weights of the leaves
+    leaves : (n, m) where the row lies in each tree
+    usual, begins : (d,) the bin of each feature that has no code; (d + 1,) where its codes begin
+    total : (1,) int, of all counts
+    """
+
+    values: NDArray[np.float32]
+    bins: NDArray[np.uint8]
+    codes: NDArray[np.uint16]
+    counts: NDArray[np.int32]
+    labels: Floats
+    weights: NDArray[np.float32]
+    sums: Floats
+    leaves: NDArray[np.uint8]
+    usual: NDArray[np.int32]
+    begins: NDArray[np.int32]
+    total: Ints
+
+
+def no_window(m: int, d: int, c: int, n: int) -> Window:
+    """Before the first row."""
+    f4, i4 = np.float32, np.int32
+    return Window(
+        np.zeros((min(m, LAST), d), f4), np.zeros((m, d), np.uint8), np.zeros((m, d), np.uint16),
+        np.zeros(m, i4), np.zeros(m), np.zeros(m, f4), np.zeros((m, c)),
+        np.zeros((n, m), np.uint8), np.zeros(d, i4), np.arange(d + 1, dtype=i4),
+        np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+def check_window(window: Window, bins: Bins, nodes: int, classes: int | None) -> None:
+    """Raise InputError where numbers are beyond their ranges.
+
+    nodes : of a tree; classes : None for numbers
+    """
+    d = len(bins.inner)
+    check_ranges(
+        window, values=(-HUGE, HUGE), labels=(-MOST_LABEL, MOST_LABEL), sums=ANY_SUM,
+        weights=(0, HUGE), counts=(0, d), codes=(0, bins.edges.size - d - 1), leaves=(0, nodes - 1),
+    )  # fmt: skip
+    if classes is not None and not np.isin(window.labels, np.arange(classes)).all():
+        raise InputError(f"labels: expected classes, 0 to {classes - 1}")
+    inner = np.maximum(bins.inner, 0)
+    if not np.array_equal(window.begins, np.concatenate([[0], np.cumsum(inner + 1)])):
+        raise InputError("begins: expected where the bins of each feature begin")
+    if not ((window.usual >= 0) & (window.usual <= inner)).all():
+        raise InputError("usual: expected a bin of each feature")
 
 
 class Fitted(NamedTuple):
@@ -91,24 +157,51 @@ def room_of(m: int, d: int, c: int, leaves: int) -> Room:
 
 def check_trees(trees: Fitted, d: int) -> None:
     """Raise InputError where these are no trees on d features."""
-    check_bounded("cuts", trees.cuts, HUGE)
-    check_bounded("weights", trees.weights, LARGEST_WEIGHT)
+    check_ranges(trees, cuts=(-HUGE, HUGE), weights=ANY_WEIGHT, inputs=(NOBODY, d - 1))
     cuts = trees.inputs != NOBODY
-    if not ((trees.inputs >= NOBODY) & (trees.inputs < d)).all():
-        raise InputError(f"inputs: expected {NOBODY} to {d - 1}")
     own = np.arange(cuts.shape[1])
     if (cuts & ((trees.links <= own) | (trees.links > cuts.shape[1] - 2))).any():
         raise InputError("links: expected trees")
 
 
 @njit(cache=True, nogil=True)
-def find_leaves(trees, values, leaves):
-    """The leaf of each tree in which a row of these values, (d,), lies; leaves : (n,) out."""
-    for g in range(leaves.shape[0]):
-        inputs, cuts, links, node = trees.inputs[g], trees.cuts[g], trees.links[g], np.int64(0)
-        while inputs[node] != NOBODY:
-            node = np.int64(links[node]) + (1 if values[inputs[node]] > cuts[node] else 0)
-        leaves[g] = node
+def number_bins(window, bins):
+    """Bins have moved: their numbers through all features, and which are the most frequent."""
+    for j in range(window.usual.shape[0]):
+        inner, most = max(bins.inner[j], 0), np.float32(-1.0)
+        window.begins[j + 1] = window.begins[j] + inner + 1
+        for b in range(inner + 1):
+            share = bins.levels[j, b + 1] - bins.levels[j, b]
+            if share > most:
+                most, window.usual[j] = share, b
+
+
+@njit(cache=True, nogil=True)
+def encode(window, row, at):
+    """Write bins and codes of a row, which is placed."""
+    count = 0
+    for j in range(row.bins.shape[0]):
+        window.bins[at, j] = row.bins[j]
+        if row.bins[j] != window.usual[j]:
+            window.codes[at, count] = window.begins[j] + row.bins[j]
+            count += 1
+    window.total[0] += count - window.counts[at]
+    window.counts[at] = count
+
+
+@njit(cache=True, nogil=True)
+def fit(form, tree, rows):
+    """Fit a tree anew to the last rows; rows : the place of the last, and how many."""
+    held, room = form.held, form.room
+    window, trees = held.window, held.trees
+    inputs, weights, leaves = trees.inputs[tree], trees.weights[tree], window.leaves[tree]
+    take_away(window, weights, leaves, rows, room.order)
+    slopes_of_rows(window, held.levels, form.numbers, rows[1], room)
+    cuts, links = trees.cuts[tree], trees.links[tree]
+    least = LEAST_ROWS if form.numbers else LEAST
+    nodes = grow_tree(inputs, cuts, links, window, held.bins, rows[1], least, room)
+    most = min(FAR * held.levels[SIZE], LARGEST_WEIGHT) if form.numbers else MOST_STEP
+    put_weights(window, inputs, weights, leaves, nodes, (form.step, most), room)
 
 
 @njit(cache=True, nogil=True)
@@ -136,7 +229,7 @@ def slopes_of_rows(window, levels, numbers, count, room):
             wanted = 0.0
             if levels[SCALE] > 0.0:
                 wanted = (window.labels[i] - levels[OFFSET]) / levels[SCALE]
-            most = CUT * levels[SIZE]
+            most = FAR * levels[SIZE]
             slopes[0], slopes[1] = min(max(window.sums[i, 0] - wanted, -most), most), 1.0
         else:
             slope_of_class(window.sums[i], int(window.labels[i]), slopes)
