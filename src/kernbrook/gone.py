@@ -11,7 +11,11 @@ GONE = {
 }
 
 # Parameters of parts and estimators, with the value that says what is so today, and that.
-PARAMETERS = {"dtype": ("float64", "kernels are computed in numbers of 64 bits from now on")}
+PARAMETERS = {
+    "dtype": ("float64", "kernels are computed in numbers of 64 bits from now on"),
+    "epsilon": (0.1, "no loss of now has it"),
+    "unit_diagonal": (False, "k(x, x) is what it is from now on"),
+}
 
 
 def gone(name: str) -> str | None:

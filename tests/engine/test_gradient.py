@@ -69,7 +69,7 @@ def test_budgets(budget, C, policy):
     """Each learner holds the last labelled examples of some weight, also those of no slope."""
     X, y = waves(190)
     y = y if C is None else hard_streams.classes_of(X, C)
-    loss = "epsilon-insensitive" if C is None else "hinge"
+    loss = "squared" if C is None else "hinge"
     given = {"step": 0.2, "regularization": 0.3, "budget": budget, "loss": loss}
     importance = np.random.default_rng(0).choice([0.0, 0.5, 1.0], len(y))
     poly = kb.MLPoly("absolute" if C is None else "mistakes"), naive_combiners.MLPoly

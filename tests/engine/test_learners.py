@@ -41,11 +41,11 @@ def counted_by_label(learner, binary, multi, slots=None):
     return learner, of_steps(*(partial(rule, tie="label") for rule in (binary, multi)), slots)
 
 
-def pa(variant, aggressiveness=0.3, **more):
+def pa(variant, aggressiveness=0.3):
     return steps(
-        kb.PassiveAggressive(variant, aggressiveness, **more),
+        kb.PassiveAggressive(variant, aggressiveness),
         *(passive.passive_aggressive, multiclass.passive_aggressive),
-        variant=variant, aggressiveness=aggressiveness, **more,
+        variant=variant, aggressiveness=aggressiveness,
     )  # fmt: skip
 
 
@@ -90,7 +90,6 @@ def ridge(**parameters):
 UNIT = {"step": 0.2, "cap": 0.5, "divisor": 2.0, "unit_diagonal": True}
 STEEP = {"step": 0.7, "regularization": 0.9}
 BOLD = {"margin": 0.9, "radius": 2.0, "ridge": 0.05}
-EPSILON = {"step": 0.3, "loss": "epsilon-insensitive"}
 ANY = {  # for classes and numbers
     "features, root, horizon": descent(step=3.0, horizon=100, regularization=0.05),
     "features, constant": descent(step=0.2, schedule="constant", regularization=0.1),
@@ -106,10 +105,7 @@ ANY = {  # for classes and numbers
     "expansion, constant": expansion(step=0.1, schedule="constant", regularization=0.5),
 }
 OF_NUMBERS = with_twins(True) | ANY | {
-    "features, epsilon": descent(**EPSILON, schedule="adagrad", epsilon=0.4),
-    "features, epsilon 0": descent(**EPSILON, regularization=0.02, epsilon=0.0),
-    "expansion, epsilon": expansion(**EPSILON, schedule="constant", epsilon=0.5),
-    "expansion, window": expansion(**EPSILON, regularization=0.05, budget=15),
+    "expansion, window": expansion(step=0.1, regularization=0.05, budget=15),
 }  # fmt: skip
 OF_CLASSES = with_twins(False) | ANY | {
     "perceptron, label": counted_by_label(
@@ -117,7 +113,6 @@ OF_CLASSES = with_twins(False) | ANY | {
     ),
     "PA": pa("PA"),
     "PA-II": pa("PA-II"),
-    "PA-I, unit": pa("PA-I", unit_diagonal=True),
     "spa, unit": steps(kb.SparsePA(**UNIT), budget.sparse_pa, multiclass.sparse_pa, **UNIT),
     "rbp, label": counted_by_label(kb.RBP(B, tie="label"), budget.rbp, multiclass.perceptron, B),
     "forgetron, label": counted_by_label(

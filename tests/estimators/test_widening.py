@@ -76,7 +76,6 @@ def test_kernels_that_share_their_support():
     [
         kb.Ridge(forgetting=0.99, features=kb.RandomFeatures(20)),
         kb.GradientDescent(features=kb.RandomFeatures(20, "orthogonal")),
-        kb.Ridge(features=kb.RandomFeatures(20, "halton")),
     ],
     ids=str,
 )

@@ -58,14 +58,11 @@ def test_the_error_falls_like_one_over_the_root(kernel):
     assert 7 < few / many < 14
 
 
-@pytest.mark.parametrize("width", [2, 20])
-def test_better_frequencies_are_nearer(width):
-    """At as many, on average: Halton in few dimensions, orthogonal ones in more."""
-    kernel, better = KERNELS[0], "halton" if width == 2 else "orthogonal"
-    points = np.random.default_rng(3).normal(size=(40, width)) * math.sqrt(6 / width)
-    plain = error(kernel, kb.RandomFeatures(60), points, range(30))
-    margin = 0.8 if width == 2 else 0.97
-    assert error(kernel, kb.RandomFeatures(60, better), points, range(30)) < margin * plain
+def test_orthogonal_frequencies_are_nearer():
+    """At as many, on average."""
+    points = np.random.default_rng(3).normal(size=(40, 20)) * math.sqrt(6 / 20)
+    plain = error(KERNELS[0], kb.RandomFeatures(60), points, range(30))
+    assert error(KERNELS[0], kb.RandomFeatures(60, "orthogonal"), points, range(30)) < 0.97 * plain
 
 
 def test_orthogonal_in_blocks():
@@ -125,7 +122,7 @@ def pool_maps(width=6, seed=4):
     pairs = [
         (kb.Gaussian(sigma=1), kb.RandomFeatures(5)),
         (kb.Polynomial(3, offset=0.5), kb.Monomials()),
-        (kb.Gaussian(sigma=30), kb.RandomFeatures(700, "halton")),
+        (kb.Gaussian(sigma=30), kb.RandomFeatures(700)),
         (kb.Cauchy(sigma=1), kb.RandomFeatures(33, "orthogonal", False)),
         (kb.Linear(), kb.Monomials()),
         *((kernel, kb.Nystroem(landmarks=landmarks)) for kernel in NYSTROEM),
@@ -286,7 +283,7 @@ MEANS = [
 
 @pytest.mark.parametrize(
     ("kernel", "inputs", "exact", "way"),
-    [(*case, WAYS[i % 3]) for i, case in enumerate(MEANS)],
+    [(*case, WAYS[i % 3 == 1]) for i, case in enumerate(MEANS)],
 )
 def test_the_mean_of_maps_approaches_the_mean_over_sets(kernel, inputs, exact, way):
     """500 small maps: each errs, their mean hardly, so they are not biased."""

@@ -115,9 +115,9 @@ def perceptron(expert, seen, tie="margin"):
         expert.add(seen, step)
 
 
-def passive_aggressive(expert, seen, variant="PA-I", aggressiveness=1.0, unit_diagonal=False):
+def passive_aggressive(expert, seen, variant="PA-I", aggressiveness=1.0):
     """The length of what is added stands for ||x||: 2 k(x, x)."""
-    square = 2.0 * (1.0 if unit_diagonal else expert.k(seen.t, seen.t))
+    square = 2.0 * expert.k(seen.t, seen.t)
     if seen.loss > 0 and square > SMALLEST_DIAGONAL:
         step = pa_step(variant, aggressiveness, seen.loss, square)
         expert.add(seen, weighed(seen.weight, step, seen.loss, square))

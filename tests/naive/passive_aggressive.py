@@ -16,11 +16,9 @@ def pa_step(variant, aggressiveness, loss, square):
     return loss / (square + 1 / (2 * aggressiveness))
 
 
-def passive_aggressive(
-    expert, t, f, y, weight, seed, variant="PA-I", aggressiveness=1.0, unit_diagonal=False
-):
+def passive_aggressive(expert, t, f, y, weight, seed, variant="PA-I", aggressiveness=1.0):
     """Figure 1; an example with k(x, x) <= 1e-12 is not added."""
-    loss, square = max(0.0, 1 - y * f), 1.0 if unit_diagonal else expert.k(t, t)
+    loss, square = max(0.0, 1 - y * f), expert.k(t, t)
     if loss > 0 and square > SMALLEST_DIAGONAL:
         step = pa_step(variant, aggressiveness, loss, square)
         expert.add(t, weighed(weight, step, loss, square) * y)

@@ -30,17 +30,14 @@ def sides(label, C):
     return np.array([1.0 if c == label else -1.0 for c in range(C)])
 
 
-def slopes(loss, scores, label, C, epsilon=0.1, sizes=None):
+def slopes(loss, scores, label, C, sizes=None):
     """d loss / d score, (scores,); C : number of classes, None for numbers.
 
     sizes : of the terms behind the scores of an expansion; what is within their rounding is equal
     """
     behind = np.zeros(len(scores)) if sizes is None else sizes
     if C is None:
-        error = scores[0] - label
-        if loss == "squared":
-            return np.array([2 * error])
-        return np.array([np.sign(error) if abs(error) > epsilon else 0.0])
+        return 2 * (scores - label)
     if loss == "squared":
         return 2 * (scores - sides(label, C))
     if C == 2:
@@ -78,9 +75,9 @@ class Descent:
 
     def __init__(
         self, d, C=None, step=1.0, schedule="root", horizon=None, regularization=0.0,
-        loss="squared", epsilon=0.1,
+        loss="squared",
     ):  # fmt: skip
-        self.C, self.loss, self.epsilon = C, loss, epsilon
+        self.C, self.loss = C, loss
         self.step, self.schedule, self.horizon = step, schedule, horizon
         self.regularization = regularization
         self.theta = np.zeros((scores_of(C), d))
@@ -93,7 +90,7 @@ class Descent:
         """As many steps in a row as it weighs, the last a part, while the slope leads on."""
         first = None
         while weight > 0:
-            slope = slopes(self.loss, self.scores(z), label, self.C, self.epsilon)
+            slope = slopes(self.loss, self.scores(z), label, self.C)
             first = slope if first is None else first
             if slope is not first and not first @ slope > 0:
                 return
@@ -168,11 +165,11 @@ class Expansion:
 
     def __init__(
         self, X, kernel, C=None, step=1.0, schedule="root", horizon=None, regularization=0.0,
-        loss="squared", epsilon=0.1, budget=None,
+        loss="squared", budget=None,
     ):  # fmt: skip
         self.values, self.C, self.budget = Values(kernel, X), C, budget
         self.step, self.schedule, self.horizon = step, schedule, horizon
-        self.regularization, self.loss, self.epsilon = regularization, loss, epsilon
+        self.regularization, self.loss = regularization, loss
         self.rows, self.alphas = [], np.zeros((0, scores_of(C)))
 
     def see(self, t):
@@ -189,7 +186,7 @@ class Expansion:
         own = self.values[t][t]
         step = step_of(self.step, self.schedule, self.horizon, number, self.loss, own)
         scores, sizes = self.see(t)
-        slope = slopes(self.loss, scores, label, self.C, self.epsilon, sizes)
+        slope = slopes(self.loss, scores, label, self.C, sizes)
         self.alphas = (1 - 2 * step * self.regularization) * self.alphas
         if slope.any() or self.budget is not None:
             self.rows.append(t)
@@ -198,7 +195,7 @@ class Expansion:
                 change -= step * min(weight, 1.0) * slope
                 weight -= 1.0
                 after = scores + change * own
-                slope = slopes(self.loss, after, label, self.C, self.epsilon, sizes)
+                slope = slopes(self.loss, after, label, self.C, sizes)
             self.alphas = np.vstack([self.alphas, change])
         if self.budget is not None:
             self.rows, self.alphas = self.rows[-self.budget :], self.alphas[-self.budget :]

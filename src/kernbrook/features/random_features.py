@@ -27,14 +27,10 @@ def fill_waves(angles, first, scale, starts, out):
 
     Angles beyond `LARGEST` are done once more, by the library; infinity and NaN give NaN.
 
-    Parameters
-    ----------
     angles : (b, f) of the examples, all kernels' side by side
     first : (m+1,) kernel i's angles are first[i] .. first[i+1]-1
-    scale : (m,)
-    starts : (m,) where kernel i's features of the first example go in `out`; those of the others
-        follow, 2 (first[i+1] - first[i]) numbers each
-    out : (any,) filled in
+    starts : (m,) where kernel i's features of the first example go in `out`, (any,); those of the
+        others follow, 2 (first[i+1] - first[i]) numbers each
     """
     for s in range(np.uintp(angles.shape[0])):
         for i in range(len(scale)):
@@ -120,10 +116,10 @@ class RandomFeatures(Features):
     ----------
     n_components : int, D
         Frequencies; there are 2 D features, the sines first.
-    frequencies : "random", "orthogonal" or "halton"
-        Independent; orthogonal in blocks of as many as there are input features, each of the
-        length that an independent one has; or from a scrambled Halton sequence. The last two are
-        nearer to the kernel with as many frequencies. A Laplacian has no orthogonal ones.
+    frequencies : "random" or "orthogonal"
+        Independent; or orthogonal in blocks of as many as there are input features, each of the
+        length that an independent one has, which is nearer to the kernel with as many frequencies.
+        A Laplacian has no orthogonal ones.
     normalize : bool
         Divide by sqrt(D). Without, as in the tables of Chae and Hong (2021), z(x) . z(x') is near
         D k(x, x'), and gradient steps are D times as long.
@@ -143,24 +139,17 @@ class RandomFeatures(Features):
     orthogonal directions these factors are stratified, which the paper, of Gaussians, has no need
     for; it lowers the error by a tenth.
 
-    Which are nearest depends on the inputs. Root mean square error of a Gaussian with 50
-    frequencies (random, orthogonal, Halton; 20 draws): 2 inputs .065, .050, .019; 5 inputs .070,
-    .049, .042; 20 inputs .085, .055, .080; 96 inputs .084, .067, .084.
-
     The k inputs of a frequency are dealt from shuffled decks of all inputs, one deck after the
     other: each input occurs as often as any other, or once more. Every set of k is as likely, so
     the expectation is exact. Orthogonal frequencies have the same inputs within a block, which is
-    of k then; there an input may occur k times more than another. Root mean square error of a
-    Gaussian, 60 frequencies of 2 of 10 inputs (60 draws): .080 random, .068 orthogonal, .067
-    Halton; sets drawn independently of one another have .088.
+    of k then; there an input may occur k times more than another.
 
     References
     ----------
     Rahimi and Recht (2007), Random features for large-scale kernel machines. Yu, Suresh,
-    Choromanski, Holtmann-Rice, Kumar (2016), Orthogonal random features, section 3. Avron,
-    Sindhwani, Yang, Mahoney (2016), Quasi-Monte Carlo feature maps for shift-invariant kernels,
-    section 3. Hashemi, Schaeffer, Shi, Topcu, Tran, Ward (2023), Generalization bounds for sparse
-    random feature expansions: frequencies of few inputs.
+    Choromanski, Holtmann-Rice, Kumar (2016), Orthogonal random features, section 3. Hashemi,
+    Schaeffer, Shi, Topcu, Tran, Ward (2023), Generalization bounds for sparse random feature
+    expansions: frequencies of few inputs.
 
     Examples
     --------
@@ -190,7 +179,7 @@ class RandomFeatures(Features):
         if self.frequencies == "orthogonal" and not kernel.isotropic:
             raise InputError(
                 f"RandomFeatures: a {type(kernel).__name__} has no orthogonal frequencies, its "
-                "spectrum is not the same in every direction; take 'random' or 'halton'"
+                "spectrum is not the same in every direction; take 'random'"
             )
         return 2 * int(self.n_components)
 

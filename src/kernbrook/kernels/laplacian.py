@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbrook.kernels.base import Matrix, Step, Values, Width, pairwise
 from kernbrook.kernels.gaussian import ExponentialStep
-from kernbrook.kernels.spectra import Floats, ShiftInvariant, halton
+from kernbrook.kernels.spectra import Floats, ShiftInvariant
 from kernbrook.numerics.plan import MANHATTAN
 
 
@@ -38,8 +38,6 @@ class Laplacian(Width, ShiftInvariant):
 
     def frequencies(self, n: int, width: int, way: str, generator: np.random.Generator) -> Floats:
         """Cauchy numbers with scale gamma in each coordinate."""
-        if way == "halton":
-            return self.gamma * np.tan(np.pi * (halton(n, width, generator) - 0.5))
         return self.gamma * generator.standard_cauchy((n, width))
 
     def __str__(self) -> str:

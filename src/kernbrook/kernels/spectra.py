@@ -11,7 +11,7 @@ from kernbrook.kernels.base import Kernel
 
 Floats = NDArray[np.float64]
 
-WAYS = ("random", "orthogonal", "halton")  # to draw frequencies, see `RandomFeatures`
+WAYS = ("random", "orthogonal")  # to draw frequencies, see `RandomFeatures`
 
 
 class ShiftInvariant(Kernel):
@@ -75,24 +75,10 @@ def normal_frequencies(
     A mixture of Gaussians over their widths has as frequencies normal ones, each lengthened by a
     random factor. Beside orthogonal rows the uniform numbers are stratified.
     """
-    if way == "halton":
-        from scipy.special import ndtri
-
-        uniform = halton(n, width + 1, generator)
-        return np.asarray(ndtri(uniform[:, :-1])), uniform[:, -1]
     if way == "orthogonal":
         normal = _orthogonal(n, width, generator)
         return normal, (generator.permutation(n) + generator.random(n)) / n  # one in each n-th part
     return generator.standard_normal((n, width)), generator.random(n)
-
-
-def halton(n: int, dimensions: int, generator: np.random.Generator) -> Floats:
-    """(n, dimensions) points of a scrambled Halton sequence, inside the unit cube."""
-    from scipy.stats.qmc import Halton  # slow to import
-
-    points = Halton(dimensions, scramble=True, rng=generator).random(n)
-    edge = 2.0**-53
-    return np.clip(points, edge, 1.0 - edge)
 
 
 def _orthogonal(n: int, width: int, generator: np.random.Generator) -> Floats:

@@ -31,8 +31,8 @@ from kernbrook.numerics.scores_of_classes import log_loss, margin_of
 from kernbrook.numerics.upkeep import oldest, score_slots, shrink_slots
 from kernbrook.numerics.zero import ZERO
 
-LOSSES = ("squared", "logistic", "hinge", "epsilon-insensitive")
-SQUARED, LOGISTIC, HINGE, EPSILON = range(4)
+LOSSES = ("squared", "logistic", "hinge")
+SQUARED, LOGISTIC, HINGE = range(3)
 SCHEDULES = ("root", "constant", "normalized", "adagrad")
 BY_ROOT, CONSTANT, NORMALIZED, ADAGRAD = range(4)
 LEAST = 1e-300  # sum of squared gradients that a step is divided by
@@ -54,11 +54,9 @@ class GradientDescent(Budgeted):
         features only: for each coordinate 1 / sqrt(sum of its squared gradients).
     horizon : int or None, the number T of labels to come, if it is known
     regularization : non-negative float, lambda: of lambda ||f||^2, which is added to the loss
-    loss : "squared", "logistic", "hinge" or "epsilon-insensitive"
+    loss : "squared", "logistic" or "hinge"
         "squared", (f - y)^2, is for numbers, and for classes as 1 and -1. "logistic" and "hinge"
-        are for classes; of many, the softmax and the best wrong class. "epsilon-insensitive",
-        max(0, |f - y| - epsilon), is for numbers.
-    epsilon : non-negative float, in the unit of y
+        are for classes; of many, the softmax and the best wrong class.
     features : "auto", a map such as `RandomFeatures()`, or None
         The space in which it learns, of fixed size. "auto": 50 random frequencies for kernels of
         x - z, all products of features for polynomials. None: f is a sum over all examples.
@@ -80,14 +78,13 @@ class GradientDescent(Budgeted):
     GradientDescent(schedule='constant', step=0.5)
     """
 
-    of_numbers = True
+    of_numbers = of_classes = True
     needs_diagonal = True
     step: Annotated[float, POSITIVE] = 1.0
     schedule: Annotated[str, OneOf(SCHEDULES)] = "root"
     horizon: Annotated[int | None, or_none(Number(1))] = None
     regularization: Annotated[float, NON_NEGATIVE] = 0.0
     loss: Annotated[str, OneOf(LOSSES)] = "squared"
-    epsilon: Annotated[float, NON_NEGATIVE] = 0.1
     features: Annotated[Any, Or(("auto", None), MAP)] = "auto"
     budget: Annotated[int | None, or_none(Whole())] = None
     restart: Annotated[int | None, or_none(Whole())] = None
@@ -99,17 +96,10 @@ class GradientDescent(Budgeted):
         return "expansion" if self.budget is None else "slots"
 
     @property
-    def of_classes(self) -> bool:
-        """Whether its loss is for classes."""
-        return bool(self.loss != "epsilon-insensitive")
-
-    @property
     def only_classes(self) -> bool:
-        """Whether its loss is for classes alone."""
         return self.loss in ("logistic", "hinge")
 
     def extra_rows(self, dim: int, scores: int) -> int:
-        """Rows of `dim` numbers that it keeps besides its coefficients."""
         return scores if self.schedule == "adagrad" else 0
 
     def fill_extra(self, extra: NDArray[Any]) -> None:
@@ -133,14 +123,13 @@ class GradientDescent(Budgeted):
                 f"{2 * step * self.regularization:g}"
             )
         loss, restart = LOSSES.index(self.loss), 0 if self.restart is None else self.restart
-        return GradientRule(loss, self.epsilon, step, code, self.regularization, restart)
+        return GradientRule(loss, step, code, self.regularization, restart)
 
 
 class GradientRule(NamedTuple):
     """loss, schedule : numbers in `LOSSES` and `SCHEDULES`; the others as for `GradientDescent`."""
 
     loss: int
-    epsilon: float
     step: float
     schedule: int
     regularization: float
@@ -153,11 +142,7 @@ def loss_gradient(rule, seen, scores, out):
     n = scores.shape[0]
     loss, label = rule.loss, seen.label
     if seen.numbers:
-        error = scores[0] - seen.target
-        if loss == EPSILON:
-            out[0] = 0.0 if abs(error) <= rule.epsilon else (1.0 if error > 0.0 else -1.0)
-        else:
-            out[0] = 2.0 * error
+        out[0] = 2.0 * (scores[0] - seen.target)
         return
     if loss == SQUARED:  # towards 1 for the label's class and -1 for the others
         for c in range(n):

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from sklearn.base import BaseEstimator
 
-from kernbrook.checks import POSITIVE, Flag, OneOf, parameters
+from kernbrook.checks import POSITIVE, OneOf, parameters
 from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weigh_step
 from kernbrook.numerics.scores_of_classes import add_step, copies
@@ -28,8 +28,6 @@ class PassiveAggressive(BaseEstimator):
     variant : "PA", "PA-I" or "PA-II"
     aggressiveness : positive float
         C of the paper; PA does not use it.
-    unit_diagonal : bool
-        Take k(x, x) as 1, whatever it is.
 
     References
     ----------
@@ -44,33 +42,28 @@ class PassiveAggressive(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
+    needs_diagonal = True
     variant: Annotated[str, OneOf(VARIANTS)] = "PA-I"
     aggressiveness: Annotated[float, POSITIVE] = 1.0
-    unit_diagonal: Annotated[bool, Flag()] = False
-
-    @property
-    def needs_diagonal(self) -> bool:
-        return not self.unit_diagonal
 
     def rule(self) -> PassiveAggressiveRule:
         softness = 0.5 / float(self.aggressiveness) if self.variant == "PA-II" else 0.0
         limit = self.aggressiveness if self.variant == "PA-I" else math.inf
-        return PassiveAggressiveRule(limit, softness, self.unit_diagonal)
+        return PassiveAggressiveRule(limit, softness)
 
 
 class PassiveAggressiveRule(NamedTuple):
-    """limit : of a step; softness : added to k(x, x); unit_diagonal : whether k(x, x) is 1."""
+    """limit : of a step; softness : added to k(x, x)."""
 
     limit: float
     softness: float
-    unit_diagonal: bool
 
 
 @expand.of(PassiveAggressiveRule)
 def _expand(rule, seen, scores, sizes, change):
     """Crammer et al. (2006), figure 1."""
     loss = hinge_loss(seen)
-    square = copies(len(change)) * (1.0 if rule.unit_diagonal else seen.diagonal)
+    square = copies(len(change)) * seen.diagonal
     if loss > 0.0 and square > SMALLEST_DIAGONAL:
         step = min(rule.limit, loss / (square + rule.softness))
         add_step(change, seen.label, seen.rival, weigh_step(seen.weight, step, loss, square))
