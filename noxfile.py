@@ -187,6 +187,6 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
-    """One script: `nox -s benchmarks -- omkc_a9a`."""
+    """One script: `nox -s benchmarks -- growth`."""
     _install(session)
     session.run("python", f"benchmarks/{session.posargs[0]}.py", *session.posargs[1:])

@@ -335,7 +335,6 @@ FEW_ROWS = {
     "combiners": "--rows 60 --seeds 1 --data wdbc",
     "features": "--rows 200 --repeats 1",
     "growth": "--rows 1200 --repeats 1 --json growth.json",
-    "omkc_a9a": "--rows 200",
     "peers": "--rows 300 --repeats 1 --json peers.json",
     "shards": "--rows 800 --data waveform --models BPAS --json shards.json",
     "sureness": "--rows 1002 --data elec2,energy",

@@ -91,20 +91,11 @@ def batch(width: int) -> int:
 
 
 def asked_of(model: Any, encoder: TableEncoder | None = None, names: Any = None) -> AskedModel:
-    """A model as it can be asked.
+    """A model as it can be asked; InputError where its columns cannot be asked about.
 
-    Parameters
-    ----------
     model : a fitted estimator, or the path of a file that `train` or `kb.save` wrote
     encoder : what makes its rows, where the model does not know; it has learned
     names : (d,) of the columns of its rows, where neither the model nor an encoder knows them
-
-    Raises
-    ------
-    ModelFileError
-        As `kb.load`, or the model has not learned anything.
-    InputError
-        The model cannot be asked about single columns.
     """
     past: Sequence[Past] = ()
     if isinstance(model, (str, PathLike)):
@@ -266,16 +257,8 @@ class Latest(NamedTuple):
 def opened(model: Any, data: Any, **options: Any) -> tuple[AskedModel, Stream]:
     """A model, and data in the form of those that it learned.
 
-    Parameters
-    ----------
-    model : a fitted estimator, or the path of a model's file
     data : a stream, a path or a name, or a frame
     options : of `open_like`, for a model's file, or a `TableModel`; others do not know columns
-
-    Raises
-    ------
-    DataFileError, UnknownNameError, InputError
-        As `open_like` and `asked_of`, or the data have other columns.
     """
     if isinstance(model, (str, PathLike, TableModel)):
         asked = asked_of(model)
@@ -303,17 +286,7 @@ def is_data(X: Any, y: Any) -> bool:
 
 
 def latest_of(asked: AskedModel, stream: Stream, row: int | None = None) -> Latest:
-    """The last 10,000 rows of a stream, in bounded memory, and one of all rows.
-
-    Parameters
-    ----------
-    row : its number from 0
-
-    Raises
-    ------
-    InputError
-        There are no rows, or they are none of the model's.
-    """
+    """The last 10,000 rows of a stream, in bounded memory, and one of all rows, from 0."""
     held: deque[tuple[Any, NDArray[Any]]] = deque()
     count, rows, found = 0, 0, None
     for X, y in stream.chunks():

@@ -326,15 +326,10 @@ def last_rows(model: Any) -> Background | None:
 
 
 def kept_rows(model: Any) -> Background:
-    """The last rows learned, or what else a model keeps of its rows.
+    """The last rows learned, or what else a model keeps of its rows; InputError where nothing.
 
     Its support vectors, scaled back as rows are scaled now. Where there are none, the mean of all
     rows; of sparse rows 0 everywhere.
-
-    Raises
-    ------
-    InputError
-        It keeps nothing of the kind.
     """
     if (last := last_rows(model)) is not None:
         return last
@@ -390,11 +385,9 @@ def shapley(
     Parameters
     ----------
     ask : the scores, (n,), of rows, (n, d)
-    x : (1, d) array, or CSR
-    background : (m, d), the same
+    x, background : (1, d) and (m, d) arrays, or CSR
     group_of : (d,) numbers of the columns that the d numbers belong to; -1: to none
     orders : how many are drawn in all, about; of each row of the background 4 at least
-    generator : RandomState
 
     Returns
     -------

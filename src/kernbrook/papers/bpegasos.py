@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,18 +101,8 @@ def standardised(train: Stream, test: Stream) -> Split:
     """Both parts with each feature's mean 0 and deviation 1, as measured on the training part.
 
     One reading of the training part, in chunks. A constant feature becomes 0 there.
-
-    Examples
-    --------
-    >>> split = standardised(Waveform(1000, seed=1), Waveform(50, seed=2))
-    >>> X, y = split.train.read()
-    >>> bool(np.allclose(X.mean(axis=0), 0)), bool(np.allclose(X.std(axis=0), 1))
-    (True, True)
-    >>> split.classes
-    array([0, 1, 2])
     """
-    moments = Moments(train.n_features)
-    classes: set[Any] = set()
+    moments, classes = Moments(train.n_features), set[Any]()
     for X, y in train.chunks(CHUNK):
         classes.update(np.unique(y).tolist())
         moments.add(dense(X))
@@ -130,49 +120,26 @@ def held_out(
 ) -> HeldOut:
     """Learn from the training part in one pass; test after so many examples.
 
-    Parameters
-    ----------
     estimator : anything with `learn(X, y, classes=)` and `predict`; changed in place
-    split : its training part has at least ``tests[-1]`` rows
     tests : (k,) rising; what follows the last is not learned from
     progress : called with the number of examples done since its last call
-
-    Raises
-    ------
-    InputError
-        The training part has fewer rows.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> split = standardised(Checkerboard(3000, seed=1), Checkerboard(500, seed=2))
-    >>> model = kb.recipes.make("bpegasos-merge", kernels=[kb.Gaussian(gamma=8.0)])
-    >>> result = held_out(model, split, [100, 3000])
-    >>> result.rows, bool(result.accuracy[1] > result.accuracy[0])
-    (array([ 100, 3000]), True)
     """
     X, y = next(split.train.chunks(ROWS))
     warm_up(estimator, X, y, split.classes)
     done, seconds = 0, 0.0
     found: list[tuple[int, float, int, float]] = []
-    for X, y in split.train.chunks(CHUNK):
-        start = 0
-        while start < len(y) and len(found) < len(tests):
-            stop = min(len(y), start + tests[len(found)] - done)
+    for X, y in FirstRows(split.train, tests[-1]).chunks(CHUNK):
+        cuts = [test - done for test in tests if done < test < done + len(y)]
+        for start, stop in pairwise([0, *cuts, len(y)]):
             begin = time.perf_counter()
             estimator.learn(X[start:stop], y[start:stop], classes=split.classes)
             seconds += time.perf_counter() - begin
             done += stop - start
             if progress is not None:
                 progress(stop - start)
-            start = stop
-            if done == tests[len(found)]:
+            if done in tests:
                 stored = int(estimator.n_support_stored_)
                 found.append((done, _accuracy(estimator, split), stored, seconds))
-        if len(found) == len(tests):
-            break
-    else:
-        raise InputError(f"{split.train.name}: {tests[-1]} rows to learn from, found {done}")
     return HeldOut(*(np.array(column) for column in zip(*found, strict=True)))
 
 
@@ -195,10 +162,8 @@ def parts(name: str, rows: int, seed: int) -> Parts | None:
         apart = open_stream(f"{name}.t", n_features=whole.n_features).read()
     except UnknownNameError:
         apart = None
-        if len(y) <= rows:
-            raise InputError(
-                f"{name}: expected more than {rows:,} rows, found {len(y):,}"
-            ) from None
+    if apart is None and len(y) <= rows:
+        raise InputError(f"{name}: expected more than {rows:,} rows, found {len(y):,}")
 
     def of_run(run: int) -> tuple[Stream, Stream]:
         order = np.random.default_rng([seed, run]).permutation(len(y))

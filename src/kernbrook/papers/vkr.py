@@ -198,12 +198,6 @@ def waveform01(rows: int, seed: int) -> Stream:
 
     There the waves are numbered by their peaks at 7, 15 and 11, so that these are the classes 2
     and 1 of our generator, which takes the book's order.
-
-    Examples
-    --------
-    >>> X, y = waveform01(1000, seed=0).read()
-    >>> X.shape, np.unique(y)
-    ((1000, 21), array([0, 1]))
     """
     X, y = Waveform(2 * rows, seed).read()  # two thirds are of these classes
     taken = np.flatnonzero(y > 0)[:rows]

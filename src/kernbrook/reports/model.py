@@ -70,10 +70,6 @@ if TYPE_CHECKING:
 def as_python(value: Any, width: int = 80, few: float = 4) -> str:
     """The Python that makes an estimator, parameters that are not the defaults alone.
 
-    Parameters
-    ----------
-    value : an estimator, a kernel, or a value of a parameter
-    width : of a line
     few : values that a list shows: of more the first two and the last, or the first where it is 1.
         With infinity numbers have all their digits too
 
@@ -328,12 +324,8 @@ def since_json(
 ) -> dict[str, Any]:
     """What is known of a model's past, as plain values; errors as `model_json` has them.
 
-    Parameters
-    ----------
-    past : the data that it learned from
     windows : what rows cost over time; None where that was not recorded
     judge : whose windows these are; None of a model that was labelled
-    task : what it predicts
     """
     entries, first = list[dict[str, Any]](), 1 + judge.before if judge else 1
     for span in windows.spans if windows else []:

@@ -323,9 +323,6 @@ def svg(picture: Figure, name: str, description: str) -> str:
 
     The same figure and name give the same text.
 
-    Parameters
-    ----------
-    picture : the figure
     name : different for every figure of the page
     description : what a screen reader says
     """

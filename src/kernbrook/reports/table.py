@@ -204,15 +204,9 @@ def of_cells(
 ) -> list[Column]:
     """Columns of a measure: printed, ours, and how they differ, as far as anything is printed.
 
-    Parameters
-    ----------
-    cells : one a row
-    measure : what is shown
     show : of the words printed, ours, difference (in the measure's unit), percent and ratio
     looks : of every column, such as rough and spare
 
-    Notes
-    -----
     Behind a difference, or behind ours where none is shown, stands a `!` where ours is more than
     two printed deviations away, and a `~` where it is within these, but further away than two
     deviations of the difference of the means.
@@ -270,9 +264,6 @@ def by_weight(
 ) -> Table:
     """Things with falling weights, the first of them with bars, and what the others weigh.
 
-    Parameters
-    ----------
-    noun : what the things are
     most : so many are shown, or fewer: those that do not weigh nothing
     more : headers of other columns, and what stands there
     """
