@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook import recipes as book
-from kernbrook.evaluation.comparing import Progress
 from kernbrook.evaluation.measures import losses
 from kernbrook.evaluation.parallel import state_of
-from kernbrook.evaluation.record import Record
 from kernbrook.evaluation.run import prequential
 from kernbrook.evaluation.warming import in_order, trials_of
 from kernbrook.kernels import Gaussian, Polynomial
@@ -68,8 +66,9 @@ def measured(job: Job, name: str, wanted: Sequence[Variant]) -> Iterator[Found]:
     estimators = [_estimators(job, variant) for variant in wanted]
     every = [estimator for several in estimators for estimator in several]
     done = in_order(
-        _run, [(X, y, model) for model in every], lambda run: len(run.predictions), job.plan.jobs,
-        job.bar(name, len(every) * len(y)), trials_of(every, X, y, None), job.plan.compiling,
+        prequential, [(model, X, y) for model in every], lambda run: len(run.predictions),
+        job.plan.jobs, job.bar(name, len(every) * len(y)), trials_of(every, X, y, None),
+        job.plan.compiling,
     )  # fmt: skip
     rounds = on_the_way(len(y))
     for several in estimators:
@@ -97,10 +96,6 @@ def _draws(estimator: Any) -> bool:
     learners = getattr(estimator, "learner", [])
     learners = learners if isinstance(learners, list) else [learners]
     return any(learner is None or learner.features is not None for learner in learners)
-
-
-def _run(X: Any, y: Any, estimator: Any, progress: Progress | None = None) -> Record:
-    return prequential(estimator, X, y, progress=progress)
 
 
 def on_the_way(rounds: int) -> NDArray[np.int64]:

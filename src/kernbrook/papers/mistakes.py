@@ -20,7 +20,6 @@ from kernbrook.papers.published import (
     Found,
     Job,
     Variant,
-    as_printed,
     cells_of,
     names_of,
     orders_for,
@@ -82,7 +81,7 @@ def measured(job: Job, name: str, wanted: Sequence[Variant]) -> Iterator[Found]:
         yield {name: Estimate.of(values) for name, values in ours.items()}, {}, facts
 
 
-run = partial(cells_of, wanted_of=as_printed, measured=measured)
+run = partial(cells_of, measured=measured)
 
 
 def tabled(results: Results) -> Table:

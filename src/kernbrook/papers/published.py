@@ -108,11 +108,6 @@ class PrintedRow:
         }
 
 
-def as_printed(rows: Iterable[PrintedRow]) -> list[Variant]:
-    """The algorithms of printed rows."""
-    return [row.wanted() for row in rows]
-
-
 Before = Mapping[str, Mapping[str, Estimate]]
 
 
@@ -195,17 +190,18 @@ Measured = Callable[[Job, str, Sequence[Variant]], Iterable[Found]]  # on a data
 
 def cells_of(
     job: Job,
-    wanted_of: Callable[[Sequence[PrintedRow]], list[Variant]],
     measured: Measured,
+    wanted_of: Callable[[Sequence[PrintedRow]], list[Variant]] | None = None,
     *,
     curves: bool = False,
 ) -> Iterator[Cell]:
     """What algorithms come to on each data set, beside what is printed of them.
 
-    wanted_of : the algorithms, of the printed rows of a data set
+    wanted_of : the algorithms, of the printed rows of a data set; None: those of the rows
     """
     for name in job.present:
-        wanted = wanted_of(job.of(name))
+        rows = job.of(name)
+        wanted = [row.wanted() for row in rows] if wanted_of is None else wanted_of(rows)
         found = measured(job, name, wanted)
         for variant, (ours, on_the_way, facts) in zip(wanted, found, strict=True):
             key: dict[str, Any] = {"data": name, "recipe": variant.recipe, "title": variant.title}
