@@ -17,7 +17,7 @@ from kernbrook.estimators.table_model import TableModel
 from kernbrook.evaluation.windows import Judge, Past, Windows
 from kernbrook.persistence.saving import load, save
 from kernbrook.plain_values import Size, read_as
-from kernbrook.streams import Stream, TableEncoder
+from kernbrook.streams import TableEncoder
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,3 @@ def with_state(encoder: TableEncoder, state: dict[str, Any] | None) -> TableEnco
         known = TableEncoder.from_description(described)
         state = clone(known).begin(known.feature_names_in_, known.label).described()["state"]
     return TableEncoder.from_description({**described, "state": state})
-
-
-def encoder_after(encoder: TableEncoder | None, stream: Stream | None) -> TableEncoder | None:
-    """An encoder with what that of a stream has learned so far.
-
-    How values are written in these data alone is not what the model knows of all.
-    """
-    if stream is None or stream.encoder is None or encoder is None:
-        return encoder
-    return with_state(encoder, stream.encoder.described()["state"])

@@ -192,7 +192,7 @@ def label(
             past = [Past(log.begun.rounds)] if log.begun.rounds else []
         session = _Session(
             table, Labelling(model, log.path, rows=rows), path, Position(checkpoint, past),
-            RowDigest(), names, log, ask, end, stream.n_features,
+            stream, RowDigest(), names, log, ask, end,
         )  # fmt: skip
         session.check()
         X, _ = next(stream.chunks(ROWS))
@@ -200,7 +200,7 @@ def label(
         run_reported(partial(try_out, model, X, some, names), compiling)
         while True:
             try:
-                session.run(stream, every, progress, stop)
+                session.run(every, progress, stop)
                 return session.state
             except Undo:
                 session = session.back()
@@ -269,12 +269,11 @@ class _Session(Session):
     log: AnswerLog
     ask: Callable[[Question, Labelling], Any]
     end: Callable[[Labelling], None] | None
-    n_features: int
     undoing: int = 0  # the row whose answer is taken back when it is met
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._usual = Moments(self.n_features)
+        self._usual = Moments(self.stream.n_features)
         model = deepcopy(self.table.model)
         self._copies = [_Copy(self.state.rows, model, self.position.known)]  # two at most
 
@@ -312,10 +311,8 @@ class _Session(Session):
         self._usual.add(X)
 
     def checkpoint(self) -> Checkpoint:
-        state, name = self.state, None if self._stream is None else self._stream.name
-        last = Past(
-            state.rows, state.judged, {"loss": state.loss}, name=name, digest=self._learned_digest
-        )
+        state, name, digest = self.state, self.stream.name, self._learned_digest
+        last = Past(state.rows, state.judged, {"loss": state.loss}, name=name, digest=digest)
         past = shortened([*self.position.past, last])
         return Checkpoint(past, state.finished, windows=state.windows)
 

@@ -26,7 +26,6 @@ from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.estimators.tasks import scored_learn, task_of
 from kernbrook.evaluation.checkpoint import (
     Checkpoint,
-    encoder_after,
     load_checkpoint,
     load_learned,
     save_checkpoint,
@@ -128,11 +127,11 @@ class Session(ABC):
     state: Any  # a `Progress`, first that of the file
     path: str | PathLike[str]  # the model's file
     position: Position
+    stream: Stream
     digest: RowDigest | Content  # of the rows read
 
     def __post_init__(self) -> None:
         known = self.position.known
-        self._stream: Stream | None = None
         self._learned_digest = "" if known is None else known.last.digest
         self._whole = known is not None and known.finished  # what the file says
         self._written = self.state.resumed_at = self.state.rows
@@ -158,15 +157,13 @@ class Session(ABC):
 
     def run(
         self,
-        stream: Stream,
         every: float,
         progress: Callable[[Any], None] | None,
         stop: Callable[[], bool] | None,
     ) -> None:
         """Meet the new rows, and write the model every so many seconds and at the end."""
-        state, self._stream = self.state, stream
-        last = time.monotonic()
-        for X, y in self._new_rows(stream, progress):
+        state, last = self.state, time.monotonic()
+        for X, y in self._new_rows(progress):
             try:
                 self.learn(X, y)
             except Quit:
@@ -202,19 +199,21 @@ class Session(ABC):
                 f"{self.path} was written by something else meanwhile, and is left as it is: "
                 "take another file, or overwrite (--overwrite)"
             )
+        here, known = self.stream.encoder, self.table.encoder_
+        kept = f"; the checkpoint after {self._written} rows is still there"
+        kept = kept if self._written else ""
         try:
-            self.table.encoder_ = encoder_after(self.table.encoder_, self._stream)
+            if here is not None and known is not None:  # values may be written otherwise here
+                self.table.encoder_ = with_state(known, here.described()["state"])
             save_checkpoint(self.table, checkpoint, self.path)
         except InputError as error:
-            kept = f"; the checkpoint after {self._written} rows is still there"
-            kept = kept if self._written else ""
             raise InputError(f"after {self.state.rows} rows: {error}{kept}") from error
         self._stamp, self._careful = _stamp(self.path), True
 
-    def _new_rows(self, stream: Stream, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
+    def _new_rows(self, progress: Callable[[Any], None] | None) -> Iterator[Piece]:
         """The rows that the model has not met; the ones before must be those that it has."""
         state, begin, digest = self.state, self.state.resumed_at, self._learned_digest
-        for X, y in stream.chunks(CHUNK):
+        for X, y in self.stream.chunks(CHUNK):
             again = min(begin - state.rows_read, len(y)) if state.rows_read < begin else 0
             if again:
                 self.digest_rows(X[:again], y[:again])
@@ -525,8 +524,8 @@ def _learn_all(
         judge.begin()
     state.judge, state.data, state.windows = judge, judge.data, judge.windows
     watch = WatchedRows(stream, Content())
-    session = _Session(table, state, path, position, watch.content, labels, watch)
-    session.run(stream, every, progress, stop)
+    session = _Session(table, state, path, position, stream, watch.content, labels, watch)
+    session.run(every, progress, stop)
     stream.watch = None
     return state
 
