@@ -30,7 +30,8 @@ from sklearn.datasets import load_svmlight_file
 import kernbrook as kb
 from kernbrook.errors import DataFileWarning
 from kernbrook.streams.booleans import BOOLEANS
-from kernbrook.streams.csv import csv_lines, find_separator, whole_rows
+from kernbrook.streams.bytes import DataFile
+from kernbrook.streams.csv import WholeRows, find_separator
 from kernbrook.streams.records import MISSING, is_number
 
 # -- text, and what damages it ---------------------------------------------------------------------
@@ -201,6 +202,11 @@ def csv_file(draw: Any, folder: Path) -> str:
     return check_csv(write(draw, folder / "data.csv", csv_text(), CSV), *how(draw))
 
 
+def whole_rows(path: Path, lines: bytes, mark: str) -> str:
+    whole = WholeRows(path, mark).of([(1, lines)])
+    return b"".join(block for _, block in whole).decode().replace("\r", "\n")
+
+
 def check_csv(path: Path, block: int, rows: int) -> str:
     """As pandas and Python's own reader have it."""
     import pandas
@@ -209,10 +215,8 @@ def check_csv(path: Path, block: int, rows: int) -> str:
     if found is None:
         return REFUSED
     _, X, y = found
-    mark = find_separator(path)
-    whole = whole_rows(path, [(1, plain_lines(path.read_bytes()))], mark)
-    block = b"".join(block for _, block in whole)
-    text = csv_lines(path, 1, block, mark).decode("utf-8").replace("\r", "\n")
+    mark = find_separator(DataFile(path))
+    text = whole_rows(path, plain_lines(path.read_bytes()), mark)
     lines = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if row]
     names = [name.strip() for name in lines[0]]
     headed = len(lines) > len(y)
@@ -321,7 +325,7 @@ def semicolons(draw: Any, folder: Path) -> str:
     if found is None:
         return REFUSED
     lines = plain_lines(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
-    text = csv_lines(path, 1, lines, ";").decode()
+    text = whole_rows(path, lines, ";")
     header, *rows = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=";"))
     names = [name.strip() for name in header]
     wanted = []

@@ -117,6 +117,7 @@ def quoted_by(mark, text):
     return mark + text.replace("\\", "\\\\").replace(mark, f"\\{mark}") + mark
 
 
+@pytest.mark.filterwarnings("ignore:.*write them alike:kernbrook.errors.DataFileWarning")
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.text("ab,'\"%{}?\\ é", min_size=1).map(str.strip).filter(bool), min_size=1,

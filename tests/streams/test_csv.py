@@ -17,7 +17,12 @@ from kernbrook.errors import DataFileError, DataFileWarning, UnknownNameError
 from kernbrook.evaluation import open_like
 from kernbrook.streams import TableEncoder, open_stream
 from kernbrook.streams import bytes as data_files
-from kernbrook.streams.csv import csv_lines, read_header, whole_rows
+from kernbrook.streams.bytes import DataFile
+from kernbrook.streams.csv import WholeRows, read_header
+
+
+def header_of(path, **options):
+    return read_header(DataFile(path), **options)
 
 
 @pytest.fixture
@@ -264,7 +269,7 @@ def test_what_r_writes_and_comments_are_named(tmp_path, separator, text, message
 )
 def test_a_file_without_a_line(write, name, content):
     path = write(name, content)
-    for read in (read_header, lambda path: open_like(None, path), open_stream):
+    for read in (header_of, lambda path: open_like(None, path), open_stream):
         with pytest.raises(DataFileError, match=r": the file has no line$"):
             read(path)
 
@@ -295,7 +300,7 @@ NAMES = "are taken as the names of the columns, not as data"
     ],
 )
 def test_what_the_first_row_is(write, text, is_data, said):
-    header = read_header(write("some.csv", text))
+    header = header_of(write("some.csv", text))
     assert header.is_data == is_data
     assert (header.names == ["x1", "x2", "x3"]) == is_data
     assert (said or "") in header.note
@@ -335,15 +340,15 @@ def test_the_index_of_pandas_is_named(write, header, values, label, told):
 def test_a_wide_header(write):
     """Compared name by name with all others, 100,000 names took more than eight minutes."""
     names = ",".join(f"f{i}" for i in range(100_000))
-    assert len(read_header(write("wide.csv", f"{names}\n")).names) == 100_000
+    assert len(header_of(write("wide.csv", f"{names}\n")).names) == 100_000
     with pytest.raises(DataFileError, match="two columns are called 'f77'"):
-        read_header(write("wide.csv", names.replace("f78,", "f77,") + "\n"))
+        header_of(write("wide.csv", names.replace("f78,", "f77,") + "\n"))
 
 
 def test_a_name_that_is_too_long(write):
     csv.field_size_limit(131_072)  # others change it for the whole process
     with pytest.raises(DataFileError, match="line 1: field larger than field limit"):
-        read_header(write("long.csv", "a" * 200_000 + ",b\n1,2\n"))
+        header_of(write("long.csv", "a" * 200_000 + ",b\n1,2\n"))
 
 
 @pytest.mark.parametrize(
@@ -355,7 +360,7 @@ def test_a_name_that_is_too_long(write):
     ],
 )
 def test_names_that_are_known_decide(write, text, known, is_data):
-    assert read_header(write("t.csv", text), known=known).is_data == is_data
+    assert header_of(write("t.csv", text), known=known).is_data == is_data
 
 
 def test_a_line_for_excel(write):
@@ -505,9 +510,8 @@ def test_what_spark_writes_is_read_or_refused(rows):
     lines = [",".join('"' + cell.replace('"', '\\"') + '"' for cell in row) for row in rows]
     for row, line in zip(rows, lines, strict=True):
         try:
-            blocks = whole_rows(Path("t.csv"), [(1, line.encode())], ",")
-            block = b"".join(block for _, block in blocks)
-            text = csv_lines(Path("t.csv"), 1, block, ",").decode()
+            blocks = WholeRows(Path("t.csv"), ",").of([(1, line.encode())])
+            text = b"".join(block for _, block in blocks).decode()
         except DataFileError:
             assert _is_unclear(row)
             continue

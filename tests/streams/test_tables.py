@@ -18,6 +18,7 @@ from kernbrook.errors import DataFileError, InputError, UnknownNameError
 from kernbrook.estimators.table_model import TableModel, open_like
 from kernbrook.evaluation.raw_rows import RawRows
 from kernbrook.streams import open_stream
+from kernbrook.streams.bytes import DataFile
 from kernbrook.streams.csv import find_separator
 
 pandas = pytest.importorskip("pandas")
@@ -129,7 +130,7 @@ def test_a_folder(frame, expected, tmp_path):
     ],
 )
 def test_the_separator(write, rows, separator):
-    assert find_separator(write("t.csv", rows)) == separator
+    assert find_separator(DataFile(write("t.csv", rows))) == separator
 
 
 def test_a_separator_that_is_given(write):

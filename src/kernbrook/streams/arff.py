@@ -151,7 +151,7 @@ class ArffRecords(CsvRecords):
             is_weight = cells[-1][1] and cells[-1][0].startswith("{")
             found = f"expected {n} values, found {len(cells)}"
             raise self.at(number, "a weight in braces, which is not read" if is_weight else found)
-        # In quotes as CSV has it; see `whole_rows`.
+        # In quotes as CSV has it; see `WholeRows`.
         quotes = ('"' + cell.replace("\n", "\r").replace('"', '""') + '"' for cell, _ in cells)
         values = (
             cell if bare and '"' not in cell else within

@@ -55,13 +55,7 @@ class _Xz:
         self._raw, self._stream = raw, lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
     def read(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size > 0 and (part := self._part(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def _part(self, size: int) -> bytes:
+        """The next bytes, so many at most; none at the end."""
         while True:
             packed = b""
             if self._stream.eof:
@@ -99,10 +93,6 @@ class DataFile:
         self._is_standard_input = isinstance(source, str) and source == STANDARD_INPUT
         self.path = Path("standard input" if self._is_standard_input else source)
         self._max_bytes = None if max_bytes is None else positive_integer(max_bytes, "max_bytes")
-
-    @classmethod
-    def of(cls, source: DataFile | str | PathLike[str]) -> DataFile:
-        return source if isinstance(source, DataFile) else cls(source)
 
     def blocks(self) -> Iterator[bytes]:
         """What the file holds, unpacked, 1 MiB at a time; EOFError where it is packed and cut."""

@@ -47,6 +47,8 @@ from kernbrook.streams.records import (
 )
 
 OPEN, BAD, BARE, PLAIN = "open", "bad", "bare", "plain"  # see `cells_of`
+_BLANK = r"[ \t]"
+_BLANKS = {" ": r"\t", "\t": " "}  # by separator
 UNENDED = "a quoted value of the row that begins here does not end"
 _ODD = (
     "an odd number of quotes; a value with a quote in it stands in quotes, and the quote in it is "
@@ -57,83 +59,123 @@ _TWO_WAYS = (
 )
 
 
-def whole_rows(
-    path: Path, blocks: Iterable[tuple[int, bytes]], separator: str
-) -> Iterator[tuple[int, bytes]]:
-    r"""Blocks of lines, each row in one: a line that ends in a quoted value ends with a CR there.
+class WholeRows:
+    r"""Makes of blocks of lines such blocks that each row is one line, quoted as pyarrow reads it.
 
-    Empty lines follow such a row, as many as it takes for the lines after it to keep their numbers.
+    Within a value its lines end with CR. Empty lines follow such a row, as many as it takes for
+    the lines after it to keep their numbers. Quotes stand around values, or are doubled within;
+    blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
+    write it, is no part of the value; where the row can be read without that, it is.
+
+    refused : called with the error for a row; where that returns, the row is empty
 
     Examples
     --------
-    >>> list(whole_rows(Path("t.csv"), [(1, b'1,"a\n'), (2, b'b"\n2,c\n')], ","))
+    >>> rows = WholeRows(Path("t.csv"), ",")
+    >>> list(rows.of([(1, b'1,"a\n'), (2, b'b"\n2,c\n')]))
     [(1, b'1,"a\rb"\n\n2,c\n')]
+    >>> list(rows.of([(1, b'1, "a"\n2,"5\\" pipe"\n')]))
+    [(1, b'"1","a"\n"2","5"" pipe"\n')]
     """
-    held = b""
-    for first, lines in blocks:
-        first -= count_lines(held)
-        block, held = _joined(path, first, lines := held + lines, separator)
-        if len(held) > limits.LONGEST_CELL:
-            block, held = _joined(path, first, lines, separator, is_last=True)
-        if block:
-            yield first, block
-        first += count_lines(block)
-        if len(held) > limits.LONGEST_CELL:
-            raise DataFileError(path, f"{UNENDED} within {limits.LONGEST_CELL:,} bytes", first)
-    if held:
-        block, held = _joined(path, first, held, separator, is_last=True)
+
+    def __init__(self, path: Path, separator: str, refused: Refused = raised):
+        self._path, self._separator, self._refused = path, separator, refused
+        # Quotes behind a backslash, and behind blanks at the begin of a value.
+        blanks = rf"(?:^|{re.escape(separator)}){_BLANKS.get(separator, _BLANK)}++"
+        self._odd = re.compile(rf'(?:\\|{blanks})"'.encode(), re.MULTILINE)
+
+    def of(self, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+        held = b""
+        for first, lines in blocks:
+            first -= count_lines(held)
+            block, held = self._joined(first, lines := held + lines)
+            if len(held) > limits.LONGEST_CELL:
+                block, held = self._joined(first, lines, is_last=True)
+            if block:
+                yield first, block
+            first += count_lines(block)
+            if len(held) > limits.LONGEST_CELL:
+                problem = f"{UNENDED} within {limits.LONGEST_CELL:,} bytes"
+                raise DataFileError(self._path, problem, first)
         if held:
-            raise DataFileError(path, UNENDED, first + count_lines(block))
-        yield first, block
+            block, held = self._joined(first, held, is_last=True)
+            if held:
+                raise DataFileError(self._path, UNENDED, first + count_lines(block))
+            yield first, block
 
+    def _joined(self, first: int, block: bytes, is_last: bool = False) -> tuple[bytes, bytes]:
+        """The rows of a block that are whole, and the lines from one on that goes on after it.
 
-def _joined(
-    path: Path, first: int, block: bytes, separator: str, is_last: bool = False
-) -> tuple[bytes, bytes]:
-    """The rows of a block that are whole, and the lines from one on that goes on after the block.
+        is_last : whether a row that may go on, or may not, ends
+        """
+        if _all_even(block) and not self._odd.search(block):
+            return block, b""
+        lines, stop = block.split(b"\n"), 0
+        while (place := stop) < len(lines):
+            row, stop = lines[place], place + 1
+            is_odd = self._odd.search(row)
+            if row.count(b'"') % 2 or (is_odd and b'\\"' in row):
+                stop = self._stop(first, lines, place, is_last)
+                if stop == 0:
+                    return b"\n".join([*lines[:place], b""]), b"\n".join(lines[place:])
+                row = b"\r".join(lines[place:stop])
+                is_odd = self._odd.search(row)
+            elif not is_odd:
+                continue
+            try:
+                if is_odd:
+                    row = self._rewritten(first + place, row)
+                if row.count(b'"') % 2:
+                    raise DataFileError(self._path, _ODD, first + place)
+                lines[place] = row
+            except DataFileError as error:
+                self._refused(error)
+                lines[place] = b""
+            lines[place + 1 : stop] = [b""] * (stop - place - 1)
+        return b"\n".join(lines), b""
 
-    is_last : whether a row that may go on, or may not, ends
-    """
-    if b'\\"' not in block and _all_even(block):
-        return block, b""
-    lines, rows = block.split(b"\n"), list[bytes]()
-    while len(rows) < len(lines):
-        place = len(rows)
-        stop = _stop(path, first, lines, place, separator, is_last)
-        if stop == 0:
-            return b"".join(row + b"\n" for row in rows), b"\n".join(lines[place:])
-        rows += [b"\r".join(lines[place:stop]), *[b""] * (stop - place - 1)]
-    return b"\n".join(rows), b""
+    def _stop(self, first: int, lines: list[bytes], place: int, is_last: bool) -> int:
+        """Where the row ends that begins at a place among lines; 0 where it goes on after them."""
+        quotes = marks = 0
+        for stop in range(place + 1, len(lines) + 1):
+            line = lines[stop - 1]
+            quotes, marks = quotes + line.count(b'"'), marks + line.count(b'\\"')
+            is_even = quotes % 2 == 0 or (quotes + marks) % 2 == 0  # with or without backslashes
+            if is_even or stop == place + 1:
+                text = b"\r".join(lines[place:stop]).decode("latin-1")
+                ways = (False, True) if '\\"' in text else (False,)  # with and without backslashes
+                states = [self._state(text, escapes) for escapes in ways]
+                if {*states} == {BAD} and (quotes % 2 or stop > place + 1):
+                    raise DataFileError(self._path, UNENDED, first + place)
+                if OPEN not in states:
+                    return stop
+                if BARE in states or PLAIN in states:  # and the other way it goes on
+                    escapes = states.index(OPEN) == 1
+                    after = ('"' + lines[i].decode("latin-1") for i in range(stop, len(lines)))
+                    left = (self._state(text, escapes) for text in after)
+                    ends = next((state for state in left if state != OPEN), None)
+                    if ends in (BARE, PLAIN):
+                        raise DataFileError(self._path, _TWO_WAYS, first + place)
+                    return stop if ends == BAD or is_last else 0
+        return 0
 
+    def _state(self, text: str, escapes: bool) -> str:
+        return cells_of(text, self._separator, escapes)[1]
 
-def _stop(
-    path: Path, first: int, lines: list[bytes], place: int, separator: str, is_last: bool
-) -> int:
-    """Where the row ends that begins at a place among lines; 0 where it goes on after them."""
-    quotes = marks = 0
-    for stop in range(place + 1, len(lines) + 1):
-        line = lines[stop - 1]
-        quotes, marks = quotes + line.count(b'"'), marks + line.count(b'\\"')
-        is_even = quotes % 2 == 0 or (quotes + marks) % 2 == 0  # with or without backslashes
-        if stop == place + 1 and is_even and not marks:
-            return stop
-        if is_even or stop == place + 1:
-            text = b"\r".join(lines[place:stop]).decode("latin-1")
-            ways = (False, True) if '\\"' in text else (False,)  # with and without backslashes
-            states = [cells_of(text, separator, escapes)[1] for escapes in ways]
-            if {*states} == {BAD} and (quotes % 2 or stop > place + 1):
-                raise DataFileError(path, UNENDED, first + place)
-            if OPEN not in states:
-                return stop
-            if BARE in states or PLAIN in states:  # and the other way it goes on
-                escapes = states.index(OPEN) == 1
-                after = ('"' + lines[i].decode("latin-1") for i in range(stop, len(lines)))
-                left = (cells_of(text, separator, escapes)[1] for text in after)
-                ends = next((state for state in left if state != OPEN), None)
-                if ends in (BARE, PLAIN):
-                    raise DataFileError(path, _TWO_WAYS, first + place)
-                return stop if ends == BAD or is_last else 0
-    return 0
+    def _rewritten(self, number: int, row: bytes) -> bytes:
+        """A row with all values in quotes; as it is where it cannot be read that way."""
+        try:
+            text = row.decode("utf-8")
+        except UnicodeDecodeError:
+            return row  # who reads on says so
+        cells, state = cells_of(text, self._separator)
+        if '\\"' in text and state != PLAIN:
+            cells, state = cells_of(text, self._separator, escapes=True)
+            if state != PLAIN or "\\\\" in text:
+                raise DataFileError(self._path, _TWO_WAYS, number)
+        if state in (OPEN, BAD):
+            return row
+        return self._separator.join('"' + c.replace('"', '""') + '"' for c in cells).encode()
 
 
 def cells_of(text: str, separator: str, escapes: bool = False) -> tuple[list[str], str]:
@@ -169,50 +211,12 @@ def cells_of(text: str, separator: str, escapes: bool = False) -> tuple[list[str
 def _cell(separator: str, escapes: bool) -> re.Pattern[str]:
     """A value and the mark behind it; the begin of a quoted one alone."""
     mark = re.escape(separator)
-    blanks = {" ": r"\t*+", "\t": " *+"}.get(separator, r"[ \t]*+")
+    blanks = _BLANKS.get(separator, _BLANK) + "*+"
     within = r'(?:[^"\\]|\\.|"")*+' if escapes else '(?:[^"]|"")*+'
     bare = rf'[^{mark}"]*+' if escapes else rf'(?!{blanks}")[^{mark}]*+'
     within_quotes = rf'{blanks}"(?P<within>{within})(?:"{blanks}|(?P<open>\Z))'
     cell = rf"(?:{within_quotes}|(?P<bare>{bare}))(?(open)|(?P<mark>{mark}|\Z))"
     return re.compile(cell, re.DOTALL)
-
-
-def csv_lines(
-    path: Path, first: int, block: bytes, separator: str, refused: Refused = raised
-) -> bytes:
-    r"""Lines of CSV with quotes as pyarrow and Python read them: around values, or doubled within.
-
-    Blanks around a quoted value are taken away. A backslash before a quote, as Spark and MySQL
-    write it, is no part of the value; where the line can be read without that, it is.
-
-    refused : called with the error for a line; where that returns, the line is empty
-
-    Examples
-    --------
-    >>> csv_lines(Path("t.csv"), 1, b'1, "a"\n2,"5\\" pipe"\n', ",")
-    b'"1","a"\n"2","5"" pipe"\n'
-    """
-    odd = any(mark in block for mark in (b'\\"', b' "', b'\t"'))
-    if not odd and _all_even(block):
-        return block
-    lines, beside = block.split(b"\n"), _blanks_before(separator)
-    for i, line in enumerate(lines):
-        try:
-            if odd and (b'\\"' in line or beside.search(line)):
-                lines[i] = line = _rewritten(path, first + i, line, separator)
-            if line.count(b'"') % 2:
-                raise DataFileError(path, _ODD, first + i)
-        except DataFileError as error:
-            refused(error)
-            lines[i] = b""
-    return b"\n".join(lines)
-
-
-@lru_cache
-def _blanks_before(separator: str) -> re.Pattern[bytes]:
-    """Blanks between the begin of a value and a quote."""
-    blanks = {" ": r"\t++", "\t": " ++"}.get(separator, r"[ \t]++")
-    return re.compile(rf'(?:^|{re.escape(separator)}){blanks}"'.encode())
 
 
 def _all_even(block: bytes) -> bool:
@@ -223,22 +227,6 @@ def _all_even(block: bytes) -> bool:
     ends = np.flatnonzero(marks == ord("\n"))
     quotes = ends - np.arange(len(ends))  # before each
     return not (quotes % 2).any() and (len(marks) - len(ends)) % 2 == 0
-
-
-def _rewritten(path: Path, number: int, line: bytes, separator: str) -> bytes:
-    """A line with all values in quotes; as it is where it cannot be read that way."""
-    try:
-        text = line.decode("utf-8")
-    except UnicodeDecodeError:
-        return line  # who reads on says so
-    cells, state = cells_of(text, separator)
-    if '\\"' in text and state != PLAIN:
-        cells, state = cells_of(text, separator, escapes=True)
-        if state != PLAIN or "\\\\" in text:
-            raise DataFileError(path, _TWO_WAYS, number)
-    if state in (OPEN, BAD):
-        return line
-    return separator.join('"' + cell.replace('"', '""') + '"' for cell in cells).encode()
 
 
 _AGAIN = "the names of the columns come again, as where files are put together"
@@ -288,13 +276,13 @@ def checked_separator(sep: object) -> str | None:
     return sep
 
 
-def find_separator(source: DataFile | Path) -> str:
+def find_separator(file: DataFile) -> str:
     """What parts the values of a CSV file: a comma, a semicolon, a tab or a bar.
 
     What the first row has. Of several, what parts more of the first rows into equally many values;
     then what leaves more numbers below the first row, also with decimal commas; then more values.
     """
-    lines = _rows(line_blocks(DataFile.of(source)))
+    lines = _rows(line_blocks(file))
     rows = [_QUOTED.sub(b"", row) for _, row in islice(lines, _SAMPLED)]
     marks = [mark for mark in SEPARATORS if rows and mark.encode() in rows[0]]
     if len(marks) < 2:
@@ -312,20 +300,22 @@ def _parting(mark: bytes, rows: list[bytes]) -> tuple[int, int, int]:
 
 
 def read_header(
-    source: DataFile | Path, separator: str = ",", known: Collection[str] = (), least: int = 2
+    file: DataFile, separator: str = ",", known: Collection[str] = (), least: int = 2
 ) -> Header:
     """Read the first row, and as many more as it takes to tell whether it is a header.
 
     known : names that columns must have, as a model or an argument says; empty where nobody does
     least : columns
     """
-    file = DataFile.of(source)
     path = file.path
-    lines = _rows(whole_rows(path, line_blocks(file), separator))
+    errors = list[DataFileError]()
+    lines = _rows(WholeRows(path, separator, errors.append).of(line_blocks(file)))
     line, row = next(lines, (0, b""))
+    if errors and not 0 < line < (errors[0].line or 0):
+        raise errors[0]
     if not row:
         raise DataFileError(path, "the file has no line")
-    names = _names(path, line, csv_lines(path, line, row, separator), separator)
+    names = _names(path, line, row, separator)
     some = [(line, row), *islice(lines, _SAMPLED if len(row) < _LONG else 2)]
     first = [(number, _lenient(row, separator)) for number, row in some]
     if len(names) < least:
@@ -430,7 +420,7 @@ def _names(path: Path, line: int, row: bytes, separator: str) -> list[str]:
 
 
 def _cells(row: str, separator: str) -> list[str]:
-    text = row.replace("\r", "\n")  # as `whole_rows` has it
+    text = row.replace("\r", "\n")  # as `WholeRows` has it
     return [cell.strip() for cell in next(csv.reader([text], delimiter=separator))]
 
 
@@ -483,9 +473,8 @@ def _lenient(row: bytes, separator: str) -> list[str]:
     if row.count(separator.encode()) >= limits.MOST_COLUMNS:
         return []
     try:
-        text = csv_lines(Path(), 0, row, separator)
-        return _cells(text.decode("utf-8", errors="replace"), separator)
-    except (DataFileError, csv.Error):
+        return _cells(row.decode("utf-8", errors="replace"), separator)
+    except csv.Error:
         return []
 
 
@@ -546,12 +535,10 @@ class CsvRecords(TextRecords):
         self.separator = separator
 
     def _blocks(self, refused: Refused) -> Iterator[tuple[int, bytes]]:
-        """Blocks of whole rows without the header, which is refused where it comes again.
-
-        Quotes stand, and lines are refused, as `csv_lines` has it.
-        """
+        """Blocks of whole rows without the header, which is refused where it comes again."""
         headed, header = self._headless, b""
-        for first, block in whole_rows(self.where, line_blocks(self._file), self.separator):
+        rows = WholeRows(self.where, self.separator, refused)
+        for first, block in rows.of(line_blocks(self._file)):
             if not headed:
                 blank = len(block) - len(block.lstrip(b"\n"))
                 end = block.find(b"\n", blank) + 1
@@ -560,9 +547,7 @@ class CsvRecords(TextRecords):
                 headed, header = True, block[blank:end].strip(b"\n")
                 first += block.count(b"\n", 0, end)
                 block = block[end:] if end else b""
-            if block.strip(b"\n"):
-                block = csv_lines(self.where, first, block, self.separator, refused)
-                yield first, self._once(header, first, block, refused) if header else block
+            yield first, self._once(header, first, block, refused) if header else block
 
     def _once(self, header: bytes, first: int, block: bytes, refused: Refused) -> bytes:
         """A block with empty lines in place of such as are the header, each of which is refused.

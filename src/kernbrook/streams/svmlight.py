@@ -59,11 +59,10 @@ class SvmlightStream(Stream):
     n_features : d, up to 2^31 - 1; None for the greatest index in the file, up to 2^24
     """
 
-    def __init__(self, path: DataFile | Path, n_features: int | None = None):
+    def __init__(self, file: DataFile, n_features: int | None = None):
         if n_features is not None and n_features > MAX_WIDTH:
             raise InputError(f"n_features must be at most {MAX_WIDTH}, got {n_features}")
-        self._file = DataFile.of(path)
-        self.name = stem(self._file.path)
+        self._file, self.name = file, stem(file.path)
         rows = entries = widest = 0
         integral = True
         kept: list[_Lines] | None = []
