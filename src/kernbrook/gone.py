@@ -15,6 +15,7 @@ PARAMETERS = {
     "dtype": ("float64", "kernels are computed in numbers of 64 bits from now on"),
     "epsilon": (0.1, "no loss of now has it"),
     "unit_diagonal": (False, "k(x, x) is what it is from now on"),
+    "units": (None, "numbers with units are no longer read; write the numbers alone, and train"),
 }
 
 

@@ -234,7 +234,7 @@ def outcome(kernbrook, command, name, value, said, where, typed=()):
     ],
 )
 def test_options_are_classified(command, table, others):
-    found = {*parameters_of(command), *names_of(command)} - {"units"}
+    found = {*parameters_of(command), *names_of(command)}
     assert found == {*table, *others}
 
 

@@ -345,7 +345,7 @@ def test_short_notes_share_words():
 
 
 def test_hours_of_a_zone():
-    """An hour is the same in summer and in winter; and a model of before keeps UTC's."""
+    """An hour is the same in summer and in winter."""
     hours = pd.to_datetime(["2024-01-15 12:00", "2024-07-15 12:00"]).tz_localize("Europe/Berlin")
     zoned = pd.DataFrame({"t": hours})
     encoder = kb.TableEncoder(dates={"t": "hour"})
@@ -356,11 +356,8 @@ def test_hours_of_a_zone():
     for other in (zoned, pd.DataFrame({"t": hours.tz_convert("Asia/Tokyo")}),
                   pd.DataFrame({"t": [one.isoformat() for one in hours]})):  # fmt: skip
         np.testing.assert_allclose(read.transform(other), X, atol=1e-9)
-    before = {k: v for k, v in encoder.described().items() if k not in ("rules", "zones")}
-    old = kb.TableEncoder.from_description(before)
-    np.testing.assert_allclose(old.learn(zoned)[:, 1], np.cos(np.pi * np.array([11, 10]) / 12))
     plain = kb.TableEncoder(dates={"t": "hour"}).learn(pd.DataFrame({"t": hours.tz_convert("UTC")}))
-    np.testing.assert_allclose(plain, old.transform(zoned))
+    np.testing.assert_allclose(plain[:, 1], np.cos(np.pi * np.array([11, 10]) / 12))
 
 
 def test_times_with_and_without_an_offset():
@@ -398,16 +395,6 @@ def test_texts_that_differ_are_told_apart(first, second):
     same = pa.table({"t": ["caf\u00e9", "cafe\u0301"]})
     own = kb.TableEncoder(words={"t": 64}).learn(same).toarray()
     assert np.array_equal(own[0], own[1])
-
-
-def test_a_model_of_before_keeps_its_words():
-    table = pa.table({"t": ["C++ is fun", "a b c"]})
-    encoder = kb.TableEncoder(words={"t": 64}).fit(table)
-    before = {k: v for k, v in encoder.described().items() if k not in ("rules", "zones")}
-    old = kb.TableEncoder.from_description(before)
-    assert old.transform(table)[[1]].nnz == 0 < encoder.transform(table)[[1]].nnz
-    again = kb.TableEncoder.from_description(old.described())
-    assert (again.transform(table) != old.transform(table)).nnz == 0
 
 
 @pytest.mark.parametrize("gap", [float("nan"), None, pd.NA])

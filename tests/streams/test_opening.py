@@ -243,11 +243,6 @@ def test_friedman():
     assert abs(noise.std() - 1) < 0.02
 
 
-def test_streams_that_are_drawn_no_more():
-    with pytest.raises(InputError, match=r"hyperplane is drawn no more; .* river\.datasets\.synth"):
-        open_stream("hyperplane:500")
-
-
 # -- arrays, sparse arrays, lists and frames as streams --------------------------------------------
 
 

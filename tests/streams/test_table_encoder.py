@@ -375,14 +375,6 @@ def test_text_that_is_missing_is_no_gap(missing):
     np.testing.assert_array_equal(X.toarray(), np.hstack([dense, hashed(8)]))
 
 
-def test_a_description_of_before():
-    """Models of 0.1 know no words and no lags."""
-    described = kb.TableEncoder({"k": ["a", "b"]}, drop=["note"]).fit(rows()).described()
-    for name in ("words", "lags", "delay", "every", "label"):
-        del described[name]
-    assert kb.TableEncoder.from_description(described).transform(rows()).shape == (6, 4)
-
-
 @pytest.mark.parametrize(
     ("made", "problem"),
     [

@@ -264,7 +264,6 @@ def test_what_else_can_be_a_moment():
         ({"dates": {"a": "%s %Y"}}, "%s and %Q stand alone"),
         ({"dates": {"a": ["%b %d", "%Y"]}}, r"one format\? dates \(--dates 'a=\"%b %d, %Y\"'"),
         ({"thousands": "."}, r"both are '\.'; is the other one decimal \(--decimal ,\)\?"),
-        ({"units": {"a": "%"}}, "units: numbers with units are no longer read; write .* of a al"),
         ({"dates": {"a": "%Y-%m-%d %H:%M:%S.%f"}}, "got %f; fractions of seconds are read in ISO"),
     ],
 )  # fmt: skip
@@ -289,9 +288,7 @@ def test_how_a_table_is_written_is_described():
     for name, own in (("units", {"a": "EUR"}), ("dates", {"b": "%d.%m.%Y %f"})):  # of before
         with pytest.raises(InputError, match=r"no longer read|got %f"):
             kb.TableEncoder.from_description({**described, name: own})
-    for gone in ("thousands", "units"):
-        described.pop(gone)  # as models of before have it
-    described["decimal"] = "."
-    described["dates"] = {"b": ["hour", "weekday", "yearday"]}
-    old = kb.TableEncoder.from_description(described)
-    assert (old.thousands, old.units) == (None, {})
+    old = kb.TableEncoder.from_description({**described, "units": {}})
+    assert old.described() == described
+    with pytest.raises(InputError, match="encoder: of before, with other words and hours"):
+        kb.TableEncoder.from_description({**described, "rules": 1})

@@ -105,7 +105,7 @@ READ: dict[str, Any] = {
 }  # fmt: skip
 _KINDS = {str: "text", list: "labels", int: "a whole number", bool: "true or false"}
 _MOST = {"n_features": 2**31 - 1, "max_bytes": 2**63 - 1, "seed": MOST_SEED}
-_OF_COLUMNS = "categorical", "dates", "words", "lags", "drop", "units"
+_OF_COLUMNS = "categorical", "dates", "words", "lags", "drop"
 _TEXTS = "label", "positive", "sep", "on_bad_rows", "missing", "decimal", "thousands"
 
 

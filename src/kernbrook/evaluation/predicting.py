@@ -161,7 +161,7 @@ def predict_stream(
     data : what `kb.open_stream` takes; with a path of a model, a table needs no label
     scores : whether scores are wanted, too
     written : how values of a table are written, where it is not as in the table that the model
-        learned, a file: `decimal`, `thousands`, `units`, and by column the format of `dates`
+        learned, a file: `decimal`, `thousands`, and by column the format of `dates`
     proba : whether probabilities are wanted, too
     interval : the share of the labels, in (0, 1), that intervals are to cover, of numbers; None:
         none are wanted

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 DATA_FOLDER = "KERNBROOK_DATA"
 _FOLDER_ENDINGS = (".libsvm", ".libsvm.xz")
-_DRAWN_BEFORE = ("friedman-drift", "hyperplane", "random-tree", "random-tree-drift")
 _KINDS = {
     "svmlight": "svmlight",
     "parquet": "Parquet",
@@ -302,8 +301,6 @@ def _named(source: str, seed: int, asked: _OpenOptions) -> Stream | None:
     name, colon, count = source.partition(":")
     in_folder = None if name in stream_names() else _in_folder(name)
     if name not in stream_names() and in_folder is None:
-        if name in _DRAWN_BEFORE:
-            raise InputError(f"{name} is drawn no more; such streams are in river.datasets.synth")
         return None
     if colon and not (count.isascii() and count.isdigit() and int(count) > 0):
         raise InputError(f"expected {name}:N with a positive number of rows N, got {source!r}")

@@ -548,15 +548,13 @@ class Words(Column):
     """Words and pairs of words, hashed, as scikit-learn's HashingVectorizer has them.
 
     Of length 1 in all. Text that is missing has no words. They are sparse: (n, width) CSR.
-
-    rules : what a word is, see `_hashing`
     """
 
     kind = "words"
 
-    def __init__(self, column: str, width: int, rules: int):
+    def __init__(self, column: str, width: int):
         super().__init__(column)
-        self.width, self.rules = width, rules
+        self.width = width
 
     @property
     def names(self) -> list[str]:
@@ -564,19 +562,13 @@ class Words(Column):
 
     def encode(self, array: Any, learns: bool = True, counts: LevelCounts | None = None) -> Any:
         texts = as_text(array).fill_null("").to_pylist()
-        return _hashing(self.width, self.rules).transform(texts)
+        return _hashing(self.width).transform(texts)
 
 
 @lru_cache
-def _hashing(width: int, rules: int) -> Any:
-    """What hashes words and pairs of words of texts to so many columns.
-
-    rules : 1 for models of before, which know words of two letters and more alone
-    """
+def _hashing(width: int) -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    if rules == 1:
-        return HashingVectorizer(n_features=width, ngram_range=(1, 2))
     return HashingVectorizer(
         n_features=width, ngram_range=(1, 2), token_pattern=_word(), preprocessor=_in_one_form
     )

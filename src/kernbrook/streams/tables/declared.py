@@ -49,7 +49,6 @@ class Declared:
     lags : rows back of which labels are taken; none where no label is
     lags_of : the label's column, where it was named there
     written : how numbers in text are
-    rules : of this version, 2, or of one before
     """
 
     levels: dict[str, tuple[str, ...] | int]
@@ -59,10 +58,9 @@ class Declared:
     lags: tuple[int, ...]
     lags_of: str | None
     written: Written
-    rules: int
 
     @classmethod
-    def of(cls, encoder: Any, taken: Mapping[str, Any], rules: int) -> Declared:
+    def of(cls, encoder: Any, taken: Mapping[str, Any]) -> Declared:
         return cls(
             {**declared_levels(taken.get("categorical")), **declared_levels(encoder.categorical)},
             {**declared_dates(taken.get("dates")), **declared_dates(encoder.dates)},
@@ -70,7 +68,6 @@ class Declared:
             declared_names("drop", encoder.drop),
             *declared_lags(encoder.lags),
             Written(encoder.decimal, encoder.thousands),
-            rules,
         )
 
     @property
@@ -89,7 +86,7 @@ class Declared:
         if name in self.dates:
             return Date(name, *self.dates[name], (zones or {}).get(name))
         if name in self.words:
-            return Words(name, self.words[name], self.rules)
+            return Words(name, self.words[name])
         return Number(name, self.written)
 
 
@@ -229,16 +226,6 @@ def check_marks(decimal: str, thousands: str | None) -> None:
         raise InputError(
             f"thousands, decimal: both are {decimal!r}; is the other one decimal "
             f"(--decimal {other})?"
-        )
-
-
-def check_units(value: Any) -> None:
-    """InputError where units are declared, as they could be before."""
-    if value is not None and value != {}:
-        raise InputError(
-            "units: numbers with units are no longer read; write the numbers of "
-            f"{', '.join(map(str, value)) if isinstance(value, Mapping) else 'the column'} alone "
-            "(of 12 % as 0.12), and train with these"
         )
 
 

@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from kernbrook.checks import OneOf, Other, Whole, check, counted, parameters, shown
 from kernbrook.errors import InputError, KernbrookWarning, UnknownNameError
+from kernbrook.gone import PARAMETERS
 from kernbrook.plain_values import Count, read_as
 from kernbrook.snapshots import Snapshots
 from kernbrook.streams import limits
@@ -30,7 +31,6 @@ from kernbrook.streams.tables.declared import (
     check_lags,
     check_marks,
     check_thousands,
-    check_units,
     declared_dates,
     declared_lags,
     declared_levels,
@@ -54,14 +54,10 @@ from kernbrook.turns import in_turn
 FILLINGS = ("error", "mean", "last", "indicator")
 _STATES = {"mean": ("totals", "counts"), "last": ("last",), "error": ()}
 _STATES["indicator"] = _STATES["mean"]
-# What descriptions of models of 0.1 do not have.
-_BEFORE: dict[str, Any] = {
-    "thousands": None, "units": {}, "words": {}, "lags": [], "delay": 0, "every": 1, "label": None,
-    "rules": 1, "zones": {},
-}  # fmt: skip
+_RULES = 2  # of what words are, and what hours of a zone: files say which they were made by
 _PLAIN: dict[str, Any] = {  # what a description has besides parameters, and lags by column
     "columns": list[str], "state": dict[str, Any], "label": str | None,
-    "rules": Annotated[int, 1, 2], "zones": dict[str, str], "lags": list[list[Any]],
+    "rules": int, "zones": dict[str, str], "lags": list[list[Any]],
 }  # fmt: skip
 
 
@@ -110,7 +106,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         "indicator": the mean, and one more column for each input column, 1 where it was missing.
     decimal : "." or ",", the mark before the fraction of numbers that come as text
     thousands : None, ".", ",", "'" or " ", the mark between groups of digits of such numbers
-    units : None; numbers with units are no longer read
     words : list or dict, the columns of text of which words and pairs of words are hashed
         As scikit-learn's HashingVectorizer does it, to 262,144 columns each, or by name to so many;
         single letters, emoji and each character of Chinese and Japanese are words, too. Rows are
@@ -174,7 +169,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     missing: Annotated[str, OneOf(FILLINGS)] = "error"
     decimal: Annotated[str, OneOf(DECIMALS)] = "."
     thousands: Annotated[str | None, Other("None, . , ' or a blank", check_thousands)] = None
-    units: Annotated[Any, Other("None", check_units)] = None
     words: Annotated[Any, _WORDS] = None
     lags: Annotated[Any, _LAGS] = None
     delay: Annotated[int, Whole(0)] = 0
@@ -187,7 +181,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     keeps = False  # whether `values` is kept
     # (n, width) the last rows that were read, before gaps were filled.
     values: Floats | None = field(default=None, init=False)
-    _rules = 2  # what words are, and what hours of a zone; 1 for models that were saved before
 
     # -- for users ---------------------------------------------------------------------------------
 
@@ -305,7 +298,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         """
         check(self)
         check_marks(self.decimal, self.thousands)
-        declared, known = Declared.of(self, taken or {}, self._rules), set(columns)
+        declared, known = Declared.of(self, taken or {}), set(columns)
         names = [name for name in declared.names if not (declared.lags and name == label)]
         if declared.lags_of not in (None, label):
             if declared.lags_of in known:
@@ -327,8 +320,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(columns)
         self.columns_, self.label = kept, label
         self.taken_: dict[str, Any] = dict(taken or {})
-        before = dict.fromkeys(declared.dates, "UTC") if self._rules == 1 else {}
-        self._make(declared, {**before, **(zones or {})})
+        self._make(declared, zones or {})
         self._lag = Lag(declared.column(label or "label"), declared.lags, self.delay, self.every)
         wide = self.width + len(self._lag.names)
         if wide > limits.MOST_COLUMNS:
@@ -352,7 +344,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     def declarations(self) -> Declared:
         """What is declared of the columns, and what "auto" has taken."""
         declared: Declared | None = vars(self).get("_declared")
-        return Declared.of(self, {}, self._rules) if declared is None else declared
+        return Declared.of(self, {}) if declared is None else declared
 
     def named_columns(self) -> list[str]:
         """The columns that are known already, or declared."""
@@ -404,7 +396,7 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         check(new)
         check_marks(new.decimal, new.thousands)
         if hasattr(self, "columns_"):
-            new._make(Declared.of(new, self.taken_, self._rules), self._zones())
+            new._make(Declared.of(new, self.taken_), self._zones())
         return new
 
     # -- rows, as streams have them ----------------------------------------------------------------
@@ -626,13 +618,12 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
             "missing": self.missing,
             "decimal": self.decimal,
             "thousands": self.thousands,
-            "units": {},  # as models of before have it
             "words": dict(declared.words),
             "lags": [[declared.lags_of, [*declared.lags]]] if declared.lags else [],
             "delay": self.delay,
             "every": self.every,
             "label": self.label if self.lags_of_label else None,
-            "rules": self._rules,
+            "rules": _RULES,
             "zones": self._zones(),
             "columns": self.feature_names_in_.tolist(),
             "state": state,
@@ -642,10 +633,14 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
     def from_description(cls, described: Any) -> TableEncoder:
         """The encoder that was described; InputError where it is nothing that `described` gives."""
         expected = {*cls.parameter_ranges, *_PLAIN}
-        held = {**_BEFORE, **described} if isinstance(described, dict) else {}
+        held = dict(described) if isinstance(described, dict) else {}
+        if held.pop("units", None):
+            raise InputError(f"encoder: {PARAMETERS['units'][1]}")
+        if "columns" in held and held.get("rules") != _RULES:
+            raise InputError("encoder: of before, with other words and hours of zones; train again")
         if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
-        columns, state, label, rules, zones, lags = (
+        columns, state, label, _, zones, lags = (
             read_as(kind, held.pop(name), f"encoder: {name}") for name, kind in _PLAIN.items()
         )
         if not 0 < len(set(columns)) == len(columns) <= limits.MOST_COLUMNS:
@@ -653,7 +648,6 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         if not all(len(lag) == 2 and isinstance(lag[0], str | None) for lag in lags):
             raise InputError(f"encoder: expected lags by column, got {shown(lags)}")
         encoder = cls(**held, lags=dict(lags) or None)
-        encoder._rules = rules
         encoder.begin(columns, label, goes_on=True, zones=zones)
         known = _STATES[encoder.missing]
         if state.keys() != {*known, *["lags"] * (encoder.lags is not None)}:
