@@ -151,7 +151,7 @@ def compare(
         check_count("permutations", permutations, 1)
     if in_order and (orders is not None or permutations not in (None, 1)):
         raise InputError("in_order: the data's own order is one order; give no others")
-    # Who compares on several data sets has made it already, and gives no baselines or overrides.
+    # Who compares on several data sets has it already, and gives no baselines or overrides.
     plan = recipes if isinstance(recipes, Plan) else Plan(recipes, baselines, overrides)
     stream = _opened(data, y)
     choices = plan.choices(stream)

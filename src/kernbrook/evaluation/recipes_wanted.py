@@ -56,9 +56,7 @@ class Choice(NamedTuple):
 
 
 class Plan:
-    """What a comparison runs, made and checked once, before any data are opened.
-
-    Where the data decide, what runs is made at the first data of a task.
+    """What a comparison runs, checked before any data are opened, as far as these do not decide.
 
     Parameters
     ----------
@@ -77,7 +75,6 @@ class Plan:
 
         self.rows, self.overrides = parse_recipes(recipes), overrides
         self._short = recipes is None
-        self._made: dict[Task, dict[str, Choice]] = {}
         self._asked = None if self.rows is None else choices_of(self.rows, overrides)
         if self.rows is None:
             settings_of(book.names(), overrides)  # refuses what no recipe has
@@ -85,23 +82,17 @@ class Plan:
 
     def choices(self, stream: Stream) -> dict[str, Choice]:
         """What runs on a stream, by the name of its row."""
-        if self._asked is None:
-            task = task_of_labels(stream)
-        else:
-            task = next(iter(self._asked.values())).task
-        if task not in self._made:
-            self._made[task] = self._choices(task)
-        return self._made[task]
-
-    def _choices(self, task: Task) -> dict[str, Choice]:
         from kernbrook.evaluation.baselines import baselines_of
 
         choices = self._asked
         if choices is None:
+            task = task_of_labels(stream)
             names = SHORT_LISTS[task] if self._short else recipes_for(task)
             choices = choices_of({name: name for name in names}, self.overrides)
-        for name, (title, model) in baselines_of(self._libraries, task).items():
-            choices.setdefault(name, Choice(title, task, online(model), title))
+        task = next(iter(choices.values())).task
+        beside = baselines_of(self._libraries, task).items()
+        baselines = {row: Choice(title, task, online(m), title) for row, (title, m) in beside}
+        choices = choices | {row: c for row, c in baselines.items() if row not in choices}
         counts = Counter(choice.title for choice in choices.values())
         return {  # titles that come twice have the names of their rows behind them
             row: c if counts[c.title] == 1 else c._replace(title=f"{c.title} ({row})")
