@@ -292,3 +292,15 @@ def test_columns_that_are_kept(kernbrook, tmp_path, kind):
         code, out, _ = kernbrook(*command, "--on-bad-rows", "skip")
         kept = [line.split(",")[0] for line in out.splitlines()[1:]]
         assert (code, kept[:5]) == (0, ["000", "001", "", "", "004"])
+
+
+def test_labels_of_another_kind_cost_no_predictions(kernbrook):
+    """Numbers, where the positive label is text: nothing says how good the predictions are."""
+    lines = [f"{i % 7},{i % 5}," for i in range(40)]
+    for name, labels in (("old", ["yes", "no"]), ("new", ["1", "0"])):
+        rows = [line + labels[i % 3 > 0] for i, line in enumerate(lines)]
+        Path(f"{name}.csv").write_text("\n".join(["a,b,late", *rows]) + "\n")
+    begun = "train", "old.csv", "--model", "m", "--recipe", "majority", "--table", "positive=yes"
+    assert kernbrook(*begun)[0] == 0
+    code, out, err = kernbrook("predict", "m", "new.csv")
+    assert (code, len(out.splitlines()), err) == (0, 40, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -119,7 +120,8 @@ def predict(
         if checkpoint is not None and not checkpoint.finished:
             say(f"{model} is a checkpoint, after {checkpoint.rows:,} rows")
         if checkpoint is not None:
-            known = note_learned(like._signed(stream), checkpoint.past)
+            with suppress(InputError):  # labels that are none of the model's: other rows
+                known = note_learned(like._signed(stream), checkpoint.past)
         judge = None if checkpoint is None else checkpoint.judge
         tally = Tally.of(machine, like.positive_, coverage, judge)
         tally.level_counts = stream.level_counts
