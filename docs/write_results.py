@@ -13,13 +13,15 @@ magic04,a9a,energy,twitter,kin8nm,friedman`.
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kernbrook.papers import published, tables
-from kernbrook.reports.table import markdown, results_of
+from kernbrook.reports import Table
+from kernbrook.results import Cell, Curve, Estimate, Measure, Results
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
@@ -335,6 +337,63 @@ def section(name: str) -> str:
         return f"{begin}No run is stored here. `kernbrook reproduce {name}` makes one."
     results = results_of(json.loads(path.read_text("utf-8")))
     return f"{begin}{markdown(wanted.as_table(results))}\n\n{made(results.manifest)}"
+
+
+def markdown(table: Table) -> str:
+    """A pipe table, and its notes as a list; names of groups and strong rows are bold; no title."""
+    strong = table.emphasised()
+    groups = [column.group for column in table.columns]
+    heads = [
+        f"{group} {column.header}" if group and column.header != group else column.header
+        for group, column in zip(groups, table.columns, strict=True)
+    ]
+    marks = ["---:" if column.kind == "number" else "---" for column in table.columns]
+    lines = [line_of(heads), f"|{'|'.join(marks)}|"]
+    for place, cells in enumerate(table.lines()[0]):
+        texts = [escaped(cell.strip()) for cell in cells]
+        lines.append(line_of([f"**{t}**" if t and place in strong else t for t in texts]))
+    notes = [f"- {escaped(note)}" for note in table.notes]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def line_of(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def escaped(text: str) -> str:
+    for sign in "\\|*_<":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def results_of(values: Mapping[str, Any]) -> Results:
+    """Results out of what `results_json` made of them.
+
+    A mean that was not finite is NaN; tuples in keys and facts have become lists.
+    """
+
+    def estimates(found: Mapping[str, Any]) -> dict[str, Estimate]:
+        return {name: Estimate(**{**e, "mean": nan(e["mean"])}) for name, e in found.items()}
+
+    def curve(x: Any, mean: Any, std: Any) -> Curve:
+        return Curve(tuple(x), tuple(map(nan, mean)), None if std is None else tuple(map(nan, std)))
+
+    def nan(value: float | None) -> float:
+        return math.nan if value is None else value
+
+    cells = (
+        Cell(
+            cell["key"],
+            estimates(cell["ours"]),
+            estimates(cell["printed"]),
+            {name: curve(**points) for name, points in cell["curves"].items()},
+            cell["facts"],
+        )
+        for cell in values["cells"]
+    )
+    measures = tuple(Measure(**measure) for measure in values["measures"])
+    lists = {name: tuple(values[name]) for name in ("missing", "remarks")}
+    return Results(**{**values, "measures": measures, "cells": tuple(cells), **lists})
 
 
 def made(manifest: Any) -> str:

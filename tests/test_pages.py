@@ -25,7 +25,7 @@ from beside import beside_the_tests, module_of
 import kernbrook as kb
 from kernbrook.cli.main import app, run
 from kernbrook.papers import tables
-from kernbrook.reports.table import results_json, results_of
+from kernbrook.reports.table import results_json
 
 # -- results ---------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def test_stored_results_are_read_back_whole(written):
     for name in written.stored():
         path = beside_the_tests(f"results/{name}.json")
         values = json.loads(path.read_text(encoding="utf-8"))
-        assert results_json(results_of(values)) == values
+        assert results_json(written.results_of(values)) == values
 
 
 # -- commands --------------------------------------------------------------------------------------

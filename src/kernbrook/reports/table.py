@@ -1,8 +1,7 @@
-"""Tables whose cells stay values until written: on a terminal, as Markdown, as JSON."""
+"""Tables whose cells stay values until written: on a terminal, on a page, as JSON."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -422,48 +421,6 @@ def below_each_other(tables: Sequence[Table], width: int = 80) -> Group:
     return Group(*shown[1:])
 
 
-def markdown(table: Table) -> str:
-    """A pipe table, and its notes as a list; names of groups and strong rows are bold; no title.
-
-    Examples
-    --------
-    >>> from kernbrook.reports.table import Column, Table
-    >>> names, errors = Column("recipe", ("spa", "a|b"), kind="text"), Column("error", (9.5, 12))
-    >>> print(markdown(Table((names, errors), strong=frozenset({0}), notes=("two of them",))))
-    | recipe | error |
-    |---|---:|
-    | **spa** | **9.5** |
-    | a\\|b | 12 |
-    <BLANKLINE>
-    - two of them
-    """
-    if not table.columns:
-        return ""
-    strong = table.emphasised()
-    groups = [column.group for column in table.columns]
-    heads = [
-        f"{group} {column.header}" if group and column.header != group else column.header
-        for group, column in zip(groups, table.columns, strict=True)
-    ]
-    marks = ["---:" if column.kind == "number" else "---" for column in table.columns]
-    lines = [_row(heads), f"|{'|'.join(marks)}|"]
-    for place, cells in enumerate(table.lines()[0]):
-        texts = [_escaped(cell.strip()) for cell in cells]
-        lines.append(_row([f"**{t}**" if t and place in strong else t for t in texts]))
-    notes = [f"- {_escaped(note)}" for note in table.notes]
-    return "\n".join([*lines, *([""] if notes else []), *notes])
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _escaped(text: str) -> str:
-    for sign in "\\|*_<":
-        text = text.replace(sign, f"\\{sign}")
-    return text
-
-
 def results_json(results: Results) -> dict[str, Any]:
     """Results as plain values that `json.dumps(..., allow_nan=False)` takes.
 
@@ -479,40 +436,3 @@ def results_json(results: Results) -> dict[str, Any]:
     2
     """
     return dict(plain(asdict(results)))
-
-
-def results_of(values: Mapping[str, Any]) -> Results:
-    """Results out of what `results_json` made of them.
-
-    A mean that was not finite is NaN; tuples in keys and facts have become lists.
-
-    Examples
-    --------
-    >>> cell = Cell({"data": "wdbc"}, {"error": Estimate(9.5, 1.0, 20)})
-    >>> results = Results("x", "a table", (Measure("error", "mistakes %"),), (cell,))
-    >>> results_of(results_json(results)) == results
-    True
-    """
-
-    def estimates(found: Mapping[str, Any]) -> dict[str, Estimate]:
-        return {name: Estimate(**{**e, "mean": nan(e["mean"])}) for name, e in found.items()}
-
-    def curve(x: Any, mean: Any, std: Any) -> Curve:
-        return Curve(tuple(x), tuple(map(nan, mean)), None if std is None else tuple(map(nan, std)))
-
-    def nan(value: float | None) -> float:
-        return math.nan if value is None else value
-
-    cells = (
-        Cell(
-            cell["key"],
-            estimates(cell["ours"]),
-            estimates(cell["printed"]),
-            {name: curve(**points) for name, points in cell["curves"].items()},
-            cell["facts"],
-        )
-        for cell in values["cells"]
-    )
-    measures = tuple(Measure(**measure) for measure in values["measures"])
-    lists = {name: tuple(values[name]) for name in ("missing", "remarks")}
-    return Results(**{**values, "measures": measures, "cells": tuple(cells), **lists})
