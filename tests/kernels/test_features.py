@@ -13,6 +13,7 @@ from kernbrook.errors import InputError
 from kernbrook.features.base import Features
 from kernbrook.features.pools import PoolMap, draw, restore
 from kernbrook.gram.rows import DenseRows, SparseRows
+from kernbrook.kernels.spectra import WAYS
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(70, 6))
@@ -30,7 +31,7 @@ KERNELS = [
 PAIRS = [
     (kernel, frequencies)
     for kernel in KERNELS
-    for frequencies in kb.RandomFeatures.FREQUENCIES
+    for frequencies in WAYS
     if kernel.isotropic or frequencies != "orthogonal"
 ]
 
@@ -235,8 +236,6 @@ def test_examples_without_features():
 
 
 # -- features of few inputs, which approximate means over sets of inputs -------------------------
-
-WAYS = kb.RandomFeatures.FREQUENCIES
 
 
 def frequencies(kernel, width=6, seed=0, **parameters):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import check_array
-from kernbrook.numerics.storage import find_rows, spread_rows
+from kernbrook.numerics.storage import find_rows
 
 State = TypeVar("State")
 Array = NDArray[Any]
@@ -226,10 +226,8 @@ def pack(arrays: Any) -> Packed:
 
 
 def load_packing() -> None:
-    """Load what packs and unpacks: no row waits for it later."""
-    two, filled = np.zeros((2, 2), np.float32), np.zeros(2, dtype=bool)
-    find_rows(two.view(np.uint32)[:, :1], filled)
-    spread_rows(two, filled, two)
+    """Load what packs: no row waits for it later."""
+    find_rows(np.zeros((2, 2), np.uint32)[:, :1], np.zeros(2, dtype=bool))
 
 
 def unpack(small: Packed) -> Any:
@@ -239,7 +237,7 @@ def unpack(small: Packed) -> Any:
         if name in small.rows:
             bits, n = small.rows[name]
             whole = np.zeros((n, *array.shape[1:]), array.dtype)
-            spread_rows(array, np.unpackbits(bits, count=n).view(bool), whole)
+            whole[np.flatnonzero(np.unpackbits(bits, count=n))] = array
             array = whole
         found.append(array)
     return with_arrays(small.arrays, iter(found))

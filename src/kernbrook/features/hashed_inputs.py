@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from kernbrook.checks import Whole, or_none, parameters
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.draws import mix
+from kernbrook.numerics.draws import STRIDE, mix
 
 MOST_CELLS = 2**20  # where no number is said
 
@@ -51,5 +51,5 @@ def cell_of(feature, d, cells):
     """The cell of a feature of d."""
     if d <= cells:
         return feature
-    spread = mix(np.uint64(feature) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+    spread = mix(np.uint64(feature) * STRIDE) >> np.uint64(32)
     return np.int64((spread * np.uint64(cells)) >> np.uint64(32))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from kernbrook.checks import Other, Whole, check, or_none, parameters, refusal
 from kernbrook.errors import InputError
 from kernbrook.features.base import Arrays, Features, Map, Shapes
 from kernbrook.gram.arrays import Floats
-from kernbrook.gram.rows import Rows
+from kernbrook.gram.rows import DenseRows, Rows
 from kernbrook.kernels.base import Kernel
 from kernbrook.kernels.planning import Layout
 from kernbrook.numerics.lanes import dense_inner
@@ -30,7 +31,9 @@ class NystroemMap(Map):
     def fill(self, rows: Rows, out: Floats) -> None:
         points = self._stored.get(type(rows))
         if points is None:
-            points = self._stored[type(rows)] = rows.like(self._landmarks)
+            dense = isinstance(rows, DenseRows)
+            points = type(rows).of(self._landmarks if dense else csr_matrix(self._landmarks))
+            self._stored[type(rows)] = points
         values = np.empty((len(rows), len(points)))
         kernel_values(self._layout.plan, rows.pairs(self._layout, points), values)
         dense_inner(values, None, self._arrays["root"], out)

@@ -13,7 +13,7 @@ from kernbrook.checks import Number, Several, Whole, each_of, or_none, parameter
 from kernbrook.compiler.compiling import njit
 from kernbrook.errors import InputError
 from kernbrook.features.binning import check_ranges
-from kernbrook.numerics.draws import DRAW_GRIDS, PURPOSE, mix, uniform
+from kernbrook.numerics.draws import DRAW_GRIDS, PURPOSE, STRIDE, mix, uniform
 
 SMALLEST_WIDTH = 1e-3  # in ranks
 MOST_GRIDS = 1000
@@ -155,5 +155,5 @@ def find_cells(grids, ranks, count, cells):
         for k in range(grids.first[g], grids.first[g + 1]):
             bin_ = np.int32(ranks[grids.inputs[k]] * grids.inverse[k] + grids.shift[k])
             key = np.int32(key + np.int32(bin_ * grids.factor[k]))
-        spread = mix(np.uint64(np.uint32(key)) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+        spread = mix(np.uint64(np.uint32(key)) * STRIDE) >> np.uint64(32)
         cells[g] = np.int64((spread * np.uint64(count)) >> np.uint64(32))

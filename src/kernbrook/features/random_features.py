@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,7 +158,6 @@ class RandomFeatures(Features):
     RandomFeatures(frequencies='orthogonal', n_components=100)
     """
 
-    FREQUENCIES: ClassVar = WAYS
     map = WaveMap
     n_components: Annotated[int, Whole()] = 50
     frequencies: Annotated[str, OneOf(WAYS)] = "random"

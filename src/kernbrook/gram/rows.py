@@ -100,10 +100,6 @@ class DenseRows(AnyRows):
         """Inner products with the columns (d, f), in `out`, (n, f)."""
         dense_inner(self.X, None, columns, out)
 
-    def like(self, X: Floats) -> DenseRows:
-        """The rows of an array, stored as these are."""
-        return DenseRows.of(X)
-
 
 @dataclass(frozen=True)
 class SparseRows(AnyRows):
@@ -148,10 +144,6 @@ class SparseRows(AnyRows):
         """Inner products with the columns (d, f), in `out`, (n, f); place : arange(d)."""
         compiled.sparse_inner(self.data, self.indices, self.indptr, self.start, columns, place, out)
 
-    def like(self, X: Floats) -> SparseRows:
-        """The rows of an array, stored as these are."""
-        return SparseRows.of(sp.csr_matrix(X))
-
 
 Rows = DenseRows | SparseRows
 
@@ -184,7 +176,10 @@ class Block:
             data, indices, indptr = self.csr
             if rows.width <= WIDEST:
                 self.place = np.full(rows.width, -1, dtype=np.int64)
-                present = compiled.place_features(indices, self.place)
+                self.place[indices] = 0
+                found = np.flatnonzero(self.place == 0)  # in their order
+                present = len(found)
+                self.place[found] = np.arange(present)
             else:  # a place for each feature that occurs, and one for all that do not
                 self.features = np.unique(indices)
                 present = len(self.features)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, check_array, check_csr, enlarge
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows
-from kernbrook.numerics.storage import count_entries, move_dense, move_sparse
 
 
 class StoredPoints:
@@ -69,17 +68,19 @@ class StoredPoints:
         new._keys[self.n : n] = rows.keys[which]
         if isinstance(rows, DenseRows):
             new._X = enlarge(self._X, n)
-            move_dense(rows.X, which, new._X, self.n)
+            new._X[self.n : n] = rows.X[which]
         else:
-            filled = int(self._indptr[self.n])
-            filled += count_entries(rows.indptr, rows.start, which)
-            new._data = enlarge(self._data, filled)
-            new._indices = enlarge(self._indices, filled)
+            begins, ends = (rows.indptr[rows.start + which + i] for i in (0, 1))
+            counts, first = ends - begins, int(self._indptr[self.n])
+            indptr, last = first + np.cumsum(counts), first + int(counts.sum())
+            # Of each new entry the place among those of the rows.
+            places = np.arange(first, last) + np.repeat(ends - indptr, counts)
             new._indptr = enlarge(self._indptr, n + 1)
-            move_sparse(
-                rows.data, rows.indices, rows.indptr, rows.start, which,
-                new._data, new._indices, new._indptr, self.n,
-            )  # fmt: skip
+            new._indptr[self.n + 1 : n + 1] = indptr
+            new._data = enlarge(self._data, last)
+            new._data[first:last] = rows.data[places]
+            new._indices = enlarge(self._indices, last)
+            new._indices[first:last] = rows.indices[places]
         new.counted = np.array([n])
         return new
 

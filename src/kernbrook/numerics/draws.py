@@ -20,7 +20,8 @@ DRAW_SAMPLE = 8
 DRAW_GRIDS = 9
 FIRST_OWN = 1 << 10  # kinds from here on are for parts of others
 
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+# 2^64 over the golden ratio: near numbers go far apart.
+STRIDE = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_B = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
@@ -37,9 +38,9 @@ def mix(z):
 @njit(cache=True, nogil=True)
 def uniform(seed, round_, slot):
     """A number in [0, 1), a function of its three arguments only."""
-    z = mix(np.uint64(seed) + _STEP)
-    z = mix(z + np.uint64(round_) * _STEP)
-    z = mix(z + np.uint64(slot) * _STEP)
+    z = mix(np.uint64(seed) + STRIDE)
+    z = mix(z + np.uint64(round_) * STRIDE)
+    z = mix(z + np.uint64(slot) * STRIDE)
     return np.float64(z >> _11) * (1.0 / 9007199254740992.0)
 
 

@@ -3,9 +3,7 @@
 import numpy as np
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.draws import mix
-
-_STRIDE = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: far apart for near features
+from kernbrook.numerics.draws import STRIDE, mix
 
 
 @njit(cache=True, nogil=True)
@@ -17,7 +15,7 @@ def dense_keys(rows):
         key = np.uint64(0)
         for k in range(rows.shape[1]):
             if rows[i, k] != 0.0:
-                key += mix(bits[i, k] + np.uint64(k + 1) * _STRIDE)
+                key += mix(bits[i, k] + np.uint64(k + 1) * STRIDE)
         keys[i] = np.int64(key)
     return keys
 
@@ -31,7 +29,7 @@ def sparse_keys(data, indices, indptr):
         key = np.uint64(0)
         for entry in range(indptr[i], indptr[i + 1]):
             if data[entry] != 0.0:
-                key += mix(bits[entry] + np.uint64(indices[entry] + 1) * _STRIDE)
+                key += mix(bits[entry] + np.uint64(indices[entry] + 1) * STRIDE)
         keys[i] = np.int64(key)
     return keys
 

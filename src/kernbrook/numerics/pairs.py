@@ -52,19 +52,6 @@ def dense_norms(rows):
 
 
 @njit(cache=True, nogil=True)
-def place_features(indices, place):
-    """Number the features that occur, in their order; `place` (d,) comes in as -1. Their number."""
-    for k in range(len(indices)):
-        place[indices[k]] = 0
-    present = 0
-    for feature in range(len(place)):
-        if place[feature] >= 0:
-            place[feature] = present
-            present += 1
-    return present
-
-
-@njit(cache=True, nogil=True)
 def feature_major(data, indices, indptr, place, columns):
     """The rows of a CSR block as the columns of a dense array, (places, b) out.
 

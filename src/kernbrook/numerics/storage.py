@@ -1,4 +1,4 @@
-"""Storage: points that come and go, and arrays that begin with a cache line."""
+"""Storage: numbers of points, rows that hold something, arrays that begin with a cache line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.compiler.compiling import njit
-from kernbrook.numerics.vectors import fill_with, places_of
+from kernbrook.numerics.vectors import places_of
 
 LINE = 64  # bytes
 
@@ -45,50 +45,6 @@ def renumber(place, filled, points):
 
 
 @njit(cache=True, nogil=True)
-def spread_coefficients(alpha, scale, place, filled, out):
-    """out[p, e c + k] = expert e's coefficient of point p for score k; alpha : (e, c, B)."""
-    fill_with(out.reshape(-1), 0.0)
-    classes = alpha.shape[1]
-    for e in range(place.shape[0]):
-        for c in range(classes):
-            for s in range(filled[e]):
-                out[place[e, s], e * classes + c] = scale[e] * alpha[e, c, s]
-
-
-@njit(cache=True, nogil=True)
-def move_dense(rows, which, out, start):
-    """out[start + i] = rows[which[i]]; `rows` may be `out` where `which` rises."""
-    for i in range(len(which)):
-        for k in range(rows.shape[1]):
-            out[start + i, k] = rows[which[i], k]
-
-
-@njit(cache=True, nogil=True)
-def count_entries(indptr, first, which):
-    """Entries of the CSR rows first + which."""
-    total = 0
-    for row in which:
-        total += indptr[first + row + 1] - indptr[first + row]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def move_sparse(data, indices, indptr, first, which, data_out, indices_out, indptr_out, start):
-    """CSR rows first + which, after the first `start` rows of the outputs.
-
-    The inputs may be the outputs where `which` rises and start is 0.
-    """
-    filled = indptr_out[start]
-    for i in range(len(which)):
-        lo, hi = indptr[first + which[i]], indptr[first + which[i] + 1]
-        for k in range(lo, hi):
-            data_out[filled] = data[k]
-            indices_out[filled] = indices[k]
-            filled += 1
-        indptr_out[start + i + 1] = filled
-
-
-@njit(cache=True, nogil=True)
 def find_rows(bits, holds):
     """How many rows, (n, d) as whole numbers, hold something; holds : (n,) bool, out, which."""
     count = 0
@@ -99,14 +55,3 @@ def find_rows(bits, holds):
         holds[i] = any_there
         count += any_there
     return count
-
-
-@njit(cache=True, nogil=True)
-def spread_rows(rows, holds, out):
-    """The rows one after the other at the places that are there; out : (n, d)."""
-    k = 0
-    for i in range(holds.shape[0]):
-        if holds[i]:
-            for j in range(out.shape[1]):
-                out[i, j] = rows[k, j]
-            k += 1

@@ -109,49 +109,47 @@ def _scaled(mantissa, exponent):
 
 
 @_compiled
-def _sign(text, p):
-    """Read a sign at p, if there is any: (end, whether it is a minus)."""
-    if p < text.size and (_at(text, p) == _MINUS or _at(text, p) == _PLUS):
-        return p + 1, _at(text, p) == _MINUS
-    return p, False
-
-
-@_compiled
-def _digits(text, p, mantissa, digits):
-    """Read digits at p behind those of a mantissa: (end, mantissa, digits, how many it took).
-
-    digits : significant ones
-    """
-    took = 0
-    while p < text.size and _ZERO <= _at(text, p) <= _NINE:
-        if digits < _MAX_DIGITS:
-            mantissa = mantissa * 10 + (np.int64(_at(text, p)) - _ZERO)
-            took += 1
-        digits += mantissa > 0
-        p += 1
-    return p, mantissa, digits, took
-
-
-@_compiled
 def _number(text, p):
     """Read a decimal number at p: (end, value, _EXACT | _SLOW | _BAD)."""
-    n, exponent = text.size, 0
-    start, negative = _sign(text, p)
-    p, mantissa, digits, _ = _digits(text, start, np.int64(0), 0)
-    seen = p > start
+    n = text.size
+    negative = False
+    if p < n and (_at(text, p) == _MINUS or _at(text, p) == _PLUS):
+        negative = _at(text, p) == _MINUS
+        p += 1
+    mantissa = np.int64(0)
+    digits = 0  # significant ones
+    exponent = 0
+    seen = False
+    while p < n and _ZERO <= _at(text, p) <= _NINE:
+        seen = True
+        if digits < _MAX_DIGITS:
+            mantissa = mantissa * 10 + (np.int64(_at(text, p)) - _ZERO)
+        digits += mantissa > 0
+        p += 1
     if p < n and _at(text, p) == _POINT:
-        start = p + 1
-        p, mantissa, digits, took = _digits(text, start, mantissa, digits)
-        seen |= p > start
-        exponent = -took
+        p += 1
+        while p < n and _ZERO <= _at(text, p) <= _NINE:
+            seen = True
+            if digits < _MAX_DIGITS:
+                mantissa = mantissa * 10 + (np.int64(_at(text, p)) - _ZERO)
+                exponent -= 1
+            digits += mantissa > 0
+            p += 1
     if not seen:
         return p, 0.0, _BAD
     if p < n and (_at(text, p) == _SMALL_E or _at(text, p) == _CAPITAL_E):
-        start, below = _sign(text, p + 1)
-        p, power, _, _ = _digits(text, start, np.int64(0), 0)
-        if p == start:
+        p += 1
+        below = False
+        if p < n and (_at(text, p) == _MINUS or _at(text, p) == _PLUS):
+            below = _at(text, p) == _MINUS
+            p += 1
+        if p == n or not _ZERO <= _at(text, p) <= _NINE:
             return p, 0.0, _BAD
-        power = min(power, 100000)
+        power = 0
+        while p < n and _ZERO <= _at(text, p) <= _NINE:
+            if power < 100000:
+                power = power * 10 + (np.int64(_at(text, p)) - _ZERO)
+            p += 1
         exponent += -power if below else power
     if mantissa == 0:
         return p, -0.0 if negative else 0.0, _EXACT

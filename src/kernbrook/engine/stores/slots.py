@@ -30,7 +30,7 @@ from kernbrook.kernels.callable import is_given
 from kernbrook.kernels.planning import Layout
 from kernbrook.kernels.polynomial import PolynomialStep
 from kernbrook.numerics.plan import FIRST_GIVEN, INNER
-from kernbrook.numerics.storage import renumber, spread_coefficients
+from kernbrook.numerics.storage import renumber
 
 BUDGET_BLOCK = 2048  # examples processed together, of which each costs less Python
 WINDOW = 64  # of these, examples whose kernel values with the slots are computed together
@@ -248,19 +248,14 @@ class SlotStore(Store):
     def expansion(self, state: SlotState) -> tuple[Rows, Floats]:
         state = settled(state)
         slots, m, c = state.slots, len(self.kernels), self.setting.scores
-        if not self.merges_points:
-            out = np.empty((state.points.n, m * c))
-            spread_coefficients(
-                slots.alpha, slots.scale.reshape(-1), slots.place, slots.filled.reshape(-1), out
-            )
-            return state.points.rows, out.reshape(-1, m, c)
-        room = slots.alpha.shape[2]
-        held = np.flatnonzero(np.arange(room) < slots.filled)
-        coefficients = np.zeros((len(held), m, c))
-        e, s = held // room, held % room
-        coefficients[np.arange(len(held)), e] = slots.scale[e] * slots.alpha[e, :, s]
-        points = self.points_of(state)
-        return DenseRows(points.dense()[held], points.norms[held], points.keys[held]), coefficients
+        e, s = np.nonzero(np.arange(slots.alpha.shape[2]) < slots.filled)
+        rows, place = self.points_of(state), slots.place[e, s]
+        if self.merges_points:
+            held, place = e * slots.alpha.shape[2] + s, np.arange(len(e))
+            rows = DenseRows(rows.dense()[held], rows.norms[held], rows.keys[held])
+        coefficients = np.zeros((len(rows), m, c))
+        coefficients[place, e] = slots.scale[e] * slots.alpha[e, :, s]
+        return rows, coefficients
 
     def held(self, state: SlotState) -> int:
         return state.points.n if self.grows else 0
