@@ -356,14 +356,13 @@ def _spread(rows: Iterable[Any], blanks: Sequence[int], blank: Any) -> Iterator[
         yield from [blank] * more
 
 
-def write_table(table: Any, path: Path, numbers: Iterable[str] = ()) -> None:
+def write_table(table: Any, path: Path, numbers: Iterable[str]) -> None:
     """Write an Arrow table, whole or not at all, in the format that the name's ending says.
 
     numbers : columns of text that are numbers, whole ones if they can, in formats that have such
     """
     from kernbrook.streams.records import without_gaps
 
-    check_ending(path, "path")
     columns = dict(zip(table.column_names, table.columns, strict=True))
     for name in columns.keys() & set(numbers) if path.suffix.lower() != ".csv" else ():
         if pa.types.is_string(columns[name].type):
