@@ -18,7 +18,7 @@ import numpy as np
 from kernbrook.errors import DataFileError
 from kernbrook.streams import limits
 from kernbrook.streams.bytes import NOT_UTF8, DataFile, line_blocks
-from kernbrook.streams.csv import CsvRecords
+from kernbrook.streams.csv import CsvRecords, TextRecords
 from kernbrook.streams.loading import compute, pa
 from kernbrook.streams.records import Batch, ReadOptions, Refused, checked_names, quoted
 
@@ -50,9 +50,10 @@ class ArffRecords(CsvRecords):
     """ARFF with dense rows; nominal attributes are columns whose levels are declared."""
 
     levels: dict[str, list[str]]
+    separator = ","
 
     def __init__(self, file: DataFile):
-        self._begin(file, ",")
+        TextRecords.__init__(self, file)  # not a CSV file's: there is no header to find
         self.columns, self.levels = [], {}
         self._forms = dict[str, str]()  # of dates that are not written as ISO's
         self._header = self._read_head()

@@ -160,7 +160,7 @@ def frame_of(X: Any) -> Any:
         raise InputError(f"expected records, such as [{{'a': 1}}], got {shown(X)}") from None
     names = checked_names(list(dict.fromkeys(name for row in rows for name in row)), InputError)
     columns = {name: [row.get(name) for row in rows] for name in names}
-    return eager(_table({name: _array(values, name, ".") for name, values in columns.items()}))
+    return eager(_table({name: array_of(values, name) for name, values in columns.items()}))
 
 
 def to_arrow(frame: Any, decimal: str = ".") -> Any:
@@ -197,10 +197,10 @@ def _column(series: Any, decimal: str) -> tuple[Any, list[str]]:
     try:
         return series.to_arrow(), []
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return _array(series.to_list(), series.name, decimal)
+        return array_of(series.to_list(), series.name, decimal)
 
 
-def _array(values: Sequence[Any], column: str, decimal: str) -> tuple[Any, list[str]]:
+def array_of(values: Sequence[Any], column: str, decimal: str = ".") -> tuple[Any, list[str]]:
     """Values of Python as an Arrow array; and values of several kinds, which become text."""
     try:
         found = pa.array(values, from_pandas=True)

@@ -525,14 +525,11 @@ class CsvRecords(TextRecords):
         known: Collection[str] = (),
         least: int = 2,
     ):
-        self._begin(file, find_separator(file) if separator is None else separator)
+        super().__init__(file)
+        self.separator = find_separator(file) if separator is None else separator
         header = read_header(file, self.separator, known, least)
         self._header, self.columns, self._headless, note = header
         self.note = DataFileWarning(file.path, note, self._header) if note else None
-
-    def _begin(self, file: DataFile, separator: str) -> None:
-        super().__init__(file)
-        self.separator = separator
 
     def _blocks(self, refused: Refused) -> Iterator[tuple[int, bytes]]:
         """Blocks of whole rows without the header, which is refused where it comes again."""

@@ -246,19 +246,16 @@ def text_sizes(column: Any) -> NDArray[np.int64]:
     kind = column.type
     if isinstance(column, pa.ChunkedArray):
         return np.concatenate([np.zeros(0, np.int64), *map(text_sizes, column.chunks)])
-    if pa.types.is_dictionary(kind):
-        sizes = np.append(text_sizes(column.dictionary), 0)
-        places = column.indices.to_numpy(zero_copy_only=False)
-        return sizes[np.nan_to_num(places, nan=-1).astype(np.int64)]
-    if pa.types.is_string_view(kind):  # each says its length first
-        views = np.frombuffer(column.buffers()[1], np.int32).reshape(-1, 4)
-        sizes = views[column.offset : column.offset + len(column), 0].astype(np.int64)
-        return np.where(column.is_null().to_numpy(zero_copy_only=False), 0, sizes)
     types = pa.types.is_string, pa.types.is_large_string, pa.types.is_binary
-    if not any(fits(kind) for fits in (*types, pa.types.is_large_binary)):
+    if pa.types.is_dictionary(kind):
+        sizes = pa.array(text_sizes(column.dictionary)).take(column.indices)
+    elif pa.types.is_string_view(kind):
+        sizes = compute.binary_length(column.cast(pa.large_string()))
+    elif any(fits(kind) for fits in (*types, pa.types.is_large_binary)):
+        sizes = compute.binary_length(column)
+    else:
         return np.zeros(len(column), np.int64)
-    sizes = compute.binary_length(column).fill_null(0)
-    return np.asarray(sizes.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return np.asarray(sizes.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def kinds_of(values: Sequence[Any]) -> list[str]:

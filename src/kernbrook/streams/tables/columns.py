@@ -31,7 +31,6 @@ from kernbrook.streams.tables.values import (
     Written,
     as_text,
     as_value,
-    date_ways,
     floats_of,
     in_text,
     is_missing,
@@ -124,9 +123,10 @@ class Number(Column):
                 self.seen = bool(self.seen)
         else:
             found = f"a number was expected, found {kind}"
+            ways, question = [option("drop", self.column)], ""
             if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-                raise ValueProblem(0, found, None, date_ways(self.column), "a date? ")
-            raise ValueProblem(0, found, None, [option("drop", self.column)])
+                ways, question = [option("dates", self.column), *ways], "a date? "
+            raise ValueProblem(0, found, None, ways, question)
         infinite = np.isinf(values)
         if infinite.any():
             row = int(infinite.argmax())
@@ -400,7 +400,7 @@ class Date(Column):
         array, kind = plain(array)
         if self.written in _COUNTS and is_numeric(kind):
             moments, bad = _since_1970(array, _COUNTS[self.written])
-            missing = np.isnan(floats_of(array).to_numpy(zero_copy_only=False))
+            missing = array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)
             if (bad & ~missing).any():
                 raise ValueProblem(int((bad & ~missing).argmax()), "a moment too far away")
             return moments, missing

@@ -11,8 +11,7 @@ import numpy as np
 
 from kernbrook.checks import is_whole, shown
 from kernbrook.errors import InputError
-from kernbrook.streams.arrow import cell_text
-from kernbrook.streams.loading import pa
+from kernbrook.streams.arrow import array_of
 from kernbrook.streams.records import quoted
 from kernbrook.streams.tables.columns import Column, Date, Level, Number, Words
 from kernbrook.streams.tables.values import (
@@ -243,12 +242,8 @@ def _width(parameter: str, name: str, value: Any, most: int) -> int:
 def _levels(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, (list, tuple, np.ndarray)) and len(value):
         try:
-            try:
-                array = pa.array(list(value))
-            except (pa.ArrowException, OverflowError):  # of several kinds
-                array = pa.array([cell_text(level, name, ".") for level in value], pa.string())
-            levels = as_text(array).to_pylist()
-        except (pa.ArrowException, InputError, OverflowError):
+            levels = as_text(array_of(list(value), name)[0]).to_pylist()
+        except InputError:
             levels = [None]
         if None not in levels and len(set(levels)) == len(levels):
             return tuple(levels)

@@ -37,7 +37,6 @@ from kernbrook.streams.tables.values import (
     Written,
     as_text,
     date_option,
-    date_ways,
     floats_of,
     in_commas,
     is_numeric,
@@ -68,7 +67,6 @@ _RARE = [
 ]  # fmt: skip
 _CLOCKS = ["%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p"]
 _QUARTER = re.compile(r"[0-9]{4}[\W_]?Q[1-4]|Q[1-4][\W_]?[0-9]{4}", re.IGNORECASE)
-_FIRST_DAY = "write its first day, such as 2024-01-01, or "
 _COUNTED = {10: ["%s"], 13: ["%Q"]}  # digits of a moment after 2001 and before 2286
 
 
@@ -77,13 +75,12 @@ def helped(column: Column, problem: ValueProblem) -> None:
     text, name = problem.text, column.column
     if text is None or problem.declared:
         return
-    formats = formats_of(text)
-    clocks = [] if formats else formats_of(text, _CLOCKS)[:1]
-    is_common = bool({ISO, *COMMON} & {*formats})
+    formats = formats_of(text) or formats_of(text, _CLOCKS)[:1]
+    is_common, is_time = not {ISO, *COMMON}.isdisjoint(formats), {*formats} <= {*_CLOCKS}
     if isinstance(column, Date):
-        if formats or clocks:
-            parts = column.parts if formats else ("hour",)
-            problem.written.append(date_option(name, parts, formats or clocks))
+        if formats:
+            parts = ("hour",) if is_time else column.parts
+            problem.written.append(date_option(name, parts, formats))
         problem.declared.append(f"{option('drop', name)} in place of dates")
         problem.may_be_found = column.written is None and is_common
         return
@@ -91,15 +88,14 @@ def helped(column: Column, problem: ValueProblem) -> None:
     now, ways = column.written, column.written.others(text)
     problem.may_be_label = False
     if formats:
-        problem.question, problem.declared = "a date? ", date_ways(name)
+        way = option("dates", name)
         if not is_common:
-            problem.declared[0] = date_option(name, _parts_of(formats[0]), formats)
-    elif clocks:
-        problem.question = "a time? "
-        problem.declared = [date_option(name, ("hour",), clocks), *column.others()]
+            way = date_option(name, _parts_of(formats[0]), formats)
+        problem.question = "a time? " if is_time else "a date? "
+        problem.declared = [way, *(column.others() if is_time else [option("drop", name)])]
     elif _QUARTER.fullmatch(text):
         problem.question = "a quarter? "
-        problem.declared = [_FIRST_DAY + option("drop", name)]
+        problem.declared = [f"write its first day, such as 2024-01-01, or {option('drop', name)}"]
     elif [way for way, _ in ways] == [now._replace(decimal=",")]:
         problem.written = [f"with a decimal comma? {ways[0][0].options_beside(now)}"]
     elif ways:

@@ -68,14 +68,12 @@ def label_cells(
     typed : whether the format tells text from numbers
     """
     text, of = without_gaps(as_text(array), declared), plain(array)[1]
-    if compute.any(nul := compute.ends_with(text, "\0")).as_py():  # NumPy's text does not keep it
-        problem = "a label that ends with the character NUL"
-        raise ValueProblem(compute.index(nul, True).as_py(), problem)
-    lengths = compute.utf8_length(text)
-    if (compute.max(lengths).as_py() or 0) > limits.LONGEST_LABEL:
-        long = compute.greater(lengths, limits.LONGEST_LABEL)
-        problem = f"a label of over {limits.LONGEST_LABEL:,} characters"
-        raise ValueProblem(compute.index(long, True).as_py(), problem)
+    nul = compute.ends_with(text, "\0")  # which NumPy's text does not keep
+    long = compute.greater(compute.utf8_length(text), limits.LONGEST_LABEL)
+    problems = "that ends with the character NUL", f"of over {limits.LONGEST_LABEL:,} characters"
+    for problem, found in zip(problems, (nul, long), strict=True):
+        if (row := compute.index(found, True).as_py()) >= 0:
+            raise ValueProblem(row, f"a label {problem}")
     is_text = pa.types.is_string(of)
     numbers = _numbers(text, written if is_text else Written())
     kind = "float" if pa.types.is_floating(of) else "whole"

@@ -103,11 +103,6 @@ def in_commas(value: str) -> str:
     return value
 
 
-def date_ways(column: str) -> list[str]:
-    """What to do about a date in a column of numbers."""
-    return [option("dates", column), option("drop", column)]
-
-
 def date_option(column: str, parts: tuple[str, ...], formats: Sequence[str]) -> str:
     """How to declare the format of a column, by one of these."""
     kept = [] if parts == CYCLES else list(parts)
