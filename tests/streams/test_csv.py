@@ -374,6 +374,7 @@ def test_a_line_for_excel(write):
         ("city,kind,late\n", "Rome,bus,no\nOslo,tram,yes\nOslo,bus,yes\n", str.upper),
         ("c;late\n", "1;no\n2,5;yes\n", lambda text: "\ufeff" + text),
         ('"c"\t"l"\n', "p\tq\nr\ts\np\tq\nt\tq\n", str),
+        ('"say \\"c\\"",late\n', "Rome,no\nOslo,yes\nRome,yes\n", str),
     ],
 )
 def test_a_header_that_comes_again(write, monkeypatch, header, rows, again):
