@@ -164,7 +164,7 @@ def test_what_the_format_allows(write):
     assert repr(stream) == "<SvmlightStream 'all': 4 rows, 3 features>"
 
 
-def test_chunks_agree_whatever_is_kept_in_memory(write, assert_chunks_agree, monkeypatch):
+def test_chunks_agree(write, assert_chunks_agree, monkeypatch):
     rng = np.random.default_rng(1)
     for share in (0.2, 0.9):
         X = rng.standard_normal((200, 12)) * (rng.random((200, 12)) < share)
@@ -173,7 +173,6 @@ def test_chunks_agree_whatever_is_kept_in_memory(write, assert_chunks_agree, mon
         path = write("some.libsvm", buffer.getvalue())
         whole = open_stream(path)
         assert_chunks_agree(whole)
-        monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
         monkeypatch.setattr("kernbrook.streams.svmlight._SLAB_ROWS", 17)
         for block_bytes in (5, 1000):
             monkeypatch.setattr(data_files, "BLOCK_BYTES", block_bytes)
@@ -275,7 +274,6 @@ def test_no_data_and_no_features(write):
 
 @pytest.mark.parametrize("now", ["1 1:1\n", "1 1:1\n0.5 2:1\n", "1 1:1\n0 2:1\n1 2:1\n"])
 def test_a_file_changed_between_readings(write, monkeypatch, now):
-    monkeypatch.setattr("kernbrook.streams.svmlight._KEPT_BYTES", 0)
     monkeypatch.setattr("kernbrook.streams.bytes._IN_MEMORY", 0)
     stream = open_stream(write("moving.libsvm", "1 1:1\n0 2:1\n"))
     write("moving.libsvm", now)

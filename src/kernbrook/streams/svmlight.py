@@ -17,7 +17,6 @@ from kernbrook.streams.bytes import DataFile, count_lines, line_blocks, stem
 from kernbrook.streams.stream import EXACT, Features, Labels, Piece, Stream, all_whole
 
 MAX_WIDTH = 2**31 - 1
-_KEPT_BYTES = 1 << 24
 _SLAB_ROWS = 4096
 _SLAB_CELLS = 1 << 19
 _NUMBER = re.compile(rb"[-+0-9.eE]+")
@@ -35,23 +34,14 @@ class _Lines(NamedTuple):
     values: NDArray[np.float64]
     widest: int
 
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in self[:4])
-
-    def copy(self) -> _Lines:
-        """The same rows without the room that the arrays were cut out of."""
-        labels, indptr, indices, values, widest = self
-        return _Lines(labels.copy(), indptr.copy(), indices.copy(), values.copy(), widest)
-
 
 class SvmlightStream(Stream):
     """A svmlight file, plain or compressed.
 
-    It is read once when opened, in bounded memory. That reading checks every line and finds what
-    may not change between chunks: the width, whether all labels are integers (then y is int64, else
-    float64), and whether more than half of the entries are written out (then X is dense, else CSR).
-    Rows of up to 16 MiB in all stay in memory; a longer file is read again by each pass.
+    It is read once when opened, and again by each pass, in bounded memory. The first reading checks
+    every line and finds what may not change between chunks: the width, whether all labels are
+    integers (then y is int64, else float64), and whether more than half of the entries are written
+    out (then X is dense, else CSR).
 
     Indices count from 1 and ascend within a line. Blank lines, comments and ``qid:`` tokens are
     skipped. Numbers are rounded correctly, as `float` does.
@@ -65,16 +55,7 @@ class SvmlightStream(Stream):
         self._file, self.name = file, stem(file.path)
         rows = entries = widest = 0
         integral = True
-        kept: list[_Lines] | None = []
-        kept_bytes = 0
         for lines in self._parsed(n_features):
-            if len(lines.labels) == 0:
-                continue
-            kept_bytes += lines.nbytes
-            if kept_bytes > _KEPT_BYTES:
-                kept = None
-            if kept is not None:
-                kept.append(lines.copy())
             rows += len(lines.labels)
             entries += len(lines.values)
             widest = max(widest, lines.widest)
@@ -88,7 +69,6 @@ class SvmlightStream(Stream):
         self.n_features = widest if n_features is None else n_features
         self._label_type: type[Any] = np.int64 if integral else np.float64
         self._dense = entries > rows * self.n_features / 2
-        self._kept = kept
 
     def _parsed(self, width: int | None) -> Iterator[_Lines]:
         for first, block in line_blocks(self._file):
@@ -98,7 +78,7 @@ class SvmlightStream(Stream):
         # Rows become dense a slab at a time: a few lines may stand for many cells.
         slab = max(1, min(_SLAB_ROWS, _SLAB_CELLS // self.n_features)) if self._dense else None
         rows = 0
-        for lines in self._kept or self._parsed(self.n_features):
+        for lines in self._parsed(self.n_features):
             rows += len(lines.labels)
             labels = self._labels(lines.labels)
             step = slab or max(1, len(labels))
@@ -118,8 +98,7 @@ class SvmlightStream(Stream):
 
         first, last = lines.indptr[start], lines.indptr[stop]
         indptr = (lines.indptr[start : stop + 1] - first).astype(np.int32)
-        # A copy, so that who writes to a chunk does not write to the rows kept.
-        parts = lines.values[first:last].copy(), lines.indices[first:last], indptr
+        parts = lines.values[first:last], lines.indices[first:last], indptr
         X = csr_array(parts, shape=(stop - start, self.n_features))
         return X.toarray() if self._dense else X
 
