@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbrook.checks import shown
 from kernbrook.engine.progress import MOST_ROUNDS
 from kernbrook.errors import InputError, UnknownNameError
-from kernbrook.estimators.by_name import NamedColumns, records_of
+from kernbrook.estimators.by_name import NamedColumns
 from kernbrook.estimators.labels import number_of_rows
 from kernbrook.estimators.late import LateLabels, rows_waiting
 from kernbrook.estimators.table_model import TableModel, open_like
@@ -140,9 +140,12 @@ def _of_named(model: NamedColumns) -> AskedModel:
     columns, places = model.names_, np.arange(width)
 
     def encode(X: Any) -> Any:
-        rows = records_of([X] if isinstance(X, Mapping) else X)
-        _check_names((name for row in rows for name in row), columns)
-        return model.filled(rows)
+        X = [X] if isinstance(X, Mapping) else X
+        if is_frame(X):
+            _check_names(_names_of(X), columns)
+        elif is_records(X):
+            _check_names((name for row in X for name in row), columns)
+        return model.filled(X)
 
     return AskedModel(
         model.model, tuple(columns), np.where(places < len(columns), places, -1), encode, True
@@ -213,10 +216,11 @@ def _by_name(frame: Any, columns: list[Name]) -> Floats:
 
 def is_named(X: Any) -> bool:
     """Whether it is a frame whose columns are named by text."""
-    if not is_frame(X):
-        return False
-    names = getattr(X, "column_names", X.columns)  # of pyarrow, whose columns are arrays
-    return all(isinstance(name, str) for name in names)
+    return is_frame(X) and all(isinstance(name, str) for name in _names_of(X))
+
+
+def _names_of(frame: Any) -> Any:
+    return getattr(frame, "column_names", frame.columns)  # of pyarrow, whose columns are arrays
 
 
 def _checked(X: Any, width: int) -> Any:

@@ -93,12 +93,12 @@ def _through(places: Sequence[float], at: Sequence[Mapping[str, Estimate]], name
 
 def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
     """A row a line, data after data; on the way with what was measured at the end."""
+    drawn = {figure.along: figure.drawn for figure in figures}
     rows = [
         (cell, measure, cell.curves[measure.name])
         for (_, along), cells in grouped(results.cells, lambda c: (c["data"], c["along"])).items()
-        for measure in _of(figures, along).drawn
+        for measure in drawn[along or ""]
         for cell in cells
-        if measure.name in cell.curves
     ]
     cells, curves = [row[0] for row in rows], [row[2] for row in rows]
     several = len({measure for _, measure, _ in rows}) > 1
@@ -108,10 +108,7 @@ def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
     )
     if figures[0].along:
         places = sorted({place for figure in figures for place in figure.shown})
-        columns = [
-            Column(number(place), tuple(_at(row, place) for row in rows), kind="number")
-            for place in places
-        ]
+        columns = [Column(number(at), tuple(_at(row, at) for row in rows)) for at in places]
         quantity = f"{results.measures[0].header}; " * (not several)
         note = f"{quantity}columns: the {' or the '.join(figure.along for figure in figures)}"
         return Table((names_of(cells), *columns), groups, notes=(note,))
@@ -125,10 +122,6 @@ def _tabled(results: Results, figures: Sequence[Figure]) -> Table:
         if measure.name != shown.name:
             columns += of_cells(cells, measure, "printed ours")
     return Table((names_of(cells), *columns), groups)
-
-
-def _of(figures: Sequence[Figure], along: str | None) -> Figure:
-    return next(figure for figure in figures if figure.along == (along or ""))
 
 
 def _at(row: tuple[Cell, Measure, Curve], place: float) -> str:

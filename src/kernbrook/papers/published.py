@@ -6,6 +6,7 @@ import csv
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -306,12 +307,9 @@ def footer(results: Results) -> list[str]:
 def find(rows: Sequence[PrintedRow], plan: Plan) -> Stream | None:
     """A data set of a paper, of the printed number of features where there is one."""
     width, name = rows[0].values.get("n_features"), rows[0].data
-    for known in (name, OTHER_NAMES.get(name)):
-        try:
-            if known is not None:
-                return open_stream(known, n_features=None if width is None else int(width))
-        except UnknownNameError:
-            continue
+    for known in filter(None, (name, OTHER_NAMES.get(name))):
+        with suppress(UnknownNameError):
+            return open_stream(known, n_features=None if width is None else int(width))
     return None
 
 
@@ -393,8 +391,6 @@ def _settings(text: str) -> dict[str, Any]:
 
 def _value(text: str) -> int | float | str:
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text

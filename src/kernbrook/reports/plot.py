@@ -266,12 +266,11 @@ def ticks(axes: Any, *, narrow: bool = False, dated: bool = False) -> None:
         if axis.get_scale() == "log":
             low, high = axis.get_view_interval()
             decades = math.log10(high / low)
-            few = narrow or decades >= 3
             subs = (1, 2, 5) if decades < (1 if narrow else 3) else (1, 3) if decades < 2 else (1,)
             axis.set_major_locator(
                 MaxNLocator(3, steps=[1, 2, 5, 10])
                 if narrow and decades < 0.7
-                else LogLocator(subs=subs, numticks=3 if few and narrow else 20)
+                else LogLocator(subs=subs, numticks=3 if narrow else 20)
             )
             axis.set_minor_formatter(NullFormatter())
         else:
