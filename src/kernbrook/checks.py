@@ -296,16 +296,14 @@ class Seed(NamedTuple):
 
 
 class Part(NamedTuple):
-    """An object with this `choice`, whose own parameters are checked too."""
+    """An object with this `choice`, whose own parameters `check` looks at, too."""
 
     choice: str
     words: str
 
     def wanted(self, value: Any) -> str:
-        if isinstance(value, type) or getattr(value, "choice", None) != self.choice:
-            return self.words
-        check(value)
-        return ""
+        fits = not isinstance(value, type) and getattr(value, "choice", None) == self.choice
+        return "" if fits else self.words
 
 
 class Or(NamedTuple):

@@ -52,7 +52,7 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
     ----------
     names_ : list of the names so far, in the order of the columns
     totals_, counts_, means_ : (d,) sums, numbers and means of the values so far, in each column
-    ignored_ : dict, for each name that found no column the rows that had it
+    n_ignored_ : values whose names found no column
     classes_, n_rounds_, n_rows_skipped_ : those of the model
 
     Examples
@@ -133,7 +133,8 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
             return
         learned: list[Any] = [vars(self).get(f"{name}_") for name in ("names", "totals", "counts")]
         names, totals, counts = learned
-        ignored: Any = vars(self).get("ignored_")
+        if "ignored_" in vars(self):  # older files have them by name
+            self.n_ignored_ = sum(self.__dict__.pop("ignored_").values())
         width = getattr(self.model, "n_features_in_", np.size(totals))
         if not (type(width) is int and width >= 1):
             raise InputError("totals_: expected one column or more")
@@ -143,10 +144,8 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         check_names("names_", names, width)
         if counts.min() < 0 or counts.max() > COUNTED:
             raise InputError("counts_: expected numbers of values")
-        expect("ignored_", ignored, dict)
-        check_names("ignored_", list(ignored), len(ignored))
-        if not all(map(is_count, ignored.values())):
-            raise InputError("ignored_: expected numbers of rows")
+        if not is_count(vars(self).get("n_ignored_")):
+            raise InputError("n_ignored_: expected an integer from 0")
 
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
@@ -171,11 +170,12 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
             raise
         finally:
             if seen:
-                known, ignored = set(names), Counter(vars(self).get("ignored_", {}))
-                ignored.update(k for row in rows[:seen] for k in row if k not in known)
+                known, before = set(names), vars(self).get("n_ignored_", 0)
+                more = sum(name not in known for row in rows[:seen] for name in row)
                 self.__dict__.update(
-                    names_=names, totals_=totals[seen], counts_=counts[seen], ignored_=dict(ignored)
-                )
+                    names_=names, totals_=totals[seen], counts_=counts[seen],
+                    n_ignored_=min(before + more, COUNTED),
+                )  # fmt: skip
 
     def _with(self, rows: list[Record]) -> tuple[list[Name], Floats, NDArray[np.int64]]:
         """Names, totals and counts of all columns, once the rows' names have come."""
