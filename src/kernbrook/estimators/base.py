@@ -922,18 +922,17 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
         """What the experts say of rows, by how far each is from the last label."""
         X = self._given(X)
         quick = RowSession.for_few(self._model, X)
-        places = None if self._next_alone(X.shape[0]) else self._places(X.shape[0])
-        few = None if quick is None else quick.decide_few(X, places)
+        few = None if quick is None else quick.decide_few(X, self._places(X.shape[0]))
         return self._decide_all(X) if few is None else few
 
     def _decide_row(self, x: Any) -> Verdicts:
         """As `_decide` for one row, given as (d,) numbers."""
         row, quick = row_of(x), RowSession.of(vars(self).get("_model"))
         verdicts: Verdicts | None = None
-        if quick is not None and self._next_alone(1):
+        if quick is not None and (places := self._places(1)) is None:
             verdicts = quick.decide(row)
         elif quick is not None and row.ndim == 1:
-            verdicts = quick.decide_few(row[None], self._places(1))
+            verdicts = quick.decide_few(row[None], places)
         if verdicts is None:
             check_is_fitted(self)
             return self._decide_all(self._features(np.atleast_2d(row)))
@@ -948,8 +947,11 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
         return views_of(self._model, self._model.scaler.transform(X), rows), X
 
     def _places(self, n: int) -> Ints | None:
-        """(n,) how far each of n rows is from the last label, from 1; None: all are the next."""
-        if self._model.horizons is None:
+        """(n,) how far each of n rows is from the last label, from 1.
+
+        None: the committee for the next row decides on all.
+        """
+        if self._model.next_alone(self._place(n)):
             return None
         if self.delay is not None:
             return np.full(n, self._place(n))
@@ -957,10 +959,6 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
 
     def _place(self, n: int) -> int:
         return waiting.get() + n if self.delay is None else int(min(self.delay, MOST_ROUNDS)) + 1
-
-    def _next_alone(self, n: int) -> bool:
-        """Whether the committee for the next row decides on all of n rows."""
-        return self._model.next_alone(self._place(n))
 
     def _by_horizon(self, verdicts: Verdicts) -> Iterator[tuple[Any, Any]]:
         """Which rows are how far from the last label, and the calibration of these."""
