@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kernbrook.checks import check, shown
@@ -28,7 +27,6 @@ from kernbrook.learners import (
     GradientDescent,
     Group,
     LastLabel,
-    Perceptron,
     Ridge,
 )
 from kernbrook.learners.cells import MOST_FEATURES
@@ -227,17 +225,14 @@ def make_model(
 
     None is the default of each. delay : as of `OnlineMachine`
     """
-    selection = _choice("selection", Selection() if selection is None else selection, Selection())
+    selection = Selection() if selection is None else selection
+    selection = _choice("selection", selection, "an object such as Selection()")
     default = Stack().for_task(setting.regression)
     such = default if "all experts" in gives(selection) else default.base
-    combiner = _choice("combiner", such if combiner is None else combiner, default.base)
+    combiner = such if combiner is None else combiner
+    combiner = _choice("combiner", combiner, f"an object such as {default.base!r}")
     policy = AllLabels() if isinstance(labels, str) and labels == "all" else labels
-    if getattr(policy, "choice", None) != "labels" or isinstance(policy, type):
-        raise InputError(
-            f"labels: expected 'all' or a policy such as Disagreement(), got {shown(labels)}"
-        )
-    check_part(policy)
-    check(policy)
+    policy = _choice("labels", policy, "'all' or a policy such as Disagreement()")
     if hasattr(combiner, "for_task"):
         combiner = combiner.for_task(setting.regression)
     learners = [member.learner for member in pool.members]
@@ -248,8 +243,9 @@ def make_model(
     check_together(task, parts)
     needed = getattr(combiner, "n_learners", None)
     if needed is not None and len(learners) != needed:
-        counted_ = "1 learner" if needed == 1 else f"{needed} learners"
-        raise InputError(f"combiner: {combiner!r} needs {counted_}, got {_shown(learners)}")
+        wanted = "1 learner" if needed == 1 else f"{needed} learners"
+        found = learners[0] if len(learners) == 1 else learners
+        raise InputError(f"combiner: {combiner!r} needs {wanted}, got {found!r}")
     model = compose(pool.kernels, pool.members, combiner, selection, policy, setting)
     able = "all experts" in gives(selection) and not learns_itself(combiner)
     if delay and not able:
@@ -275,11 +271,13 @@ def members_of(
     pool = given if isinstance(given, (list, tuple)) else [given]
     if not pool:
         raise InputError("learner: expected one learner or more, got none")
-    such = Ridge() if regression else Perceptron()
+    wanted = f"an object such as {'Ridge' if regression else 'Perceptron'}()"
     members = []
-    for found in pool:
-        for member in _members_of(found):
-            learner = _choice("learner", _as_learner(member.learner), such)
+    for item in pool:
+        if isinstance(item, Group):
+            check(item)
+        for member in item.members() if isinstance(item, Group) else [Member(item)]:
+            learner = _choice("learner", _as_learner(member.learner), wanted)
             of_numbers = getattr(learner, "of_numbers", False) and not getattr(
                 learner, "only_classes", False
             )
@@ -292,17 +290,6 @@ def members_of(
     return tuple(members)
 
 
-def _members_of(item: Any) -> list[Member]:
-    if not isinstance(item, Group):
-        return [Member(item)]
-    check(item)
-    return item.members()
-
-
-def _shown(learners: Sequence[Any]) -> str:
-    return repr(learners[0]) if len(learners) == 1 else repr(list(learners))
-
-
 def _as_learner(given: Any) -> Any:
     """A model of another library as the learner that it can be; all else as it is."""
     learns = hasattr(given, "partial_fit") or hasattr(given, "learn_one")
@@ -310,12 +297,12 @@ def _as_learner(given: Any) -> Any:
     return External(given) if learns and not is_part else given
 
 
-def _choice(name: str, choice: Any, such: Any) -> Any:
+def _choice(name: str, choice: Any, wanted: str) -> Any:
     """The choice, if it is of its kind, with parameters in their ranges; else InputError."""
     if isinstance(choice, type) or getattr(choice, "choice", None) != name:
         lacks = not isinstance(choice, type) and hasattr(choice, "rule")
         hint = f', whose class lacks choice = "{name}"' if lacks else ""
-        raise InputError(f"{name}: expected an object such as {such!r}, got {shown(choice)}{hint}")
+        raise InputError(f"{name}: expected {wanted}, got {shown(choice)}{hint}")
     check_part(choice)
     check(choice)
     return choice
