@@ -251,12 +251,11 @@ class VotedKernelClassifier(VotedClassifier):
             arrays["X"] = items
         for name, array in arrays.items():
             writer.tensor(array, f"support.{name}")
+        objects = items if found.points.are_objects else None
         expansion = {
             "kernels": writer.value(list(found.kernels), "kernels_"),
             "sparse": sp.issparse(items),
-            "objects": writer.value(items, "support_vectors_")
-            if found.points.are_objects
-            else None,
+            "objects": writer.value(objects, "support_vectors_"),
         }
         return {"expansion": expansion}
 
@@ -272,7 +271,7 @@ class VotedKernelClassifier(VotedClassifier):
             raise InputError(f"expansion: expected kernels, got {shown(kernels)}")
         check_kept_classes(vars(self).get("classes_"))
         c = 1 if len(self.classes_) == 2 else len(self.classes_)
-        q, columns = len(reader.array("support.numbers")), len(kernels) * c
+        columns = len(kernels) * c
         objects = reader.value(body.get("objects"))
         if objects is None:
             items = self._kept_vectors(columns, bool(body.get("sparse")), reader)
@@ -287,7 +286,7 @@ class VotedKernelClassifier(VotedClassifier):
             raise InputError("support.coefficients: expected sizes below 1e100")
         numbers = reader.array("support.numbers")
         check_array("support.numbers", numbers, (len(points),), np.int64)
-        coefficients = coefficients.reshape(q, len(kernels), c)
+        coefficients = coefficients.reshape(len(points), len(kernels), c)
         self._expansion = Expansion(kernels, numbers, points, coefficients)
         self.kernels_ = kernels
 
