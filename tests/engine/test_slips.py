@@ -110,7 +110,6 @@ LEARNERS = {
     "verb missing": (slots, r"the verb fit_in is missing.*@fit_in.of\(MyRule\)"),
     "rule is a plain tuple": (lambda: of_rule((1, 2)), r"rule\(\) must give a NamedTuple.*\(1, 2"),
     "store misspelled": (lambda: bare(store="slot"), r"store must be one of .*'slots'.*got 'slot'"),
-    "needs_diagonal missing": (lambda: bare(store="expansion"), "needs_diagonal is missing"),
     "rule holds an array": (with_array, "MyRule: table must be a number"),
     "rule without types": (
         lambda: of_rule(namedtuple("MyRule", "number")(1)), "MyRule: number has no type"
@@ -135,7 +134,7 @@ LEARNERS = {
         r"fit_in for MyRule cannot be compiled: Unknown attribute 'margn'.*test_slips.py, line",
     ),
     "factor 2": (
-        lambda: bare({expand: factor}, store="expansion", needs_diagonal=False),
+        lambda: bare({expand: factor}, store="expansion"),
         r"expand for MyRule: the factor must be in \(0, 1\]",
     ),
     "a slot too far": (lambda: slots(adds(None)), "fit_in for MyRule: Change.slot must be"),

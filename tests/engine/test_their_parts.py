@@ -24,7 +24,6 @@ class Growing(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    needs_diagonal = False
     strict = True
 
     def rule(self):

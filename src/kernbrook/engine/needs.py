@@ -14,7 +14,7 @@ from kernbrook.features.base import Features, Map
 
 # store -> what its learners must have beside `rule`, and the verbs without which they are none
 STORES: dict[str, tuple[tuple[str, ...], tuple[Any, ...]]] = {
-    "expansion": (("needs_diagonal",), (verbs.expand,)),
+    "expansion": ((), (verbs.expand,)),
     "slots": (("slots", "keeps", "spare", "remembers"), (verbs.fit_in,)),
     "features": (("features", "extra_rows", "fill_extra"), (verbs.predict, verbs.descend)),
     "outside": (("make_store",), ()),

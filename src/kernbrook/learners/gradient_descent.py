@@ -79,7 +79,6 @@ class GradientDescent(Budgeted):
     """
 
     of_numbers = of_classes = True
-    needs_diagonal = True
     step: Annotated[float, POSITIVE] = 1.0
     schedule: Annotated[str, OneOf(SCHEDULES)] = "root"
     horizon: Annotated[int | None, or_none(Number(1))] = None

@@ -12,8 +12,6 @@ from kernbrook.engine.verbs import expand
 from kernbrook.learners.steps import SMALLEST_DIAGONAL, hinge_loss, weigh_step
 from kernbrook.numerics.scores_of_classes import add_step, copies
 
-VARIANTS = ("PA", "PA-I", "PA-II")
-
 
 @parameters
 class PassiveAggressive(BaseEstimator):
@@ -42,8 +40,7 @@ class PassiveAggressive(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    needs_diagonal = True
-    variant: Annotated[str, OneOf(VARIANTS)] = "PA-I"
+    variant: Annotated[str, OneOf(("PA", "PA-I", "PA-II"))] = "PA-I"
     aggressiveness: Annotated[float, POSITIVE] = 1.0
 
     def rule(self) -> PassiveAggressiveRule:

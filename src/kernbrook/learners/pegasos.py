@@ -25,9 +25,6 @@ from kernbrook.numerics.upkeep import random_slot, shrink_slots, square_of
 from kernbrook.numerics.vectors import copy
 from kernbrook.numerics.zero import ZERO, zero_or
 
-UPKEEP = ("random", "smallest", "project", "merge")
-MERGING = ("exact", "printed")
-
 
 @parameters
 class Pegasos(Budgeted):
@@ -70,9 +67,9 @@ class Pegasos(Budgeted):
     remembers = True
     budget: Annotated[int | None, or_none(Whole())] = None
     regularization: Annotated[float, POSITIVE] = 1e-4
-    upkeep: Annotated[str, OneOf(UPKEEP)] = "merge"
+    upkeep: Annotated[str, OneOf(("random", "smallest", "project", "merge"))] = "merge"
     ball: Annotated[bool, Flag()] = True
-    merging: Annotated[str, OneOf(MERGING)] = "exact"
+    merging: Annotated[str, OneOf(("exact", "printed"))] = "exact"
 
     def slots(self) -> int | None:
         return None if self.budget is None else int(self.budget) + 1

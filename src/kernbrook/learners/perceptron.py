@@ -40,7 +40,6 @@ class Perceptron(BaseEstimator):
 
     choice = "learner"
     store = "expansion"
-    needs_diagonal = True  # for weights
     tie: Annotated[str, OneOf(TIES)] = "margin"
 
     @property

@@ -62,10 +62,6 @@ class SparsePA(Budgeted):
     def store(self) -> str:
         return "expansion" if self.budget is None else "slots"
 
-    @property
-    def needs_diagonal(self) -> bool:
-        return not self.unit_diagonal
-
     def rule(self) -> SparsePARule:
         if self.divisor < self.cap:
             raise InputError(

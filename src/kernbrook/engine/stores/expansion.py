@@ -70,7 +70,7 @@ class Sums(NamedTuple):
     firsts : (r + 1,) int, the first expert of each of r rules
     plan, pairs : the kernels, and (channels, b, b) pair values of the block with itself
     keys : (b,) int, equal for equal rows
-    diagonal : (m, b) k(x, x), where a rule looks at it
+    diagonal : (m, b) k(x, x)
     coefficients : (b, m c), or (b, c) where all have the same, zeros on entry: what each example
         was added with
     shifts : (m,) how often the scale of each was multiplied by 1 / SMALL during the block. The
@@ -246,8 +246,7 @@ class Expansion(Store):
 
     Parameters
     ----------
-    parts : of the pool, with the same kernels; each learner has a `rule`, and `needs_diagonal`:
-        whether it looks at k(x, x)
+    parts : of the pool, with the same kernels; each learner has a `rule`
     """
 
     by_block = "support vectors without a bound"
@@ -259,7 +258,6 @@ class Expansion(Store):
         kernels = parts[0].kernels * len(parts)
         self.firsts = np.arange(0, len(kernels) + 1, len(parts[0].kernels))
         self.experts = np.concatenate([part.experts for part in parts])
-        self.needs_diagonal = any(part.learner.needs_diagonal for part in parts)
         self.judges_stored = setting.judges_stored
         self.kernels, self.sums = kernels, KernelSums(kernels, Layout(kernels, setting.scores))
         self.columns = len(kernels) * setting.scores
@@ -276,10 +274,9 @@ class Expansion(Store):
         keys, known = find_known(self.judges_stored, rows, support.rows.keys, inside=False)
         m, b = len(self.experts), len(rows)
         learned, diagonal = np.zeros((b, support.coefficients.shape[1])), np.zeros((m, b))
-        if self.needs_diagonal:
-            ones = np.zeros_like(learned)
-            ones[:, ::c] = 1.0
-            diagonals(plan, pairs, ones, c, diagonal)
+        ones = np.zeros_like(learned)
+        ones[:, ::c] = 1.0
+        diagonals(plan, pairs, ones, c, diagonal)
         summed = Summed(self.experts, totals, sizes, state.scale.copy(), known)
         shifts, values = np.zeros(m, dtype=np.int64), np.empty((2, b))
         sums = Sums(
@@ -362,7 +359,7 @@ class SharedExpansion(Expansion):
 
     stands_alone = False
     by_block = "support vectors that kernels share"
-    needs_diagonal = judges_stored = True
+    judges_stored = True
     merged, with_classes = Store.merged, Store.with_classes  # these refuse
 
     def __init__(self, kernels: tuple[Kernel, ...], combiner: Any, setting: Setting):
