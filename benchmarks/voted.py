@@ -55,7 +55,7 @@ def by_linprog(lam: float, beta: float) -> None:
     columns = Columns(POLYNOMIALS, Examples(X), 1e9)
     prices = np.repeat(penalties(complexities("trace", columns), lam, beta), n)
     sizes = columns.sizes.ravel()
-    signed = (columns.take(np.arange(len(columns))) / sizes[:, None] * y).T
+    signed = (columns.take(np.arange(columns.sizes.size)) / sizes[:, None] * y).T
     del columns
     start = time.perf_counter()
     result = linprog(

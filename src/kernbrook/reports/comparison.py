@@ -138,7 +138,7 @@ COLOURED = 5  # of them
 PANELS = 6  # recipes whose kernels are drawn
 SETTLED = 0.05  # the first rounds, whose error is mostly noise, do not set the axis
 WIDE = 20.0  # ratio of sizes from which the axis is logarithmic
-FAR = 1000.0  # ratio of errors beyond which a curve leaves the axis
+FAR = 1000.0  # ratio of the ends of an axis of errors, beyond which a curve leaves it
 TOP_KERNELS = 3  # named in each panel
 REST = Pen(GREY, "-", 0.6)
 

@@ -61,9 +61,6 @@ class Columns:
                 self._kept[b] = pairs
                 room -= pairs.nbytes
 
-    def __len__(self) -> int:
-        return len(self.kernels) * self.n
-
     def part(self, which: Indices) -> Columns:
         """The base functions of some of the examples, on these examples; with their share of the
         memory, which comes on top."""
