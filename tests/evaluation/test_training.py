@@ -110,6 +110,17 @@ def test_an_account_that_is_not_the_models(tmp_path):
         load_checkpoint(path)
 
 
+@pytest.mark.parametrize("entry", [[], [1, 2], [10**6, 1, 1]])
+def test_an_account_of_a_curve_that_is_none(tmp_path, entry):
+    path = tmp_path / "m"
+    train(dense(), kb.recipes.make("majority"), path)
+    table = kb.load(path)
+    table.history_["judge"]["measures"]["model"]["roc"] = [entry]
+    kb.save(table, path)
+    with pytest.raises(ModelFileError, match="roc: expected numbers of bins, and two counts"):
+        load_checkpoint(path)
+
+
 def test_a_model_that_was_fitted_anew_has_no_account(tmp_path):
     """It is no reason to refuse its file: it predicts, and goes on."""
     path, (X, y) = tmp_path / "m", hard_streams.gaussian_clouds(100)

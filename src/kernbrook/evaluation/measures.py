@@ -465,10 +465,10 @@ class Measures:
         self.model, roc = _sums(found.model), found.model.get("roc")
         if self.classes is not None and len(self.classes) == 2 and roc is not None:
             self.ranks = np.zeros((2, BINS), dtype=np.int64)
-            for place, *counts in read_as(list[list[_Ranked]], roc, "measures: roc"):
-                if not (place < BINS and len(counts) == 2):
+            for entry in read_as(list[list[_Ranked]], roc, "measures: roc"):
+                if not (len(entry) == 3 and entry[0] < BINS):
                     raise InputError("measures: roc: expected numbers of bins, and two counts each")
-                self.ranks[:, place] = counts
+                self.ranks[:, entry[0]] = entry[1:]
         for name, rule in self.rules.items():
             if rule.learns and name in found.rules:
                 entry = [*found.rules[name], None, None]
