@@ -369,12 +369,13 @@ def check_table(found: Any, wanted: list[dict[str, Any]]) -> str:
 
 
 def check_labels(y: Any, texts: list[str]) -> None:
-    """As text, or as numbers where all are; None or NaN where they are missing."""
+    """As text, or as numbers where all are and none is as 007; None or NaN where missing."""
     labels = [None if text in MISSING else text for text in texts]
     if y.dtype.kind in "UOb":
         found = [label if label is None else str(label) for label in y.tolist()]
         assert found in (labels, [BOOLEANS.get(label) for label in labels])
-        assert not all(map(is_number, filter(None, labels)))
+        of_numbers = all(map(is_number, filter(None, labels)))
+        assert not of_numbers or any(re.match("[+-]?0[0-9]", label or "") for label in labels)
     else:
         np.testing.assert_array_equal(y, np.array(labels, dtype=float))
 
