@@ -24,7 +24,7 @@ class FirstUse(event.Listener):
     ----------
     kind : class of the functions that count
     seconds : of compiling so far in this process
-    said : whether the line was written
+    reported : whether the line was written
     """
 
     def __init__(self, kind: type) -> None:

@@ -10,8 +10,6 @@ written in, such as `np.empty`, has the second form alone where code of this pac
 that takes a tenth less of a first use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -5,8 +5,6 @@ most of which LLVM takes out again: here ten. It counts references to arrays in 
 borrow them, and looks for the type of each call anew, among all that the function could mean.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

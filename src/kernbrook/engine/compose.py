@@ -1,7 +1,5 @@
 """The model that choices ask for, once they are found to go together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Decisions of a model on rows: nothing is learned, and no draw is used up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

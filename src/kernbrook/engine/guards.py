@@ -5,8 +5,6 @@ raises InputError where the answer is nothing that can be gone on with: a slot t
 factor that does not shrink, weights below 0, NaN. Ours are not looked at again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Sample weights as they count: relative to their mean so far."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kernbrook.checks import HEAVIEST

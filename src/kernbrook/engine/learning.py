@@ -1,14 +1,12 @@
 """How a model learns a block of rows: all of the block, or nothing, whatever ends it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernbrook.engine import passes
+from kernbrook.compiler.links import new_links
 from kernbrook.engine.blocks import (
     COMBINED,
     as_targets,
@@ -20,7 +18,9 @@ from kernbrook.engine.blocks import (
 )
 from kernbrook.engine.importance import rescale
 from kernbrook.engine.model import Model
+from kernbrook.engine.passes import run_pass
 from kernbrook.engine.progress import WEIGHED, Board, check_progress
+from kernbrook.engine.rounds import StorePass, run_parts
 from kernbrook.engine.state import copy_arrays
 from kernbrook.engine.store_verbs import parts_of
 from kernbrook.engine.stores.base import Prepared, most_of, overflow
@@ -114,11 +114,12 @@ def run_passes(
     threads = 1
     for prepared, board in blocks:
         pairs = [(ready, member) for ready in prepared for member in ready.members]
-        links, kept = passes.link_stores([member for _, member in pairs], board, True)
+        passes = [StorePass(member, board) for _, member in pairs]
+        links = new_links(run_parts, passes)
 
         # A task may outlive this call, which an interruption ends.
-        def learn(link: Any, first: int, last: int, kept: Any = (kept, prepared)) -> None:
-            passes.run_pass(link, first, last, clock)
+        def learn(link: Any, first: int, last: int, kept: Any = (passes, prepared)) -> None:
+            run_pass(link, first, last, clock)
 
         for (ready, member), link in zip(pairs, links, strict=True):
             parts = parts_of(member)

@@ -1,7 +1,5 @@
 """What the engine reads of a part, what parts need of each other, and a sentence for each lack."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

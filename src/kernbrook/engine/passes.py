@@ -1,7 +1,5 @@
 """Committees, which decide and learn from labels, and the compiled passes that they call."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +22,7 @@ from kernbrook.engine.progress import (
     check_progress,
     empty_board,
 )
-from kernbrook.engine.rounds import StorePass, run_parts, score_parts, scratch_of
+from kernbrook.engine.rounds import StorePass, score_parts, scratch_of
 from kernbrook.engine.stores.base import Setting
 from kernbrook.engine.uniting import Apart, Weighing, weigh_together
 from kernbrook.engine.verbs import select, update, wants
@@ -32,16 +30,6 @@ from kernbrook.gram.arrays import Flags, Floats, Ints, within
 
 _play_rounds, run_pass = naming(played.play_rounds), naming(played.run_pass)
 _decide, _would_ask = naming(votes.decide), naming(votes.would_ask)
-
-
-def link_stores(members: Sequence[Any], board: Board, alone: bool) -> tuple[Ints, Any]:
-    """Link stores' compiled forms; give the links, and what must outlive them.
-
-    alone : for `run_pass`, else for `play_rounds`
-    """
-    verb = run_parts if alone else score_parts
-    passes = [StorePass(member, board) for member in members]
-    return new_links(verb, passes), passes
 
 
 class Committee:
@@ -106,10 +94,10 @@ class Committee:
         """
         n = len(board.labels)
         decisions, asked = np.zeros((n, self.scores)), np.zeros(n, dtype=bool)
-        terms, (links, kept) = self.choices.terms, link_stores(members, board, False)
-        terms, scratch = terms._replace(given=always), scratch_of(self.n_experts)
+        passes = [StorePass(member, board) for member in members]
+        links, terms = new_links(score_parts, passes), self.choices.terms._replace(given=always)
+        scratch = scratch_of(self.n_experts)
         _play_rounds(self.links, terms, progress, links, board, decisions, asked, scratch)
-        del kept  # until here
         return decisions, asked
 
     def weights(self, progress: Progress) -> Floats:
@@ -127,9 +115,6 @@ class Committee:
 
     def restored(self, like: Progress, arrays: Mapping[str, NDArray[Any]]) -> Progress:
         """Progress with these arrays; InputError where it can be none of this committee."""
-        counters = arrays.get("counters")
-        if counters is not None and counters.shape == (WEIGHED,):  # older: no label of weight 0
-            arrays = {**arrays, "counters": np.append(counters, counters[ASKED])}
         with within("progress."):
             progress = PROGRESS.restored(like, arrays)
         check_progress(progress)

@@ -1,7 +1,5 @@
 """A pool of experts, part by part: which learner has which kernels, and sees which view of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The state of a committee, its rules, and the board of a block, for compiled code."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules: the parameters of a part as compiled code reads them."""
 
-from __future__ import annotations
-
 from typing import Any, get_type_hints
 
 import numpy as np

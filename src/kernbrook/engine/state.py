@@ -5,10 +5,8 @@ first value, and how several models are merged. The first state, the arrays of a
 checks, more classes, more features and merging follow from that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +42,10 @@ class Field(NamedTuple):
     def begun(self, sizes: Mapping[str, int]) -> Array:
         """The array before the first row. sizes : of the axes that have names"""
         shape = tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.axes)
-        return (
-            np.full(shape, self.start, dtype=self.kind)
-            if self.start
-            else np.zeros(shape, self.kind)
-        )
+        array: Array = np.zeros(shape, self.kind)
+        if self.start:
+            array.fill(self.start)
+        return array
 
     def check(self, name: str, array: Array) -> None:
         """Raise InputError where numbers are not finite, or beyond their bounds."""
@@ -206,7 +203,7 @@ class Packed(NamedTuple):
     arrays: Any
     rows: dict[str, tuple[NDArray[np.uint8], int]]
 
-    def __deepcopy__(self, memo: object) -> Packed:
+    def __deepcopy__(self, memo: object) -> Self:
         return self
 
 

@@ -93,23 +93,22 @@ def remember_together(rule: Any, memory: Apart, square: Callable[[], float], sco
 
 def added_weights(apart: Apart) -> Weighing:
     """Weights by losses so far, and sums over rounds."""
-    with np.errstate(invalid="ignore"):
-        log_weights = apart.of("log_weights").added()
-    return Weighing(_rescale(log_weights), apart.of("state").added())
+    return _weighed(apart, Apart.added)
 
 
 def averaged_weights(apart: Apart) -> Weighing:
     """Weights by losses of late."""
-    with np.errstate(invalid="ignore"):
-        log_weights = apart.of("log_weights").averaged()
-    return Weighing(_rescale(log_weights), apart.of("state").averaged())
+    return _weighed(apart, Apart.averaged)
 
 
-def _rescale(log_weights: Floats) -> Floats:
+def _weighed(apart: Apart, united: Callable[[Apart], Any]) -> Weighing:
     """The greatest 0; a weight of 0 has an infinite logarithm, and all are equal where all are."""
+    with np.errstate(invalid="ignore"):
+        log_weights = united(apart.of("log_weights"))
     log_weights[np.isnan(log_weights)] = -np.inf
     greatest = log_weights.max()
-    return log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
+    log_weights = log_weights - greatest if greatest > -np.inf else np.zeros_like(log_weights)
+    return Weighing(log_weights, united(apart.of("state")))
 
 
 def inverse_of(matrix: Floats) -> Floats:

@@ -17,8 +17,6 @@ that wants to keep numbers copies them into its own state. A verb changes what i
 and nothing else: neighbours and other threads read the rest.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

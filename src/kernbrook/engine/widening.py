@@ -1,7 +1,5 @@
 """Models that go on from what others have learned: of fewer classes or features, or apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ example that joins these points meets the rest of its window by itself. So a blo
 what is computed does not depend on its length.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

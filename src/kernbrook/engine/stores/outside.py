@@ -1,7 +1,5 @@
 """Experts from outside: models of other libraries, and forecasts that come with the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from inspect import signature

@@ -5,8 +5,6 @@ is one sum over an expert's own slots, in their order, at the moment it is neede
 subtracted from a running sum, and the result does not depend on the block.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +25,39 @@ from kernbrook.numerics.storage import aligned
 from kernbrook.numerics.upkeep import score_slots
 from kernbrook.numerics.values import kernel_rows
 from kernbrook.numerics.zero import finite
+
+
+class BlockRows(NamedTuple):
+    """The block's own features, where points are merged; else of no rows.
+
+    features, norms : (b, d) and (b,); columns : (b d,) as of a meeting; reach : as in `Points`
+    """
+
+    features: Floats
+    norms: Floats
+    columns: Floats
+    reach: float
+
+
+class Shelf(NamedTuple):
+    """Scratch of g groups of experts, for windows of w examples.
+
+    number, which : (g, places) int, the number of each point in use, -1 for others; these points
+    pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
+    steps : (g, 2, w) of the steps of a kernel
+    later_pairs, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w)
+        whether these are there
+    first : (1,) int, 0
+    """
+
+    number: Ints
+    which: Ints
+    pairs: Floats
+    values: Floats
+    steps: Floats
+    later_pairs: Floats
+    made: NDArray[np.bool_]
+    first: Ints
 
 
 class SlotBlock(NamedTuple):
@@ -65,39 +96,6 @@ class SlotBlock(NamedTuple):
     values: Floats
     shelf: Shelf
     pins: Ints
-
-
-class BlockRows(NamedTuple):
-    """The block's own features, where points are merged; else of no rows.
-
-    features, norms : (b, d) and (b,); columns : (b d,) as of a meeting; reach : as in `Points`
-    """
-
-    features: Floats
-    norms: Floats
-    columns: Floats
-    reach: float
-
-
-class Shelf(NamedTuple):
-    """Scratch of g groups of experts, for windows of w examples.
-
-    number, which : (g, places) int, the number of each point in use, -1 for others; these points
-    pairs, values : (g, channels TILE w) and (g, TILE, w), of a tile of points
-    steps : (g, 2, w) of the steps of a kernel
-    later_pairs, made : (g, w, channels, 1, w), pair values of each example with later ones; (g, w)
-        whether these are there
-    first : (1,) int, 0
-    """
-
-    number: Ints
-    which: Ints
-    pairs: Floats
-    values: Floats
-    steps: Floats
-    later_pairs: Floats
-    made: NDArray[np.bool_]
-    first: Ints
 
 
 def shelf_of(groups: int, places: int, channels: int, window: int) -> Shelf:

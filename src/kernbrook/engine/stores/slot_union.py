@@ -1,7 +1,5 @@
 """Slots of several models as those of one: expansions averaged, and cut back to the budget."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from typing import Any
 
