@@ -96,7 +96,7 @@ def sums_of(model, i=0):
 
 def support_of(model, i=0):
     """The support vectors of the i-th store, of expansions."""
-    return store_of(model, i)[1].support
+    return store_of(model, i)[1].points
 
 
 def scale_of(model, i=0):

@@ -4,12 +4,10 @@ Classes are numbered from 0; labels and scikit-learn's customs are the estimator
 one score, positive for class 1; more have one each; numbers have one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,12 +152,12 @@ class Model:
         # No interruption between.
         self.__dict__.update(others, progress=progress, states=states, due=None)
 
-    def with_states(self, progress: Progress, states: tuple[Any, ...], scaler: Any) -> Model:
+    def with_states(self, progress: Progress, states: tuple[Any, ...], scaler: Any) -> Self:
         """A model of the same parts with other states, for decisions on the next row alone."""
         nothing = dict.fromkeys(("session", "horizons", "due", "calibration"))
         return copy_with(self, progress=progress, states=states, scaler=scaler, **nothing)
 
-    def snapshot(self) -> Model:
+    def snapshot(self) -> Self:
         """A model that predicts as this one does now, and learns nothing."""
         pairs = zip(self.stores, self.states, strict=True)
         states = tuple(store.snapshot(state) for store, state in pairs)
@@ -169,7 +167,8 @@ class Model:
 
     def held(self, states: tuple[Any, ...]) -> int:
         """Points held, of stores that nothing bounds."""
-        return sum(store.held(state) for store, state in zip(self.stores, states, strict=True))
+        pairs = zip(self.stores, states, strict=True)
+        return sum(state.points.n for store, state in pairs if store.grows)
 
     @property
     def rounds(self) -> int:
@@ -253,7 +252,7 @@ class Model:
         """Whether it takes rows in CSR."""
         return all(store.setting.sparse for store in self.stores)
 
-    def has_same_choices(self, other: Model) -> bool:
+    def has_same_choices(self, other: Self) -> bool:
         """Whether the other model was made from the same choices."""
         return same(list(self._list_choices()), list(other._list_choices()))
 

@@ -1,7 +1,5 @@
 """The base of all stores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -119,6 +117,7 @@ class Store:
     kernels : of the experts, where each has one
     overflows : what to do where scores have overflowed, in words
     stands_alone : whether its experts learn whatever the committee does
+    grows : whether nothing bounds the points that it holds, `state.points`
     looks_outside : whether its experts are not compiled, and look at the rows as they were given
     by_block : what its experts have that takes no rows one by one, in words; see `in_rows`
     """
@@ -130,6 +129,7 @@ class Store:
     kernels: Sequence[Any] = ()
     overflows = "the scores of an expert from outside overflowed; scale them"
     stands_alone = True
+    grows = False
     looks_outside = False
     by_block = ""
 
@@ -191,10 +191,6 @@ class Store:
     def expansion(self, state: Any) -> tuple[Rows, Floats] | None:
         """The points of its expansions, and (n, m, c) coefficients; None where it has none."""
         return None
-
-    def held(self, state: Any) -> int:
-        """Points held, where nothing bounds them."""
-        return 0
 
     def nbytes(self, state: Any) -> int:
         """Bytes that the state takes."""

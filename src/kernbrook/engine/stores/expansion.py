@@ -3,10 +3,8 @@
 Each has coefficients of its own, or, in OM-2, all have the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +39,7 @@ SCALE = Field(("expert",), start=1.0, above=0.0, most=1.0)
 class ExpansionState(NamedTuple):
     """The state: support vectors with (n, m c) coefficients, and (m,) common factors of these."""
 
-    support: StoredPoints
+    points: StoredPoints
     scale: Floats
 
 
@@ -249,7 +247,7 @@ class Expansion(Store):
     parts : of the pool, with the same kernels; each learner has a `rule`
     """
 
-    by_block = "support vectors without a bound"
+    by_block, grows = "support vectors without a bound", True
     overflows = "its sums overflowed; scale the features, or lower its degree"
 
     def __init__(self, parts: Sequence[PoolPart], setting: Setting):
@@ -267,7 +265,7 @@ class Expansion(Store):
         return ExpansionState(support, np.ones(len(self.experts)))
 
     def prepare(self, state: ExpansionState, rows: Rows, progress: Progress, raw: Any) -> Prepared:
-        support, plan, c = state.support, self.sums.layout.plan, self.setting.scores
+        support, plan, c = state.points, self.sums.layout.plan, self.setting.scores
         totals, sizes = self.sums.sums(support, rows)
         pairs = rows.pairs(self.sums.layout, rows)
         self.sums.check_finite(sizes)
@@ -302,12 +300,12 @@ class Expansion(Store):
         return Growing(links_to(expand, self.rules), sums)
 
     def reading(self, state: ExpansionState, rows: Rows, raw: Any) -> Prepared:
-        totals, sizes = self.sums.sums(state.support, rows)
+        totals, sizes = self.sums.sums(state.points, rows)
         member = Summed(self.experts, totals, sizes, state.scale, np.zeros(len(rows), dtype=bool))
         return Prepared((member,), 1, lambda *_: state)
 
     def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
-        return {**state.support.arrays(), "scale": state.scale}
+        return {**state.points.arrays(), "scale": state.scale}
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> ExpansionState:
         support, scale = self.begin()
@@ -317,17 +315,12 @@ class Expansion(Store):
         return ExpansionState(support, arrays["scale"])
 
     def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
-        stored = state.support.coefficients
+        stored = state.points.coefficients
         coefficients = stored.reshape(len(stored), len(self.experts), self.setting.scores)
-        return state.support.rows, coefficients * state.scale[:, None]
+        return state.points.rows, coefficients * state.scale[:, None]
 
-    def held(self, state: ExpansionState) -> int:
-        return state.support.n
-
-    def with_classes(
-        self, before: Expansion, state: ExpansionState, spread: Spread
-    ) -> ExpansionState:
-        stored = state.support.coefficients
+    def with_classes(self, before: Self, state: ExpansionState, spread: Spread) -> ExpansionState:
+        stored = state.points.coefficients
         n, m, (c, k) = len(stored), len(self.experts), spread.coefficients.shape
         each = spread.along(stored.reshape(n, m, c), 2)
         return self.restored({**before.arrays(state), "coefficients": each.reshape(n, m * k)})
@@ -341,11 +334,11 @@ class Expansion(Store):
         return ExpansionState(support.kept(used), np.ones(len(self.experts)))
 
     def nbytes(self, state: ExpansionState) -> int:
-        return state.support.nbytes
+        return state.points.nbytes
 
     def only(self, state: ExpansionState, expert: int) -> ExpansionState:
         columns = np.flatnonzero(np.repeat(self.experts == expert, self.setting.scores))
-        return state._replace(support=state.support.only_columns(columns.tolist()))
+        return state._replace(points=state.points.only_columns(columns.tolist()))
 
 
 class SharedExpansion(Expansion):
@@ -375,10 +368,10 @@ class SharedExpansion(Expansion):
         return Shared(link, progress, weights, stale, np.empty(ROOM, dtype=np.int64), sums)
 
     def arrays(self, state: ExpansionState) -> dict[str, NDArray[Any]]:
-        return state.support.arrays()
+        return state.points.arrays()
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> ExpansionState:
         return super().restored({**arrays, "scale": np.ones(len(self.experts))})
 
     def expansion(self, state: ExpansionState) -> tuple[Rows, Floats]:
-        return state.support.rows, state.support.coefficients[:, None]
+        return state.points.rows, state.points.coefficients[:, None]

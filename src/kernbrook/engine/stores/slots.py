@@ -1,16 +1,14 @@
 """Slots: experts that hold a fixed number of support vectors each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.links import ROOM, links_to, new_link
-from kernbrook.engine.progress import MOST_ROUNDS, Board, Progress
+from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.state import Field, Table, copy_arrays, drop_rows, pad_to
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow
@@ -257,10 +255,7 @@ class SlotStore(Store):
         coefficients[place, e] = slots.scale[e] * slots.alpha[e, :, s]
         return rows, coefficients
 
-    def held(self, state: SlotState) -> int:
-        return state.points.n if self.grows else 0
-
-    def with_classes(self, before: SlotStore, state: SlotState, spread: Spread) -> SlotState:
+    def with_classes(self, before: Self, state: SlotState, spread: Spread) -> SlotState:
         if self.learner.remembers and len(spread.coefficients) == 1:
             raise InputError(
                 f"{self.learner!r} keeps the length of one score, and cannot learn of a third class"
@@ -273,7 +268,7 @@ class SlotStore(Store):
     def merged(self, apart: Apart) -> SlotState:
         return SlotState(*merge_slots(self, apart.over(settled)))
 
-    def with_features(self, before: SlotStore, state: SlotState) -> SlotState:
+    def with_features(self, before: Self, state: SlotState) -> SlotState:
         given = any(channel >= FIRST_GIVEN for channel in self.sums.layout.channels)
         if given and self.keeps & {"gram", "factor"}:
             return self.begin()  # the values that they keep may be others now
@@ -351,7 +346,7 @@ def with_room(slots: Slots, needed: int) -> Slots:
 
 
 def check_slots(store: SlotStore, state: SlotState) -> None:
-    """Raise InputError where numbers are no places, or would be divided by and are not above 0."""
+    """Raise InputError where numbers are no places."""
     slots, room = state.slots, state.slots.alpha.shape[2]
     filled = slots.filled[:, 0]
     most = room - store.learner.spare if not store.grows else room
@@ -361,24 +356,9 @@ def check_slots(store: SlotStore, state: SlotState) -> None:
     stored = len(store.points_of(state))
     if ((places < 0) | (places >= stored)).any():
         raise InputError(f"place: expected 0 to {stored - 1}")
-    born = slots.born[np.arange(room) < slots.filled]
-    if not ((born >= 0) & (born <= MOST_ROUNDS)).all():
-        raise InputError("born: expected numbers of rounds")
-    if store.learner.remembers and (slots.memory[:, 0] < 0).any():
-        raise InputError("memory: expected numbers from 0 in the first column")
-    for e in range(len(filled)):
-        if len(np.unique(slots.place[e, : filled[e]])) < filled[e]:
-            raise InputError("place: expected another point in each slot of an expert")
-    for e in range(len(filled) if slots.order.size else 0):
-        n = filled[e]
-        if not np.array_equal(np.sort(slots.order[e, :n]), np.arange(n)):
+    for order, n in zip(slots.order, filled.tolist(), strict=False):  # a snapshot has none
+        if len(order) and not np.array_equal(np.sort(order[:n]), np.arange(n)):
             raise InputError(f"order: expected the slots 0 to {n - 1}")
-        for name, numbers in (
-            ("diagonal", slots.diagonal[e, :n]),
-            ("factor", np.diagonal(slots.factor[e])[:n]),
-        ):
-            if not (numbers > 0).all():
-                raise InputError(f"{name}: expected numbers above 0")
     in_use = np.flatnonzero(np.arange(room) < slots.filled)
     if store.merges_points and not (places == in_use).all():
         raise InputError("place: expected each slot's own point")
