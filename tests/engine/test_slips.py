@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import plain
 import pytest
+from inside import assert_equal_arrays
 from sklearn.base import BaseEstimator
 
 import kernbrook as kb
@@ -284,6 +285,23 @@ def wrong_map(body):
 def test_slips_of_compiled_maps(body, message):
     with pytest.raises(InputError, match=f"Wrong: write_rows for MyRule:? {message}.*_a_map.md"):
         fit(learner=kb.Ridge(features=wrong_map(body)))
+
+
+def test_a_compiled_map_that_raises():
+    """A row is not taken by `fill` instead, without a word."""
+
+    def raises(rule, X, out):
+        if X[0, 0] > 1e9:
+            raise ValueError("too far")
+        out[0] = 1.0
+
+    learner = kb.Ridge(features=wrong_map(raises))
+    model = plain.classifier(learner=learner, scaling=None, random_state=0).fit(X, Y)
+    model.learn_one(X[0], Y[0])
+    before = model.state()
+    with pytest.raises(ValueError, match="too far"):
+        model.learn_one(1e10 + X[0], Y[0])
+    assert_equal_arrays(model.state(), before)
 
 
 def test_a_map_that_is_not_drawn():

@@ -6,8 +6,6 @@ Rows are undone if one of them overflows: the arrays go back to a copy from some
 the rows since the copy are learned again.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from kernbrook.compiler.compiling import Verb, njit
@@ -26,7 +24,7 @@ from kernbrook.engine.progress import (
 )
 from kernbrook.engine.rounds import ALL_PARTS, Scratch, check_parts, play_rounds, run_parts
 from kernbrook.engine.stores.base import all_below, most_of
-from kernbrook.engine.stores.in_rows import Row, keep, meet, score_only, settle_rows
+from kernbrook.engine.stores.in_rows import Row, meet, score_only, settle_rows
 from kernbrook.engine.verbs import Clock
 from kernbrook.gram.arrays import Floats, Ints
 from kernbrook.numerics.keys import dense_keys
@@ -38,13 +36,17 @@ from kernbrook.numerics.zero import finite
 # How a row can end.
 # From OVERFLOWED + 1 on: a store's number.
 # LEAPT: as DONE, and it has made the deviation of a feature leap.
-DONE, LEAPT, NOT_HERE, TOO_LARGE, RAISED, NOT_COMBINED, OVERFLOWED = range(7)
+DONE, LEAPT, NOT_HERE, TOO_LARGE, NOT_COMBINED, OVERFLOWED = range(6)
 AS_GIVEN = -1  # instead of a method of scaling
-COPY = -1  # instead of a number of rows since the last copy: there is one before the next row
+NONE = -1  # instead of a number of rows since the last copy
 
 
 class Journal(NamedTuple):
-    """The rows since the last copy: n, (1,), or COPY; their features, labels and weights."""
+    """The rows since the last copy: their features, labels and weights.
+
+    n : (2,) how many, NONE where a copy comes before the next row; how many before the rows that
+        are being learned, NONE where none is, or they have changed nothing
+    """
 
     n: Ints
     X: Floats
@@ -136,11 +138,11 @@ family(scale_view)
 def take(space: Any, x: Vector, label: float, weight: float, rows: int, out: Vector) -> int:
     """Learn a row; out : (c,) out, the decision before. Returns how it ends.
 
-    rows : how many, this one the first, are learned all or none; 0: another one is their first
+    rows : how many, this one among them, are still to be learned, all of its chunk or none
 
-    `undo` has to follow unless the row ends in DONE or LEAPT.
+    `undo` has to follow if a row ends neither in DONE nor in LEAPT, or is broken off.
     """
-    if rows > 0:
+    if space.journal.n[1] == NONE:
         make_room(space, rows)
     if not copy_rows(space.row, x.reshape((1, -1))):
         return NOT_HERE
@@ -148,36 +150,23 @@ def take(space: Any, x: Vector, label: float, weight: float, rows: int, out: Vec
     space.board.labels[0], space.board.importance[0] = label, weight
     end = learn_given(space)
     if end <= LEAPT:
-        note_rows(space)
+        note_rows(space, rows == 1)
         copy(space.decisions[0], out)
     return end
 
 
 @Verb
-def undo(space: Any, rows: int) -> None:
-    """Go back to the last copy, and learn the rows since then, but not the last few."""
+def undo(space: Any) -> None:
+    """Go back to the last copy, and learn the rows since then, but none of those of now."""
     journal, board = space.journal, space.board
-    if journal.n[0] == COPY:
-        return  # nothing has changed
-    journal.n[0] -= rows
+    if journal.n[1] == NONE:
+        return
+    journal.n[0], journal.n[1] = journal.n[1], NONE
     copy(space.saved, space.live)
-    for k in range(len(space.row_forms)):
-        through(keep, space.row_forms[k], True)
     for i in range(journal.n[0]):
         copy(journal.X[i], space.row.given[0])
         board.labels[0], board.importance[0] = journal.labels[i], journal.weights[i]
         learn_given(space)
-
-
-@Verb
-def scale_views(space: Any, x: Vector) -> int:
-    """Scale a row in each view; nothing is learned. Returns how it ends."""
-    if not copy_rows(space.row, x.reshape((1, -1))):
-        return NOT_HERE
-    for k in range(len(space.views)):
-        if not through(scale_view, space.views[k], False):
-            return TOO_LARGE
-    return DONE
 
 
 @Verb
@@ -186,9 +175,11 @@ def decide_row(space: Any, x: Vector, out: Vector, leanings: Vector) -> int:
 
     Returns how it ends.
     """
-    end = scale_views(space, x)
-    if end != DONE:
-        return end
+    if not copy_rows(space.row, x.reshape((1, -1))):
+        return NOT_HERE
+    for k in range(len(space.views)):
+        if not through(scale_view, space.views[k], False):
+            return TOO_LARGE
     for k in range(len(space.row_forms)):
         through(score_only, space.row_forms[k], space.board)
     if not board_sound(space):
@@ -228,78 +219,49 @@ def close(space: Any, out: Matrix) -> int:
     """
     end = finish_rows(space, -1)
     if end <= LEAPT:
-        note_rows(space)
+        note_rows(space, True)
         copy(space.decisions.reshape(-1), out.reshape(-1))
     return end
 
 
-family(take, undo, scale_views, decide_row)
+family(take, undo, decide_row)
 family(begin, close)
 
 
 @njit(cache=True)
 def learn_rows(link, X, labels, weights, out):
-    """Learn some rows, all or none; out : (n, c) out. Returns how they end."""
+    """`take` some rows, up to one that cannot be learned; out : (n, c) out. Returns how it ends."""
     n, ends = X.shape[0], DONE
     for i in range(n):
-        end = take_row(link, X[i], labels[i], weights[i], n if i == 0 else 0, out[i])
-        if end > LEAPT:
-            if i > 0 or end != NOT_HERE:
-                through(undo, link, i)
-            return end
+        end = through(take, link, X[i], labels[i], weights[i], n - i, out[i])
         ends = max(ends, end)
+        if end > LEAPT:
+            break
     return ends
 
 
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
-    """Learn one row, (d,), or nothing; out : (c,) out. Returns how it ends."""
-    end = take_row(link, x, label, weight, 1, out)
-    if end > LEAPT and end != NOT_HERE:  # else nothing has changed
-        through(undo, link, 0)
-    return end
-
-
-@njit(cache=True)
-def take_row(link, x, label, weight, rows, out):
-    """See `take`."""
-    try:
-        end = through(take, link, x, label, weight, rows, out)
-    except Exception:
-        end = RAISED
-    return end
+    """`take` one row, (d,), alone; out : (c,) out."""
+    return through(take, link, x, label, weight, 1, out)
 
 
 @njit(cache=True)
 def begin_rows(link, X, labels, weights):
     """See `begin`."""
-    try:
-        end = through(begin, link, X, labels, weights)
-    except Exception:
-        end = RAISED
-    return end
+    return through(begin, link, X, labels, weights)
 
 
 @njit(cache=True)
 def close_rows(link, out):
     """See `close`."""
-    try:
-        end = through(close, link, out)
-    except Exception:
-        end = RAISED
-    return end
+    return through(close, link, out)
 
 
 @njit(cache=True)
 def go_back(link):
-    """See `undo`: after the rows of `begin`, or after none."""
-    through(undo, link, 0)
-
-
-@njit(cache=True)
-def scale_row(link, x):
-    """See `scale_views`."""
-    return through(scale_views, link, x)
+    """See `undo`."""
+    through(undo, link)
 
 
 @njit(cache=True)
@@ -319,22 +281,26 @@ def make_room(space, rows):
     journal = space.journal
     space.row.leap[0] = NO_LEAP
     if journal.n[0] + rows > journal.X.shape[0]:
-        journal.n[0] = COPY
+        journal.n[0] = NONE
 
 
 @njit(cache=True)
 def keep_copy(space):
-    """Copy all that was learned, if it is time."""
-    if space.journal.n[0] == COPY:
+    """Before a row changes anything: copy all that was learned, if it is time."""
+    n = space.journal.n
+    if n[0] == NONE:
         copy(space.live, space.saved)
-        for k in range(len(space.row_forms)):
-            through(keep, space.row_forms[k], False)
-        space.journal.n[0] = 0
+        n[0] = 0
+    if n[1] == NONE:
+        n[1] = n[0]
 
 
 @njit(cache=True)
-def note_rows(space):
-    """Note the rows that were learned: for the calibration, and to learn them again."""
+def note_rows(space, last):
+    """Note the rows that were learned: for the calibration, and to learn them again.
+
+    last : whether these are the last of their chunk
+    """
     due, board, journal = space.due, space.board, space.journal
     n = board.labels.shape[0]
     for t in range(n):
@@ -342,10 +308,11 @@ def note_rows(space):
         copy(board.leanings[t], due.leanings[at])
         due.judged[at] = board.judged[t]
         k = journal.n[0]
-        if k < journal.X.shape[0]:
-            copy(space.row.given[t], journal.X[k])
-            journal.labels[k], journal.weights[k] = board.labels[t], board.importance[t]
-            journal.n[0] += 1
+        copy(space.row.given[t], journal.X[k])
+        journal.labels[k], journal.weights[k] = board.labels[t], board.importance[t]
+        journal.n[0] += 1
+    if last:
+        journal.n[1] = NONE
 
 
 @njit(cache=True)

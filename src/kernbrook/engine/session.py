@@ -8,7 +8,7 @@ block is.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -26,13 +26,12 @@ from kernbrook.engine.progress import MOST_ROUNDS, ROUND, WEIGHED, Due, Progress
 from kernbrook.engine.rooms import Room, keep_links, room_of, workspace_of
 from kernbrook.engine.rounds import run_pass
 from kernbrook.engine.row import (
-    COPY,
     DONE,
     LEAPT,
+    NONE,
     NOT_COMBINED,
     NOT_HERE,
     OVERFLOWED,
-    RAISED,
     TOO_LARGE,
     Journal,
     begin,
@@ -42,10 +41,9 @@ from kernbrook.engine.row import (
     go_back,
     learn_row,
     learn_rows,
-    scale_row,
     take,
 )
-from kernbrook.engine.stores import feature_rows, slot_rows  # noqa: F401 (they register)
+from kernbrook.engine.stores import slot_rows  # noqa: F401 (it registers)
 from kernbrook.engine.stores.base import overflow
 from kernbrook.engine.stores.in_rows import MOST_TOGETHER, InRows, in_rows, lay_flat
 from kernbrook.errors import NonFiniteError
@@ -63,7 +61,7 @@ LENGTHS = 4  # lengths of chunks for which there is room
 SMALL = 1 << 19  # rows times numbers that a row may change, up to which rows go one by one
 SOME = 64  # chunks of few rows before they are taken so
 
-_decide_rows = naming(decide_rows)
+_learn_row, _learn_rows, _decide_rows = map(naming, (learn_row, learn_rows, decide_rows))
 
 
 class RowSession:
@@ -82,9 +80,8 @@ class RowSession:
         self.width, self.scores, self.reads_only = d, c, reads_only
         self.leaps = np.full(2, NO_LEAP)
         pairs = list(zip(model.stores, model.states, strict=True))
-        stores: list[InRows] = [in_rows(store)(store, state) for store, state in pairs]  # type: ignore[operator]
+        stores: list[InRows] = [in_rows(store, state)(store, state) for store, state in pairs]  # type: ignore[operator]
         self.stores = stores
-        self.by_parts = [store for store in stores if not store.compiled]
         groups: list[Any] = [model.progress, [*model.scaler.arrays().values()]]
         if reads_only:
             self.live, self.scaling = np.empty(0, dtype=np.int64), groups[1]
@@ -101,9 +98,8 @@ class RowSession:
             self.states = tuple(store.state for store in stores)
         self.saved = np.empty_like(self.live)
         long = min(JOURNAL, max(256, JOURNAL_NUMBERS // max(d, 1)))
-        long = 0 if self.by_parts else long  # what Python fills in is not filled in again
         self.journal = Journal(
-            np.zeros(1, dtype=np.int64), np.empty((long, d)), np.empty(long), np.empty(long)
+            np.full(2, NONE), np.empty((long, d)), np.empty(long), np.empty(long)
         )
         self.due = Due(
             np.empty((MOST_DUE, model.inputs * c)),
@@ -121,8 +117,7 @@ class RowSession:
         self.failed = self.board._replace(scores=scores, sizes=sizes)
         self.few = min(max(FEW, SMALL // max(len(self.live), 1)), MOST_FEW)
         self.lengths: dict[int, Room | None] = {}  # of chunks; None: met once
-        self.joins = not self.by_parts
-        self.half_done = False  # whether rows are being learned together
+        self.joins = True  # whether there is code for rows that come together
         self.readers: list[tuple[Any, RowSession]] = []  # of models as they were, which come first
         if not reads_only:
             self._at_hand()
@@ -178,16 +173,8 @@ class RowSession:
     @staticmethod
     def hindrance(model: Model) -> str | None:
         """The part of a model that cannot take rows one by one, in words; None: all can."""
-        found = [in_rows(store) for store in model.stores]
+        found = map(in_rows, model.stores, model.states)
         return next((kind for kind in found if isinstance(kind, str)), None)
-
-    @staticmethod
-    def slow(model: Model) -> str | None:
-        """The reason why a single row takes as long as a chunk, or longer; None: it does not."""
-        pairs = zip(model.stores, model.states, strict=True)
-        found: Any = ((in_rows(store), store, state) for store, state in pairs)
-        slow = (kind.slow(store, state) for kind, store, state in found)
-        return RowSession.hindrance(model) or next((reason for reason in slow if reason), None)
 
     @staticmethod
     def for_few(model: Model, X: Any, learns: bool = False) -> RowSession | None:
@@ -239,25 +226,27 @@ class RowSession:
         self._look()
         if sure:
             self.model.calibrate()  # from the rows before
-        out = np.empty(self.scores)
-        end = self._fill(x) if self.by_parts else DONE
-        if end == DONE:
-            usual = self.model.usual
-            if weight == usual:  # as most are: there is nothing to do
-                weight = 1.0
-            else:
-                (weight,), usual = self._relative(np.array([label]), np.array([weight]))
-            last = self._expect(x[None], label, weight)
-            end = learn_row(self.link, x, label, weight * lift, out)
-            self.leapt = end == LEAPT
-            if end <= LEAPT:
-                self.model.usual = usual
-                self._foresee(1)
-            certainty = self.model.calibrate() if sure and end <= LEAPT else None
-            if last:
-                self._settle(judges=False)
-            if end <= LEAPT:
-                return out, certainty
+        out, usual = np.empty(self.scores), self.model.usual
+        if weight == usual:  # as most are: there is nothing to do
+            weight = 1.0
+        else:
+            (weight,), usual = self._relative(np.array([label]), np.array([weight]))
+        last = self._expect(x[None], label, weight)
+        end = OVERFLOWED
+        try:
+            end = _learn_row(self.link, x, label, weight * lift, out)
+        finally:
+            if end > LEAPT:
+                self._undo()
+        self.leapt = end == LEAPT
+        if end <= LEAPT:
+            self.model.usual = usual
+            self._foresee(1)
+        certainty = self.model.calibrate() if sure and end <= LEAPT else None
+        if last:
+            self._settle(judges=False)
+        if end <= LEAPT:
+            return out, certainty
         self._refused(end)
         return None
 
@@ -270,7 +259,7 @@ class RowSession:
         together.
         """
         n = len(X)
-        if n > len(self.journal.X) or X.shape[1] != self.width:
+        if X.shape[1] != self.width:
             return None
         model = self.model
         if model.horizons is not None and model.rounds + n > model.horizons.end:
@@ -285,10 +274,15 @@ class RowSession:
         last = self._expect(X, labels, weights)
         out = np.empty((n, self.scores))
         X, weights = writeable(X), weights * lifts
-        if room is None:
-            end = learn_rows(self.link, X, labels, weights, out)
-        else:
-            end = self._learn_together(room, X, labels, weights, out)
+        end = OVERFLOWED
+        try:
+            if room is None:
+                end = _learn_rows(self.link, X, labels, weights, out)
+            else:
+                end = self._learn_together(room, X, labels, weights, out)
+        finally:
+            if end > LEAPT:
+                self._undo()
         self.leapt, answer = end == LEAPT, None
         if end <= LEAPT:
             model.usual = usual
@@ -300,36 +294,27 @@ class RowSession:
             self._settle()
         return answer
 
+    @naming
     def _learn_together(
         self, room: Room, X: Floats, labels: Floats, weights: Floats, out: Floats
     ) -> int:
-        """Learn as `learn_rows`, but stores learn apart from each other, by threads."""
+        """As `learn_rows`, but stores learn apart from each other, by threads."""
         clock = clock_of(self.progress)
 
         def learn(task: tuple[Ints, int, int]) -> bool:
             fine: bool = run_pass(*task, clock)
             return fine
 
-        end, self.half_done = RAISED, True
-        try:
-            end = begin_rows(room.link, X, labels, weights)
-            if end <= LEAPT and not room.space.interleaved:
-                fine = share(room.threads, learn, room.tasks, to_the_end=True)
-                end = end if all(fine) else OVERFLOWED
-            if end <= LEAPT:
-                end = max(end, close_rows(room.link, out))
-            self.half_done = end > LEAPT
-        except Exception:
-            end = RAISED
-        finally:
-            self._undo()
-        return end
+        end: int = begin_rows(room.link, X, labels, weights)
+        if end <= LEAPT and not room.space.interleaved:
+            fine = share(room.threads, learn, room.tasks, to_the_end=True)
+            end = end if all(fine) else OVERFLOWED
+        return max(end, close_rows(room.link, out)) if end <= LEAPT else end
 
     def _undo(self) -> None:
-        """Go back to where rows that were learned together began, if they were not all learned."""
-        if self.half_done:
+        """Go back to where the last rows began, if they were not all learned."""
+        if self.journal.n[1] != NONE:
             go_back(self.link)
-            self.half_done = False
 
     def _settle(self, judges: bool = True) -> None:
         """Settle what is due, and drop readers of models that judge no more rows."""
@@ -402,10 +387,8 @@ class RowSession:
         if x.shape != (self.width,):
             return None
         self._look()
-        end = self._fill(x) if self.by_parts else DONE
         out = np.empty((1, self.scores))
-        if end == DONE:
-            end = _decide_rows(self.link, x[None], out, self.row_leanings)
+        end = _decide_rows(self.link, x[None], out, self.row_leanings)
         if end == DONE:
             return Verdicts(out, self.row_leanings)
         self._refused(end)
@@ -413,7 +396,7 @@ class RowSession:
 
     def decide_few(self, X: Floats, places: Ints | None) -> Verdicts | None:
         """Decide on few rows, (n, d), as `deciding.decide`; None if one is to be refused."""
-        if self.by_parts or X.shape[1] != self.width:
+        if X.shape[1] != self.width:
             return None
         self._look()
         n, X, horizons = len(X), writeable(X), self.model.judged()
@@ -438,25 +421,14 @@ class RowSession:
         feature, at = self.leaps
         return int((at - self.model.rounds + n) * self.width + feature)
 
-    def _fill(self, x: Floats) -> int:
-        """Have experts that are not compiled score a row. Returns how that ends."""
-        end: int = scale_row(self.link, x)
-        if end == DONE:
-            for store in self.by_parts:
-                store.fill()
-        return end
-
     def _refused(self, end: int) -> None:
         """Raise the error of a row by how it has ended; None: a block raises it."""
-        if end in (NOT_HERE, RAISED):  # a block says what the error was
-            return None
+        if end == NOT_HERE:
+            return
         if end == TOO_LARGE:
             raise NonFiniteError(f"x: expected {IN_RANGE}")
         if end == NOT_COMBINED:
             raise NonFiniteError(COMBINED)
-        self._overflowed(end)
-
-    def _overflowed(self, end: int) -> NoReturn:
         if end == OVERFLOWED:
             check_scores(self.model, self.failed)
         raise overflow(self.model.stores[end - OVERFLOWED - 1], 0)
@@ -478,11 +450,12 @@ class RowSession:
         Before, the model holds arrays of its own, or these arrays already.
         """
         model = self.model
-        self.journal.n[0] = COPY
+        self.journal.n[:] = NONE
         for here, other in zip(self.progress, model.progress, strict=True):
             np.copyto(here, other)
         for store, state in zip(self.stores, model.states, strict=True):
-            store.load(state)
+            if state is not store.state:
+                store.load(state)
         self.scaler.load(model.scaler)
         model.calibrate()  # before what was due is forgotten
         model.__dict__.update(

@@ -979,7 +979,7 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
     n_rounds_ = property(lambda self: self._model.rounds)
     expert_weights_ = property(in_turn(lambda self: self._model.weights()))
     memory_bytes_ = property(in_turn(lambda self: self._model.nbytes))
-    why_not_quick_ = property(lambda self: RowSession.slow(self._model))
+    why_not_quick_ = property(lambda self: RowSession.hindrance(self._model))
 
     @property
     @in_turn

@@ -20,7 +20,7 @@ from kernbrook.compiler.compiling import bounds_checked, is_theirs
 from kernbrook.compiler.links import new_links
 from kernbrook.engine.compose import loss_of
 from kernbrook.engine.needs import needs
-from kernbrook.engine.stores.feature_rows import write_all
+from kernbrook.engine.stores.linear import write_all
 from kernbrook.errors import InputError
 from kernbrook.estimators.classifier import OnlineMKClassifier
 from kernbrook.estimators.regressor import OnlineMKRegressor

@@ -35,13 +35,12 @@ from kernbrook.engine.state import (
 )
 from kernbrook.engine.store_verbs import learn, score
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
-from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, keep, lay_flat, meet, score_only
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Clock
 from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, writeable
 from kernbrook.gram.rows import Rows
-from kernbrook.numerics.vectors import copy
 
 BLOCK = 4096  # examples
 COPIED = 512  # rows between two copies of a table
@@ -413,15 +412,10 @@ class InPlace(Store):
 
 
 class RowInPlace(NamedTuple):
-    """The form for rounds; where its arrays lie, and room for a copy of these, (words,) each.
-
-    given : (n, d) the rows
-    """
+    """The form for rounds; given : (n, d) the rows."""
 
     member: InPlaceForm
     given: Floats
-    live: Ints
-    saved: Ints
 
 
 class InPlaceInRows(InRows):
@@ -430,17 +424,12 @@ class InPlaceInRows(InRows):
     def __init__(self, store: InPlace, state: State):
         self.store, self.now = store, store.lighter(store.now(state))
 
-    def changing(self, state: State) -> list[Floats]:
-        return []
+    def changing(self, state: State) -> list[NDArray[Any]]:
+        return [array for _, array in walk_arrays(self.store.lighter(self.store.now(state)))]
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.live, (in_use,) = lay_flat([[array for _, array in walk_arrays(self.now)]])
-        self.saved, self.now = np.empty_like(self.live), with_arrays(self.now, iter(in_use))
+        self.now = with_arrays(self.now, iter(arrays))
         self.state = State(None, (), InPlaceTable(self.now))
-
-    def over(self, state: State) -> None:
-        self.now = with_arrays(self.now, (writeable(array) for _, array in walk_arrays(self.now)))
-        self.live = self.saved = np.empty(0, np.int64)
 
     def forms(self, row: Row, kept: list[Any]) -> tuple[InPlaceForm, RowInPlace]:
         given, (n, d) = row.given, row.given.shape
@@ -448,20 +437,16 @@ class InPlaceInRows(InRows):
         if self.store.content.sparse:
             rows = Sparse(np.zeros(n * d), np.zeros(n * d, np.int64), np.zeros(n + 1, np.int64))
         member = self.store.member(rows, n, self.now)
-        return member, RowInPlace(member, given, self.live, self.saved)
+        return member, RowInPlace(member, given)
 
     def load(self, state: State) -> None:
-        if state is not self.state:
-            others = walk_arrays(self.store.now(state))
-            for (_, here), (_, other) in zip(
-                walk_arrays(self.store.now(self.state)), others, strict=True
-            ):
-                if len(here) == len(other):  # or it has passed
-                    np.copyto(here, other)
+        for (_, here), other in zip(walk_arrays(self.now), self.changing(state), strict=True):
+            if len(here) == len(other):  # or it has passed
+                np.copyto(here, other)
 
 
 @in_rows.register(InPlace)
-def _in_rows(store: InPlace) -> type[InRows]:
+def _in_rows(store: InPlace, state: Any) -> type[InRows]:
     return InPlaceInRows
 
 
@@ -484,15 +469,3 @@ def _gather(rows, X):
 @meet.of(RowInPlace)
 def _meet(store):
     gather(store.member.rows, store.given)
-
-
-@score_only.of(RowInPlace)
-def _read(store, board):
-    meet(store)
-    score(store.member, 0, board)
-
-
-@keep.of(RowInPlace)
-def _keep(store, back):
-    source, target = (store.saved, store.live) if back else (store.live, store.saved)
-    copy(source, target)

@@ -1,7 +1,5 @@
 """How stores meet rows one by one, or few together, in arrays that are their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 from kernbrook.compiler.compiling import Option, Verb
 from kernbrook.compiler.links import family
 from kernbrook.engine.progress import Board
+from kernbrook.engine.store_verbs import part, parts_of, score
 from kernbrook.engine.stores.base import Store
 from kernbrook.gram.arrays import Floats, Ints, writeable
 
@@ -50,18 +49,12 @@ def settle_rows(store: Any, chosen: int) -> None:
 @Verb
 def score_only(store: Any, board: Board) -> None:
     """Fill in the board as for a row that is scored only."""
-    raise NotImplementedError
+    meet(store)
+    for i in range(parts_of(store.member)):
+        score(part(store.member, i, board), 0, board)
 
 
-@Option
-def keep(store: Any, back: bool) -> None:
-    """Copy what a store keeps outside the flat memory of a session, or copy it back.
-
-    Nothing by default. back : the copy replaces what the store keeps
-    """
-
-
-family(meet, settle_rows, score_only, keep)
+family(meet, settle_rows, score_only)
 
 
 class InRows:
@@ -69,27 +62,20 @@ class InRows:
 
     Parameters
     ----------
-    state : as it is now: arrays in use have the shapes of those in it
+    state : as it is now
 
     Attributes
     ----------
     state : the state in use
-    compiled : whether `meet` is all that comes before the scores; else `fill` is called, too
     """
 
     state: Any
-    compiled = True
 
     def __init__(self, store: Any, state: Any):
         raise NotImplementedError
 
-    @staticmethod
-    def slow(store: Any, state: Any) -> str | None:
-        """The reason why rows are slow nevertheless; None: they are not."""
-        return None
-
     def changing(self, state: Any) -> Sequence[NDArray[Any]]:
-        """The arrays of a state that rows change."""
+        """The arrays of a state that rows change; those in use have the same shapes."""
         raise NotImplementedError
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
@@ -118,12 +104,9 @@ class InRows:
         for here, other in pairs:
             np.copyto(here, other)
 
-    def fill(self) -> None:
-        """Score a row in Python; nothing changes but what the compiled forms read."""
-
 
 @singledispatch
-def in_rows(store: Store) -> type[InRows] | str:
+def in_rows(store: Store, state: Any) -> type[InRows] | str:
     """How a store meets rows one by one, or what it has that does not. Stores register theirs."""
     return store.by_block or f"the store {type(store).__name__}"
 

@@ -1,31 +1,30 @@
 """Experts on explicit features, of a fixed size; experts on one kernel share its features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernbrook.checks import ask_for, refusal, shown
 from kernbrook.compiler.compiling import njit
-from kernbrook.compiler.links import ROOM, links_to, pin, through
+from kernbrook.compiler.links import ROOM, links_to, new_links, pin, through
 from kernbrook.engine.needs import check_recipe
 from kernbrook.engine.pool import PoolPart
 from kernbrook.engine.progress import Progress
 from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.same import same
-from kernbrook.engine.state import Field, Table, flatten, pick
+from kernbrook.engine.state import Field, flatten, pick
 from kernbrook.engine.store_verbs import learn, part, parts_of, score, sound
 from kernbrook.engine.stores.base import PIECES, Prepared, Setting, Spread, Store, overflow, see
+from kernbrook.engine.stores.in_rows import InRows, Row, in_rows, meet
 from kernbrook.engine.uniting import Apart, descend_together
 from kernbrook.engine.verbs import Coefficients, after_label, descend, is_finite, predict
 from kernbrook.errors import InputError
 from kernbrook.features import Monomials, RandomFeatures
-from kernbrook.features.base import Features
+from kernbrook.features.base import Features, write_rows
 from kernbrook.features.pools import PoolMap, draw, numbers_of, restore, widen
-from kernbrook.gram.arrays import Floats, Ints, within
+from kernbrook.gram.arrays import Floats, Ints, check_array, within
 from kernbrook.gram.rows import Rows
 from kernbrook.gram.sums import share, threads_for
 from kernbrook.kernels import Kernel
@@ -131,16 +130,6 @@ def _sound(member, i):
     return through(is_finite, member.rules[member.rule_of[i]], held)
 
 
-class CoefficientArrays(NamedTuple):
-    """The coefficients of all experts, one after the other."""
-
-    theta: Floats
-    extra: Floats
-
-
-COEFFICIENTS = Table(CoefficientArrays, theta=Field(("theta",)), extra=Field(("extra",)))
-
-
 class LinearState(NamedTuple):
     """The state: coefficients and what else learners keep, expert after expert; and the maps."""
 
@@ -202,18 +191,11 @@ class Linear(Store):
             draw(kernel, recipe, width, self.setting.seed, self._index(i))
             for i, (kernel, recipe) in enumerate(self.maps)
         ]
-        theta, extra = self._zeros()
+        theta, extra = np.zeros(self.at[-1]), np.zeros(self.more[-1])
         for e, learner in enumerate(self.learners):
             rows = extra[self.more[e] : self.more[e + 1]]
             learner.fill_extra(rows.reshape(self.rows[e], self.dims[e]))
         return LinearState(theta, extra, PoolMap(maps))
-
-    def _zeros(self) -> CoefficientArrays:
-        """Zeros for all experts."""
-        zeros: CoefficientArrays = COEFFICIENTS.begun(
-            theta=int(self.at[-1]), extra=int(self.more[-1])
-        )
-        return zeros
 
     def _index(self, i: int) -> int:
         """The number of a map, for its draws."""
@@ -279,7 +261,7 @@ class Linear(Store):
         maps = {f"{i}": drawn.arrays() for i, drawn in enumerate(state.pool.maps)}
         return flatten({"theta": state.theta, "extra": state.extra, "maps": maps})
 
-    def with_classes(self, before: Linear, state: LinearState, spread: Spread) -> LinearState:
+    def with_classes(self, before: Self, state: LinearState, spread: Spread) -> LinearState:
         c = len(spread.coefficients)
         theta, extra, at, more = [], [], 0, 0
         for e, d in enumerate(map(int, self.dims)):
@@ -320,7 +302,7 @@ class Linear(Store):
         extra = state.extra[self.more[e] : self.more[e + 1]].reshape(-1, d)
         return Coefficients(theta, extra, np.empty(0))
 
-    def with_features(self, before: Linear, state: LinearState) -> LinearState:
+    def with_features(self, before: Self, state: LinearState) -> LinearState:
         """Experts begin anew on maps that cannot go on."""
         fresh, width, seed = self.begin(), self.setting.width, self.setting.seed
         held = [widen(old, width, seed, self._index(i)) for i, old in enumerate(state.pool.maps)]
@@ -334,14 +316,14 @@ class Linear(Store):
         return fresh._replace(pool=PoolMap([wide or new for wide, new in pairs]))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> LinearState:
-        learned = COEFFICIENTS.restored(self._zeros(), arrays)
         maps = []
+        for name, ends in (("theta", self.at), ("extra", self.more)):
+            Field(()).check(name, check_array(name, arrays.get(name), (ends[-1],), np.float64))
         for i, (kernel, recipe) in enumerate(self.maps):
             with within(f"maps.{i}."):
                 of_map = pick(arrays, f"maps.{i}")
                 maps.append(restore(kernel, recipe, self.setting.width, of_map))
-        COEFFICIENTS.check(learned)
-        return LinearState(*learned, PoolMap(maps))
+        return LinearState(arrays["theta"], arrays["extra"], PoolMap(maps))
 
 
 def recipe_of(learner: Any, kernel: Kernel) -> Features:
@@ -352,3 +334,60 @@ def recipe_of(learner: Any, kernel: Kernel) -> Features:
         raise refusal(learner, "features", "be 'auto' or a map such as RandomFeatures()")
     check_recipe(learner.features)
     return learner.features
+
+
+# -- row by row ----------------------------------------------------------------------------------
+
+
+class RowOfFeatures(NamedTuple):
+    """Rows, as experts on features meet them.
+
+    member : the form for the rounds
+    x : (n, d) the rows
+    maps : (k, LINK) links to the maps
+    """
+
+    member: FeaturesForm
+    x: Floats
+    maps: Ints
+
+
+class FeaturesInRows(InRows):
+    """A `Linear` store row by row, on arrays of its own."""
+
+    def __init__(self, store: Linear, state: LinearState):
+        self.store, self.pool = store, state.pool
+
+    def changing(self, state: LinearState) -> tuple[Floats, Floats]:
+        return state.theta, state.extra
+
+    def use(self, arrays: Sequence[NDArray[Any]]) -> None:
+        theta, extra = arrays
+        self.state = LinearState(theta, extra, self.pool)
+
+    def forms(self, row: Row, kept: list[Any]) -> tuple[FeaturesForm, RowOfFeatures]:
+        n, (theta, extra, pool) = len(row.x), self.state
+        rules = pool.rules(n)
+        kept.append(rules)
+        member = self.store.member(pool.empty(n), theta, extra, self.store.scratch())
+        return member, RowOfFeatures(member, row.x, new_links(write_rows, rules))
+
+    def together(self, n: int) -> int:
+        return self.store.together(n)
+
+
+@in_rows.register(Linear)
+def _in_rows(store: Linear, state: LinearState) -> type[InRows] | str:
+    return "feature maps that are not compiled" if None in state.pool.rules(1) else FeaturesInRows
+
+
+@meet.of(RowOfFeatures)
+def _meet(store):
+    write_all(store.maps, store.x, store.member.block.features)
+
+
+@njit(cache=True)
+def write_all(maps, X, out):
+    """Write the features of rows, (n, d), by all maps; out : as of `write_rows`."""
+    for k in range(len(maps)):
+        through(write_rows, maps[k], X, out)

@@ -1,7 +1,5 @@
 """Slots for rows one by one, in arrays that lie where compiled code finds them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +13,6 @@ from kernbrook.engine.stores.in_rows import (
     InRows,
     Row,
     in_rows,
-    keep,
     meet,
     score_only,
     settle_rows,
@@ -56,7 +53,7 @@ class RowOfSlots(NamedTuple):
     block : of these rows, whose places are the last of all places; its window is 0 for one row
     codes : of the channels of pair values
     n : (1,) points that are stored
-    stored, saved : the points, and a copy of some rows before
+    stored : the points
     row : see `Row`
     before : (m,) slots in use before the rows
     pairs : (channels * places,) scratch
@@ -68,7 +65,6 @@ class RowOfSlots(NamedTuple):
     codes: Ints
     n: Ints
     stored: Stored
-    saved: Stored
     row: Row
     before: Ints
     pairs: Floats
@@ -84,21 +80,22 @@ class SlotsInRows(InRows):
         self.store, self.most, self.width = store, m * room, store.setting.width
 
     def changing(self, state: SlotState) -> list[NDArray[Any]]:
-        return [*state.slots, state.points.counted]
+        most = self.most + MOST_TOGETHER
+        room = np.empty((most, self.width)), np.empty(most), np.empty(most, dtype=np.int64)
+        return [*state.slots, state.points.counted, *room]
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
-        *slots, self.n = arrays
-        self.slots, self.stored, self.saved = Slots(*slots), self._room(), self._room()
+        *slots, self.n, X, norms, keys = arrays
+        self.slots, self.stored = Slots(*slots), Stored(X, norms, keys)
         points = StoredPoints(0, self.width, False)
         points._X, points._norms, points._keys = self.stored
-        points._coefficients, points.counted = np.zeros((len(self.stored.keys), 0)), self.n
+        points._coefficients, points.counted = np.zeros((len(keys), 0)), self.n
         self.state = SlotState(self.slots, points, changes=True)
 
     def over(self, state: SlotState) -> None:
-        *slots, self.n = map(writeable, self.changing(state))
-        held = state.points._X, state.points._norms, state.points._keys
-        self.slots, self.stored = Slots(*slots), Stored(*map(writeable, held))
-        self.saved = self.stored
+        points = state.points
+        held = *state.slots, points.counted, points._X, points._norms, points._keys
+        self.use([writeable(array) for array in held])
 
     def forms(self, row: Row, kept: list[Any]) -> tuple[SlotsForm, RowOfSlots]:
         store, b = self.store, len(row.x)
@@ -119,7 +116,7 @@ class SlotsInRows(InRows):
             np.empty((m, ROOM), dtype=np.int64),
         )  # fmt: skip
         of_row = RowOfSlots(
-            block, codes, self.n, self.stored, self.saved, row, np.empty(m, np.int64),
+            block, codes, self.n, self.stored, row, np.empty(m, np.int64),
             np.empty(len(codes) * self.most), columns, np.arange(self.most),
         )  # fmt: skip
         return SlotsForm(store.link(), block), of_row
@@ -129,21 +126,18 @@ class SlotsInRows(InRows):
         threads = self.store.sums.threads(2 * n * m * room)
         return 0 if threads == 1 else -(-m // min(threads, m))
 
-    def _room(self) -> Stored:
-        most = self.most + MOST_TOGETHER
-        return Stored(np.empty((most, self.width)), np.empty(most), np.zeros(most, dtype=np.int64))
-
     def load(self, state: SlotState) -> None:
-        super().load(state)
+        for here, other in zip(self.slots, state.slots, strict=True):
+            np.copyto(here, other)
         points, n = state.points, state.points.n
-        for here, array in zip(self.stored, (points._X, points._norms, points._keys), strict=True):
-            here[:n] = array[:n]
-        slots = self.state.slots
-        slots.place[np.arange(slots.place.shape[1]) >= slots.filled] = 0
+        self.n[0] = n
+        for here, other in zip(self.stored, (points._X, points._norms, points._keys), strict=True):
+            here[:n] = other[:n]
+        self.slots.place[np.arange(self.slots.place.shape[1]) >= self.slots.filled] = 0
 
 
 @in_rows.register(SlotStore)
-def _slots_in_rows(store: SlotStore) -> type[InRows] | str:
+def _slots_in_rows(store: SlotStore, state: SlotState) -> type[InRows] | str:
     if any(channel >= FIRST_GIVEN for channel in store.sums.layout.channels):
         return "kernels that are called"
     if store.merges_points:
@@ -254,14 +248,6 @@ def compact(slots, count, stored, row, first):
             copy(stored.X[s], stored.X[i])
             stored.norms[i], stored.keys[i] = stored.norms[s], stored.keys[s]
     count[0] = len(used)
-
-
-@keep.of(RowOfSlots)
-def _keep_slots(store, back):
-    source, target = (store.saved, store.stored) if back else (store.stored, store.saved)
-    for i in range(store.n[0]):
-        copy(source.X[i], target.X[i])
-        target.norms[i], target.keys[i] = source.norms[i], source.keys[i]
 
 
 @score_only.of(RowOfSlots)
