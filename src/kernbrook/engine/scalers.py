@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from kernbrook.checks import COUNTED, shown
-from kernbrook.engine.state import Field, Table, copy_arrays, flatten, pad_to, pick
+from kernbrook.engine.state import Field, Table, copy_arrays, flatten, pick
 from kernbrook.engine.uniting import Apart, oldest_first
 from kernbrook.errors import InputError
-from kernbrook.gram.arrays import Floats, Ints, within
+from kernbrook.gram.arrays import Floats, Ints, pad, within
 from kernbrook.numerics import scaling
 from kernbrook.numerics.scaling import METHODS
 from kernbrook.snapshots import copy_with
@@ -176,7 +177,7 @@ class OnlineScaler:
 
     def with_features(self, width: int) -> OnlineScaler:
         """A scaler that goes on with more features, which were 0 so far."""
-        wide = self._table.along("feature", self.known._asdict(), pad_to(width))
+        wide = self._table.along("feature", self.known._asdict(), partial(pad, size=width))
         return self.on(copy_arrays(ScalerState(**wide)))
 
     def restored(self, arrays: Mapping[str, NDArray[Any]]) -> OnlineScaler:

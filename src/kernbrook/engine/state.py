@@ -129,16 +129,6 @@ class Table:
         }
 
 
-def pad_to(size: int) -> Callable[[Array, int], Array]:
-    """Zeros behind the end up to a length: a change of `Table.along`."""
-
-    def change(array: Array, axis: int) -> Array:
-        room = [(0, size - length if i == axis else 0) for i, length in enumerate(array.shape)]
-        return np.pad(array, room)
-
-    return change
-
-
 LARGE, FEW = 1 << 20, 256  # bytes of an array; rows of it that are looked at together
 WORTH_IT = 1 << 22  # bytes of an array that is packed; below, time counts more
 

@@ -53,11 +53,11 @@ def enlarge(array: NDArray[Any], size: int) -> NDArray[Any]:
     return larger
 
 
-def pad_columns(array: Floats, width: int) -> Floats:
-    """The array with as many columns: those that it has not are 0."""
-    grown = np.zeros((*array.shape[:-1], width), array.dtype)
-    grown[..., : array.shape[-1]] = array
-    return grown
+def pad(array: NDArray[Any], axis: int, size: int) -> NDArray[Any]:
+    """The array with zeros behind the end of an axis, up to a size."""
+    room = np.zeros((array.ndim, 2), dtype=int)
+    room[axis, 1] = size - array.shape[axis]
+    return np.pad(array, room)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from kernbrook.errors import InputError
 from kernbrook.features import binning
 from kernbrook.features.binning import Bins, Placed, keep_row, no_bins, place, placed
 from kernbrook.features.grown_partitions import LARGEST_WEIGHT, MOST_SUM, find_leaf
-from kernbrook.gram.arrays import Floats, Ints, pad_columns, within
+from kernbrook.gram.arrays import Floats, Ints, pad, within
 from kernbrook.learners.cell_steps import (
     MOST_LABEL,
     MOST_WEIGHT,
@@ -197,7 +197,7 @@ class Latest(Content):
         """With room for as many bins as there are today."""
         names = ("bins.edges", "bins.levels")
         older = [name for name in names if np.shape(arrays.get(name, ()))[1:] == (BINS_BEFORE + 1,)]
-        return {**arrays, **{name: pad_columns(arrays[name], BINS + 1) for name in older}}
+        return {**arrays, **{name: pad(arrays[name], -1, BINS + 1) for name in older}}
 
     def check_what_says(self, held: Held) -> None:
         with within("bins."):

@@ -12,7 +12,7 @@ from kernbrook.engine.state import count_filled
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Seen
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Ints, pad_columns
+from kernbrook.gram.arrays import Flags, Floats, Ints, pad
 from kernbrook.gram.rows import Rows
 from kernbrook.numerics.keys import mark_known
 from kernbrook.numerics.scores_of_classes import margin_of
@@ -181,7 +181,7 @@ class Store:
     def with_features(self, before: Any, state: Any) -> Any:
         """The state of the same store on rows of fewer features, as this one's: all had 0 there."""
         arrays, width = before.arrays(state), self.setting.width
-        new = {name: pad_columns(arrays[name], width) for name in ("X", "points") if name in arrays}
+        new = {name: pad(arrays[name], -1, width) for name in ("X", "points") if name in arrays}
         return self.restored({**arrays, **new})
 
     def merged(self, apart: Apart) -> Any:

@@ -16,7 +16,7 @@ from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store
 from kernbrook.engine.uniting import Apart
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, pad_columns
+from kernbrook.gram.arrays import Flags, Floats, pad
 from kernbrook.gram.rows import Rows
 
 ROUNDING = 1e-6  # by which a probability may lie outside of 0 to 1
@@ -284,7 +284,7 @@ class OutsideModel(Store):
         """A model that takes rows of one width alone begins anew."""
         model, width = state.model if self.one_by_one else None, self.setting.width
         if not sp.issparse(state.X):
-            return state._replace(model=model, X=pad_columns(state.X, width))
+            return state._replace(model=model, X=pad(state.X, -1, width))
         X = state.X.copy()
         X.resize(len(state.y), width)
         return state._replace(model=model, X=X)

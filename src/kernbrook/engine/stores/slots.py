@@ -1,6 +1,7 @@
 """Slots: experts that hold a fixed number of support vectors each."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from kernbrook.checks import ask_for, shown
 from kernbrook.compiler.links import ROOM, links_to, new_link
 from kernbrook.engine.progress import Board, Progress
 from kernbrook.engine.rules import cast_rule
-from kernbrook.engine.state import Field, Table, copy_arrays, drop_rows, pad_to
+from kernbrook.engine.state import Field, Table, copy_arrays, drop_rows
 from kernbrook.engine.stores.base import Prepared, Setting, Spread, Store, find_known, overflow
 from kernbrook.engine.stores.meetings import DenseMeeting, join_rows, meeting_of, turn_to
 from kernbrook.engine.stores.slot_block import BlockRows, SlotBlock, SlotsForm, shelf_of, values_of
@@ -18,7 +19,7 @@ from kernbrook.engine.stores.slot_union import merge_slots
 from kernbrook.engine.uniting import Apart
 from kernbrook.engine.verbs import Slots, fit_in
 from kernbrook.errors import InputError, NonFiniteError
-from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, writeable
+from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, pad, writeable
 from kernbrook.gram.rows import DenseRows, Rows, SparseRows, call
 from kernbrook.gram.stored_points import StoredPoints
 from kernbrook.gram.sums import KernelSums
@@ -262,7 +263,7 @@ class SlotStore(Store):
             )
         found = SLOTS.along("score", before.arrays(state), spread.along)
         if np.shape(found["alpha"])[2] < (self.budget or 0):  # the default has more
-            found = SLOTS.along("slot", found, pad_to(self.budget))
+            found = SLOTS.along("slot", found, partial(pad, size=self.budget))
         return self.restored(found)
 
     def merged(self, apart: Apart) -> SlotState:
@@ -341,7 +342,7 @@ def with_room(slots: Slots, needed: int) -> Slots:
     room = slots.alpha.shape[2]
     if needed <= room:
         return slots
-    longer = pad_to(max(needed, room * 3 // 2))
+    longer = partial(pad, size=max(needed, room * 3 // 2))
     return Slots(**SLOTS.along("slot", slots._asdict(), longer))
 
 
