@@ -400,6 +400,7 @@ def test_other_models_are_refused(tmp_path):
     [
         ("oops", "line 3: expected a JSON object, found 'oops'"),
         ('{"row": 3, "label": "maybe", "predicted": "no", "digest": ""}', "line 3: expected one"),
+        ('{"row": 3, "label": "yes", "predicted": ["no"], "digest": ""}', "line 3: expected one"),
         ('{"row": 0, "label": "yes", "predicted": "no", "digest": ""}', "line 3: row 0 after row"),
         ('{"undo": true}', "line 3: undo of row True after row 1"),
         ('{"undo": 0}', "line 3: undo of row 0 after row 1"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Collection, Mapping
 from os import PathLike
@@ -25,6 +24,7 @@ from kernbrook.json_lines import JSONLog
 from kernbrook.streams import Stream
 from kernbrook.streams.loading import pa
 from kernbrook.streams.stream import Features
+from kernbrook.streams.tables.labels import number_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -73,16 +73,20 @@ class Answer(NamedTuple):
     chance: float | None = None  # of `predicted` to the model; None for numbers, and where that is
 
     def checked(self, last: int, classes: NDArray[Any] | None) -> Answer:
-        """The same, after that to a last row, with its label as one of the classes or a number."""
+        """The same, after that to a last row, with its labels as of the classes or as numbers."""
         predicted, chance = self.predicted, self.chance
         if type(self.row) is not int or self.row <= last:
             raise InputError(f"row {self.row!r:.40} after row {last}")
-        is_finite = is_number(predicted) and abs(predicted) < math.inf
-        if classes is None and predicted is not None and not is_finite:
-            raise InputError(f"expected a number as predicted, found {predicted!r:.40}")
         if chance is not None and not (is_number(chance) and 0 <= chance <= 1):
             raise InputError(f"expected a chance from 0 to 1, found {chance!r:.40}")
-        return self if self.label is None else self._replace(label=as_label(self.label, classes))
+        if predicted is not None and classes is not None:
+            predicted = as_label(predicted, classes)
+        elif predicted is not None:
+            if (number := number_of(predicted)) is None:
+                raise InputError(f"expected a number as predicted, found {predicted!r:.40}")
+            predicted = float(number)
+        label = None if self.label is None else as_label(self.label, classes)
+        return self._replace(label=label, predicted=predicted)
 
 
 class Begun(NamedTuple):
