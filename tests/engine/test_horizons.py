@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
 from kernbrook.engine.deciding import decide, read_boards
-from kernbrook.engine.horizons import horizons
+from kernbrook.engine.horizons import horizons, kept
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
@@ -134,7 +134,7 @@ def test_single_rows_are_judged_before_the_end_of_a_lap(C, tmp_path, monkeypatch
     """By models as they were; copies and files from the midst of a lap go on to the same bits."""
     X, y = stream(C)
     model, reads = learned(C, 300), []
-    monkeypatch.setattr(horizons, "read_boards", lambda *a: reads.append(a) or read_boards(*a))
+    monkeypatch.setattr(kept, "read_boards", lambda *a: reads.append(a) or read_boards(*a))
     for t in range(300, 450):
         model.learn_one(X[t], y[t])
     kb.save(model, tmp_path / "model")
@@ -321,6 +321,7 @@ def test_what_learning_cannot_lead_to(name, change, said):
         ("which", lambda a: a + 12, "which: expected rows of the lap"),
         ("which", lambda a: a[1:], "scores: expected float64 of shape"),
         ("sizes", lambda a: a[:, 1:], "sizes: expected float64 of shape"),
+        ("chances", lambda a: a + 1.0, "chances: expected probabilities"),
     ],
 )
 def test_the_model_that_judges_the_first_rows_is_given_up(name, change, said):
@@ -336,6 +337,19 @@ def test_the_model_that_judges_the_first_rows_is_given_up(name, change, said):
     arrays[f"said.{name}"] = change(arrays[f"said.{name}"])
     with pytest.raises(InputError, match=said):
         far.restore(model._model, arrays)
+
+
+@pytest.mark.parametrize("C", [2, 3])
+def test_the_probabilities_judged_are_those_of_then(C, tmp_path):
+    """The calibration has not seen the labels of the rows that it is judged by."""
+    X, y = stream(C)
+    model, near = learned(C, 640), learned(C, 640, delay=0)
+    kb.save(model, tmp_path / "model")
+    for one in (model, kb.load(tmp_path / "model")):
+        learn(one, X[640:757], y[640:757], C, 13)
+        (said,) = far_of(one).said
+        leanings = decide(near._model, *near._seen(X[640 + said.which])).leanings
+        np.testing.assert_array_equal(said.chances, near._model.certain().probabilities(leanings))
 
 
 def test_a_file_of_before():

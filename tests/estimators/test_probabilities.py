@@ -70,13 +70,14 @@ def test_far_from_the_label_two_say_the_mean(c):
     ours, own, lost, shares = near.begun_far(), near.copy(), np.zeros(2), []
     own._pace = PACE_FAR
     for at in range(0, n, 20):
-        share = np.exp(-lost) / np.exp(-lost).sum()
+        share = np.exp(-lost / 4) / np.exp(-lost / 4).sum()
         shares.append(share[0])
         each = [own.probabilities(rows[:, w:]), np.array([twin.said(row[:w]) for row in rows])]
         expected = np.tensordot(share, each, 1)
         np.testing.assert_allclose(ours.probabilities(rows), expected, rtol=1e-6, atol=1e-9)
         part = slice(at, at + 20)
-        ours.learn(rows[part], labels[part], weights[part], np.ones(20, dtype=bool))
+        found = ours.learn(rows[part, w:].copy(), labels[part], weights[part], np.ones(20, bool))
+        ours.weigh(found[0], near.probabilities(rows[part]), labels[part], weights[part])
         for t in range(at, at + 20):
             one, label = slice(t, t + 1), int(labels[t])
             far = own.learn(rows[one, w:].copy(), labels[one], weights[one], np.ones(1, bool))[0]
@@ -93,16 +94,18 @@ def test_files_with_one_far_calibration_go_on():
     near = Calibration(1, 2)
     near.learn(rows[:, :2], labels, every, judged)
     loaded = near.begun_far()
-    loaded.learn(rows, labels, every, judged)
+    own = np.ascontiguousarray(rows[:, 2:])
+    loaded.learn(own, labels, every, judged)
     older = loaded.arrays()
     del older["lead"]
     loaded.restore(older)
-    own = near.copy()
-    own._pace = PACE_FAR
-    own.restore(older)
-    np.testing.assert_array_equal(loaded.probabilities(rows), own.probabilities(rows[:, 2:]))
+    alone = near.copy()
+    alone._pace = PACE_FAR
+    alone.restore(older)
+    np.testing.assert_array_equal(loaded.probabilities(rows), alone.probabilities(own))
     for _ in range(20):
-        loaded.learn(rows, labels, every, judged)
+        found = loaded.learn(own, labels, every, judged)[0]
+        loaded.weigh(found, near.probabilities(rows), labels, every)
     assert loaded.lead[0] > -200
 
 

@@ -192,8 +192,9 @@ class FarCalibration(Calibration):
 
     Its own go by what the committee for such rows leans to, the others are those that the
     calibration of the next row has for what the model's own committee leans to. The others weigh
-    exp(lead) times its own; the lead is how much less log loss they had on the rows judged, the
-    loss of each row 0.998 of that of the next one: few rows a day are judged, which are alike.
+    exp(lead / 4) times its own; the lead is how much less log loss they had on the rows judged,
+    those of the calibration as it was when these rows were far ahead. The loss of each row counts
+    0.998 of that of the next one. Few rows a day are judged, which are alike: hence a quarter.
 
     Parameters
     ----------
@@ -218,25 +219,20 @@ class FarCalibration(Calibration):
         return float(self._mean(super().cut, self.near.cut))
 
     def _mean(self, own: Any, near: Any) -> Any:
-        share = 0.5 + 0.5 * np.tanh(self.lead[0] / 2)
+        share = 0.5 + 0.5 * np.tanh(self.lead[0] / 8)
         return own + share * (near - own)
 
-    def learn(
-        self, scores: Floats, labels: Floats, weights: Floats, judged: Flags, cutting: bool = True
-    ) -> tuple[Floats, Floats, Floats]:
-        """As that of `Calibration`, of its own; scores : as of `probabilities`."""
-        near, far = np.split(scores, 2, axis=1)
-        found = super().learn(np.ascontiguousarray(far), labels, weights, judged, cutting)
+    def weigh(self, own: Floats, near: Floats, labels: Floats, weights: Floats) -> None:
+        """Weigh by the probabilities, (n, k), that both gave rows before their labels, (n,)."""
         rows = np.arange(len(labels)), labels.astype(np.int64)
-        ratios = self.near.probabilities(near)[rows] / np.maximum(found[0][rows], LEAST_CHANCE)
+        ratios = near[rows] / np.maximum(own[rows], LEAST_CHANCE)
         gains = np.log(np.maximum(ratios, LEAST_CHANCE)) * np.minimum(weights, HEAVIEST)
         fading = FADING_LEAD ** np.arange(len(labels), -1, -1.0)
         self.lead = np.array([fading @ np.append(self.lead, gains)])
-        return found
 
     def centre(self, scores: Floats) -> None:
-        """These rows, as of `probabilities`, are usual ones."""
-        self._known.middle[:] = np.split(scores, 2, axis=1)[1].mean(axis=0)
+        """These rows of its own scores are usual ones, of the committee as it is now."""
+        self._known.middle[:] = scores.mean(axis=0)
 
     def probabilities(self, scores: Floats) -> Floats:
         """(n, k) probabilities for what the model's own and this committee lean to, (n, 2 w)."""

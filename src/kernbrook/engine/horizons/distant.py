@@ -108,11 +108,12 @@ class Distant(NamedTuple):
     # -- judging ----------------------------------------------------------------------------
 
     def judged(
-        self, board: Board, leant: Floats, own: Flags, known: Lines, certain: Any
+        self, board: Board, chances: Floats, own: Flags, known: Lines, certain: Any
     ) -> Distant:
         """After it has judged rows, in their order.
 
-        leant : (n, w) what the model leant to; certain : the model's calibration after the lap
+        chances : (n, k) of classes, what the model's own calibration said then
+        certain : the same after the lap
         own : (n,) which of them are as far from the last label as its own
         """
         before, leanings = self._voted(board, known)  # as they would have been said
@@ -131,12 +132,12 @@ class Distant(NamedTuple):
         after = self._replace(progress=progress, rows=rows, losses=losses)
         if not own.any():
             return after
-        calibration = (self.calibration or certain.begun_far()).beside(certain).copy()
-        pairs = inputs(leant, leanings, board)[own]
-        calibration.learn(pairs, board.labels[own], board.importance[own], own[own])
-        if not self.committee.numbers:  # what is usual, of the committee as it is now
-            now = after._voted(board, known)[1]
-            calibration.centre(inputs(leant, now, board)[own])
+        calibration = (self.calibration or certain.begun_far()).copy()
+        labels, weights = board.labels[own], board.importance[own]
+        found = calibration.learn(leanings[own], labels, weights, own[own])
+        if not self.committee.numbers:
+            calibration.weigh(found[0], chances[own], labels, weights)
+            calibration.centre(after._voted(board, known)[1][own])
         return after._replace(calibration=calibration)
 
     # -- as arrays --------------------------------------------------------------------------

@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kernbrook.engine.blocks import rows_of, views_of
-from kernbrook.engine.deciding import read_boards
 from kernbrook.engine.horizons import distant, lines
 from kernbrook.engine.horizons.distant import NO_SEED, Distant, beside, inputs
+from kernbrook.engine.horizons.kept import Kept, kept_from
 from kernbrook.engine.horizons.laps import (
     FAR,
     LAPS_LATE,
@@ -45,7 +44,7 @@ from kernbrook.engine.progress import Board
 from kernbrook.engine.rules import cast_rule
 from kernbrook.engine.state import flatten, pick
 from kernbrook.engine.uniting import Apart
-from kernbrook.errors import InputError, NonFiniteError
+from kernbrook.errors import InputError
 from kernbrook.gram.arrays import Floats, Ints, check_array, within
 from kernbrook.gram.sums import one_thread
 
@@ -57,71 +56,18 @@ NAMES = "next", "soon", "late"
 TOGETHER = 3  # rows that a model of before scores one after the other
 
 
-class Kept(NamedTuple):
-    """A model as it was, which says what it said then, and the regressions of then."""
-
-    model: Model
-    lines: Lines
-
-    def scored(self, X: Any, places: Ints, said: Sequence[Any]) -> tuple[Floats, ...] | None:
-        """Scores, sizes and leanings, as `beside`, of rows; None where it cannot see them.
-
-        places : (n,) of the rows after the last label that it knew
-        said : (scores, sizes) of each row, if it was asked before
-        """
-        model, nothing = self.model, np.full(len(said), np.nan)
-        if None in said:
-            try:
-                views = views_of(model, model.scaler.transform(X), rows_of(model, X))
-                parts = [part for _, part in read_boards(model, views, X)]
-            except NonFiniteError:  # `predict` would have refused these rows
-                return None
-            said = [own for part in parts for own in zip(part.scores, part.sizes, strict=True)]
-        board = model.committee.board(nothing, nothing)
-        board.scores[:], board.sizes[:] = zip(*said, strict=True)
-        return self.beside(board, X, places)
-
-    def beside(self, board: Board, X: Any, places: Ints) -> tuple[Floats, ...]:
-        """See `beside`; and what the model leant to."""
-        decisions = self.model.committee.decide(self.model.progress, board)
-        return *beside(board, decisions, self.lines, X, places), board.leanings
-
-    def nbytes(self, model: Model) -> int:
-        """Bytes of all this, but for arrays that the model of now has in use."""
-        was = self.model
-        trio = zip(model.stores, was.states, model.states, strict=True)
-        own = sum(store.nbytes_beside(state, now) for store, state, now in trio)
-        others = (*was.progress, *self.lines, *was.scaler.arrays().values())
-        return own + sum(array.nbytes for array in others)
-
-    def arrays(self, model: Model, known: Lines) -> dict[str, Any]:
-        """By name; of states and lines those that are others than the model and `known` have."""
-        was = self.model
-        trio = zip(model.stores, was.states, model.states, strict=True)
-        return {
-            "round": np.array([was.rounds]),
-            "progress": was.progress._asdict(),
-            "lines": _others(lines.arrays(self.lines), lines.arrays(known)),
-            **was.scaler.arrays(),
-            "says": {
-                f"{i}": _others(store.arrays(state), store.arrays(store.snapshot(now)))
-                for i, (store, state, now) in enumerate(trio)
-            },
-        }
-
-
 class Scored(NamedTuple):
     """What all experts say of rows, with their numbers in the lap.
 
     kind : of the committee whose horizons these are
-    leanings : (n, w) of the model's own committee
+    chances : (n, k) of the classes, by the calibration of the model's own committee
     """
 
     kind: int
     which: Ints
     scores: Floats
     sizes: Floats
-    leanings: Floats
+    chances: Floats
 
 
 class Over(NamedTuple):
@@ -249,7 +195,7 @@ class Horizons:
         """Load what the end of a lap calls: no row waits for it then."""
         nothing, which = np.empty(0), np.empty(0, dtype=np.int64)
         X, board = np.empty((0, model.setting.width)), model.committee.board(nothing, nothing)
-        scored = [Scored(SOON, which, *Kept(model, self.lines).beside(board, X, which))]
+        scored = [Scored(SOON, which, *self._kept(model).beside(board, X, which))]
         self._judged(SOON, scored, model.certain())
         with one_thread():
             pass
@@ -273,11 +219,15 @@ class Horizons:
         other = copy(self)
         other.over = Over(self, model.certain())
         other.start, other.said = self.end, ()
-        other.now = Kept(model.snapshot(), self.lines)
+        other.now = self._kept(model)._replace(model=model.snapshot())
         if other.start % (LAPS_LATE * self.length(other.start)) == 0:
             other.old = other.now
         other.begin_lap(model)
         return other
+
+    def _kept(self, model: Model) -> Kept:
+        """A model as it is, to judge rows later."""
+        return Kept(model, self.lines, None if model.setting.regression else model.certain())
 
     def judge(self, model: Model, at_once: bool = True) -> None:
         """Learn from the lap before, if that is left; or go on by one step."""
@@ -324,11 +274,11 @@ class Horizons:
             return one
         parts = [(np.full(len(part.which), part.kind), *part[1:]) for part in scored]
         order = np.argsort(np.concatenate([part.which for part in scored]), kind="stable")
-        kinds, which, scores, sizes, leanings = (
+        kinds, which, scores, sizes, chances = (
             np.concatenate(part)[order] for part in zip(*parts, strict=True)
         )
         board = one.board(scores, sizes, self.lap.labels[which], self.lap.weights[which])
-        return one.judged(board, leanings, kinds == kind, self.lines, certain)
+        return one.judged(board, chances, kinds == kind, self.lines, certain)
 
     # -- deciding ---------------------------------------------------------------------------
 
@@ -419,11 +369,11 @@ class Horizons:
         for name in ("now", "old"):
             if own := pick(arrays, name):
                 with within(f"{name}."):
-                    setattr(self, name, _restored(model, self.lines, own))
+                    setattr(self, name, kept_from(model, self.lines, own))
         if self.old is None and self.start % (LAPS_LATE * self.length(self.start)) == 0:
             self.old = self.now
         n = model.rounds - self.start
-        if "said.leanings" in arrays:  # older files have none: these rows are not judged
+        if "said.chances" in arrays:  # older files have none: these rows are not judged
             with within("said."):
                 self.said = (self._said_from(pick(arrays, "said"), n),)
         self.begin_lap(model)
@@ -441,11 +391,11 @@ class Horizons:
         scores, sizes = (
             check_array(k, arrays.get(k), shape, np.float64) for k in Scored._fields[2:4]
         )
-        own = len(which), committee.inputs * committee.scores
-        leanings = check_array("leanings", arrays.get("leanings"), own, np.float64)
-        if not np.isfinite(leanings).all():
-            raise InputError("leanings: NaN or infinity")
-        return Scored(SOON, which, scores, sizes, leanings)
+        own = len(which), 0 if committee.numbers else max(committee.scores, 2)
+        chances = check_array("chances", arrays.get("chances"), own, np.float64)
+        if not ((chances >= 0) & (chances <= 1)).all():
+            raise InputError("chances: expected probabilities")
+        return Scored(SOON, which, scores, sizes, chances)
 
     def unite(self, model: Model, apart: Apart) -> None:
         """Know what several models know of this, apart; rows of this lap are not judged."""
@@ -466,36 +416,3 @@ class Horizons:
             losses = each.of("losses").averaged()
             one = Distant(committee, progress, calibration if rows[0] else None, rows, losses)
             setattr(self, name, one)
-
-
-def _restored(model: Model, known: Lines, arrays: Mapping[str, NDArray[Any]]) -> Kept:
-    """A model as it was, from the arrays that it gave; those of older files could learn, too.
-
-    InputError where an array is missing, or numbers are beyond their ranges.
-    """
-    progress = model.committee.restored(model.progress, pick(arrays, "progress"))
-    scaler, states = model.scaler.snapshot().restored(arrays), []
-    with within("lines."):
-        own = lines.restored(known, {**lines.arrays(known), **pick(arrays, "lines")})
-    for i, (store, now) in enumerate(zip(model.stores, model.states, strict=True)):
-        with within(f"stores.{i}."):
-            state = now
-            if older := pick(arrays, f"stores.{i}"):
-                state = store.restored({**store.arrays(now), **older})
-            state = store.snapshot(state)
-        if others := pick(arrays, f"says.{i}"):
-            with within(f"says.{i}."):
-                state = store.restored_snapshot({**store.arrays(state), **others})
-        states.append(state)
-    return Kept(model.with_states(progress, tuple(states), scaler), own)
-
-
-def _others(
-    arrays: dict[str, NDArray[Any]], known: dict[str, NDArray[Any]]
-) -> dict[str, NDArray[Any]]:
-    """Arrays that are not equal to those known by the same names."""
-    return {
-        name: one
-        for name, one in arrays.items()
-        if name not in known or not np.array_equal(one, known[name])
-    }
