@@ -106,8 +106,7 @@ class Committee:
             self.base, self.top = Begun(self.prior), stack.Numbers(m, 2000.0)
             self.top.held = False  # to the greatest label that was judged
         else:
-            self.base = combiners.FixedShare(m, 0.9 ** (1 / 3), 0.005, True)
-            self.top = stack.Classes(m, 200.0)
+            self.base, self.top = combiners.FixedShare(m, 0.9, 0.015, True), stack.Classes(m, 200.0)
             self.base.w = self.prior.astype(self.base.w.dtype)
 
     def _vote(self, s):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from kernbrook.checks import HEAVIEST, POSITIVE, Part, or_none, parameters, refusal
 from kernbrook.combiners.fixed_share import FixedShare
@@ -108,14 +108,9 @@ class Stack(BaseEstimator):
         """The same for rows far from the last label, see `engine.horizons`.
 
         Few of them are judged, so that coefficients that fit these by chance are held more to 0,
-        and the greatest label among them is not the greatest that has come. They come together and
-        are alike: a base that shares follows them at a third of the pace.
+        and the greatest label among them is not the greatest that has come.
         """
-        base = self.base
-        if isinstance(base, FixedShare):
-            slower = {"discount": base.discount ** (1 / 3), "share": base.share / 3}
-            base = clone(base).set_params(**slower)
-        far = Stack(base, (20.0 if regression else 2.0) * self.regularization)
+        far = Stack(self.base, (20.0 if regression else 2.0) * self.regularization)
         far._within = False
         return far
 
