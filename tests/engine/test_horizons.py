@@ -352,6 +352,26 @@ def test_the_probabilities_judged_are_those_of_then(C, tmp_path):
         np.testing.assert_array_equal(said.chances, near._model.certain().probabilities(leanings))
 
 
+@pytest.mark.parametrize("C", [2, None])
+def test_files_with_what_was_said_in_another_form_go_on(C, tmp_path, monkeypatch):
+    """These rows are not judged; the file loads."""
+    arrays_now = horizons.Horizons.arrays
+
+    def older(self, model):
+        arrays = arrays_now(self, model)
+        arrays["said.leanings"] = arrays.pop("said.chances")
+        return arrays
+
+    with monkeypatch.context() as before:
+        before.setattr(horizons.Horizons, "arrays", older)
+        kb.save(learned(C, 640 + 117), tmp_path / "model")
+    model = kb.load(tmp_path / "model")
+    assert far_of(model).said == ()
+    X, y = stream(C)
+    learn(model, X[757:], y[757:], C)
+    assert all(np.isfinite(said).all() for said in all_said(model, X[:200], C))
+
+
 def test_a_file_of_before():
     """It has none of all this, which begins with the next lap."""
     model = learned(None, 300)

@@ -184,8 +184,9 @@ def test_a_bad_row_changes_nothing(x, y, error, scaling):
     ("journal", "choices"), [(1, {}), (2, ASKS), (7, {}), (256, ASKS)], ids=str
 )
 def test_an_overflow_changes_nothing(journal, choices, monkeypatch):
-    """Whenever it comes: the rows since the last copy are learned again."""
+    """Whenever it comes: the rows since the last copy are learned again, by compiled code alone."""
     monkeypatch.setattr(sessions, "JOURNAL", journal)
+    monkeypatch.setattr(RowSession, "_undo", lambda self: None)
     kernels = [kb.Polynomial(9), kb.Gaussian(sigma=1.0)]
     pool = [kb.BPAS(5, aggressiveness=1e9), kb.RBP(7), *VIEWS[1:]]
     models = [
@@ -500,6 +501,18 @@ WHY = {
         [kb.Polynomial(2)], kb.Ridge(features=kb.Nystroem(landmarks=X[:6]))
     ),
 }  # fmt: skip
+
+
+def test_maps_that_are_not_compiled_take_a_row_as_a_chunk_of_one():
+    kernels, learner = WHY["feature maps that are not compiled"]
+    pool = [learner, kb.LastLabel()]
+    one, other = (kb.OnlineMKClassifier(kernels, pool, random_state=0) for _ in "ab")
+    for i in range(40):
+        one.learn_one(X[i], TWO[i], **({} if i else {"classes": [0, 1]}))
+        other.learn(X[i : i + 1], TWO[i : i + 1], classes=[0, 1])
+        assert one.predict_one(X[i]) == other.predict(X[i : i + 1])[0]
+    assert one._model.session is None
+    assert_same(one, other)
 
 
 @pytest.mark.sampled

@@ -236,6 +236,7 @@ def learn_rows(link, X, labels, weights, out):
         end = through(take, link, X[i], labels[i], weights[i], n - i, out[i])
         ends = max(ends, end)
         if end > LEAPT:
+            through(undo, link)
             break
     return ends
 
@@ -243,7 +244,10 @@ def learn_rows(link, X, labels, weights, out):
 @njit(cache=True)
 def learn_row(link, x, label, weight, out):
     """`take` one row, (d,), alone; out : (c,) out."""
-    return through(take, link, x, label, weight, 1, out)
+    end = through(take, link, x, label, weight, 1, out)
+    if end > LEAPT:
+        through(undo, link)
+    return end
 
 
 @njit(cache=True)

@@ -1145,7 +1145,8 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
         self._model, self.kernels_ = made, made.kernels
         names = self.state()
         of_before = (f"horizons.{kept}.{name}" for kept in ("now", "old") for name in names)
-        reader.used.update(names, of_before)  # in older files a kept model could learn, too
+        said = (name for name in reader.tensors if name.startswith("horizons.said."))
+        reader.used.update(names, of_before, said)  # older: kept models learn, others were judged
 
     def _kept_pool(self, width: int, reader: Any) -> Pool:
         """A file of before some experts left the default goes on with all that it has."""

@@ -134,7 +134,9 @@ class NamedColumns(Kept, Snapshots, BaseEstimator):
         learned: list[Any] = [vars(self).get(f"{name}_") for name in ("names", "totals", "counts")]
         names, totals, counts = learned
         if "ignored_" in vars(self):  # older files have them by name
-            self.n_ignored_ = sum(self.__dict__.pop("ignored_").values())
+            older = self.__dict__.pop("ignored_")
+            expect("ignored_", older, dict)
+            self.n_ignored_ = sum(older.values())
         width = getattr(self.model, "n_features_in_", np.size(totals))
         if not (type(width) is int and width >= 1):
             raise InputError("totals_: expected one column or more")

@@ -196,6 +196,8 @@ class FarCalibration(Calibration):
     those of the calibration as it was when these rows were far ahead. The loss of each row counts
     0.998 of that of the next one. Few rows a day are judged, which are alike: hence a quarter.
 
+    `learn` and `centre` take what its own committee leans to, (n, w), `probabilities` that of both.
+
     Parameters
     ----------
     near : the calibration of the next row; this one goes on from what it knows

@@ -107,7 +107,7 @@ def kept_from(model: Model, known: Lines, arrays: Mapping[str, NDArray[Any]]) ->
                 state = store.restored_snapshot({**store.arrays(state), **others})
         states.append(state)
     certain = None if model.setting.regression else model.calibration
-    if certain is not None and (older := pick(arrays, "certain")):  # older files have none
+    if certain is not None and (older := pick(arrays, "certain")):  # older: as it is now
         with within("certain."):
             (certain := certain.copy()).restore(older)
     return Kept(model.with_states(progress, tuple(states), scaler), own, certain)

@@ -378,7 +378,8 @@ class FeaturesInRows(InRows):
 
 @in_rows.register(Linear)
 def _in_rows(store: Linear, state: LinearState) -> type[InRows] | str:
-    return "feature maps that are not compiled" if None in state.pool.rules(1) else FeaturesInRows
+    unruled = any(rule is None for rule in state.pool.rules(1))
+    return "feature maps that are not compiled" if unruled else FeaturesInRows
 
 
 @meet.of(RowOfFeatures)
