@@ -492,6 +492,12 @@ def test_values_of_several_lines(write, monkeypatch, text, skip):
         assert open_stream(path, on_bad_rows="skip").bad_rows.places == [0]
 
 
+def test_a_bad_last_line_without_its_end_is_left_out_and_counted(write):
+    path = write("t.csv", 'n,label\n1,x\n2,y\n3"4,x')
+    stream = open_stream(path, on_bad_rows="skip")
+    assert (stream.read()[1].tolist(), stream.bad_rows.places) == (["x", "y"], [2])
+
+
 def test_a_value_that_ends_too_late(write, monkeypatch):
     monkeypatch.setattr("kernbrook.streams.limits.LONGEST_CELL", 100)
     monkeypatch.setattr("kernbrook.streams.bytes.BLOCK_BYTES", 20)

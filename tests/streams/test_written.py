@@ -290,5 +290,5 @@ def test_how_a_table_is_written_is_described():
             kb.TableEncoder.from_description({**described, name: own})
     old = kb.TableEncoder.from_description({**described, "units": {}})
     assert old.described() == described
-    with pytest.raises(InputError, match="encoder: of before, with other words and hours"):
+    with pytest.raises(InputError, match="encoder: of a version before, whose words and hours"):
         kb.TableEncoder.from_description({**described, "rules": 1})

@@ -82,6 +82,7 @@ class WholeRows:
         self._path, self._separator, self._refused = path, separator, refused
         # Quotes behind a backslash, and behind blanks at the begin of a value.
         blanks = rf"(?:^|{re.escape(separator)}){_BLANKS.get(separator, _BLANK)}++"
+        self._marks = b'\\"', b' "', b'\t"'  # one of them is in each of these; quick to look for
         self._odd = re.compile(rf'(?:\\|{blanks})"'.encode(), re.MULTILINE)
 
     def of(self, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -91,7 +92,7 @@ class WholeRows:
             block, held = self._joined(first, lines := held + lines)
             if len(held) > limits.LONGEST_CELL:
                 block, held = self._joined(first, lines, is_last=True)
-            if block:
+            if block or not held:  # a row that is left out is counted where its block is read
                 yield first, block
             first += count_lines(block)
             if len(held) > limits.LONGEST_CELL:
@@ -108,7 +109,8 @@ class WholeRows:
 
         is_last : whether a row that may go on, or may not, ends
         """
-        if _all_even(block) and not self._odd.search(block):
+        is_odd = any(mark in block for mark in self._marks) and self._odd.search(block)
+        if _all_even(block) and not is_odd:
             return block, b""
         lines, stop = block.split(b"\n"), 0
         while (place := stop) < len(lines):

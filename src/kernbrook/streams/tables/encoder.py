@@ -637,7 +637,9 @@ class TableEncoder(Snapshots, TransformerMixin, BaseEstimator):
         if held.pop("units", None):
             raise InputError(f"encoder: {PARAMETERS['units'][1]}")
         if "columns" in held and held.get("rules") != _RULES:
-            raise InputError("encoder: of before, with other words and hours of zones; train again")
+            raise InputError(
+                "encoder: of a version before, whose words and hours were others; train again"
+            )
         if held.keys() != expected:
             raise InputError(f"encoder: expected {', '.join(sorted(expected))}")
         columns, state, label, _, zones, lags = (
