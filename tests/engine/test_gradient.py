@@ -66,7 +66,7 @@ def test_a_scale_that_shrinks_for_ever(shrink, C, budget, size):
     ("budget", "C", "policy"), pairwise([1, 12, 140], [None, 2, 4], [EVERY, POLICIES["random"]])
 )
 def test_budgets(budget, C, policy):
-    """Each learner holds the last labelled examples of some weight, of classes also those of no slope."""
+    """Each learner holds the last labelled examples of some weight; of classes some of no slope."""
     X, y = waves(190)
     y = y if C is None else hard_streams.classes_of(X, C)
     loss = "squared" if C is None else "hinge"
