@@ -68,6 +68,15 @@ def test_all_columns_in_one_message():
     assert (str(again), again.options) == (str(error), error.options)
 
 
+def test_a_column_without_a_name_is_listed():
+    frame = pd.DataFrame({"": [None, "1.1.5"], "label": [0, 1]})
+    with pytest.raises(
+        UndeclaredColumnsError, match="1 column to declare:\n  ''  1 different"
+    ) as said:
+        open_stream(frame)
+    assert said.value.call == "kb.TableEncoder(drop=[''], missing='mean')"
+
+
 def test_what_is_declared_already_stands_in_the_call():
     table = pa.table(
         {"a": ["u", "v"] * 30, "b": ["x", "y"] * 30, "c": ["1", "2"] * 30, "d": ["q", "r"] * 30,

@@ -234,7 +234,7 @@ _POINTS = ["%d.%m.%Y", "%m.%d.%Y"]
 class Finding(NamedTuple):
     """What a column seems to be, in words, and the parameter of `TableEncoder` that declares it.
 
-    column : name; empty of what is said of the whole table
+    column : its name, which may be empty; of gaps, which parameter "missing" fills, nothing
     parameter, value : empty where none can be known; None where the name alone is enough
     marks : how numbers of the whole table are written besides: decimal, thousands
     taken : what "auto" takes as levels in place of words: a number of columns to hash to
@@ -534,15 +534,16 @@ def undeclared(
 
     label : what has to be said of the label, or empty
     """
-    columns = [finding for finding in found if finding.column]
+    columns = [finding for finding in found if finding.parameter != "missing"]
     width = min(max(len(quoted(finding.column)) for finding in columns), 30)
     lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
     lines += [f"  {quoted(column.column):{width}}  {column.text}" for column in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
-    lines += [finding.text for finding in found if not finding.column] + ([label] if label else [])
+    lines += [finding.text for finding in found if finding not in columns]
+    lines += [label] if label else []
     groups = dict.fromkeys(option for finding in found for option in finding.options())
     options = [text for option in groups for text in option]
-    unread = any(finding.column and not (finding.parameter or finding.marks) for finding in found)
+    unread = any(not (finding.parameter or finding.marks) for finding in found)
     return UndeclaredColumnsError(where, "\n".join(lines), options, _call(encoder, found), unread)
 
 
