@@ -250,8 +250,10 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, given: bool = False) -> Outputs:
         if callable(y) or len(unseen := self._unseen(y)) == 0:
             return super()._learn(X, y, sample_weight, given)
-        self._grown(y, unseen)  # refused, if at all, before anything is learned
+        grown: Any = self._grown(y, unseen)  # refused, if at all, before anything is learned
         rows_of(self._model, X)  # and so are these
+        if unseen[0] > 0 or len(grown[0]) > len(self.classes_) + 1:
+            grown = None  # rows come first that the others are to be learned with
         weights = importance_of(sample_weight, X.shape[0])
         parts, at = [], 0
         while at < len(y):  # up to each row of a new class, then that row by itself
@@ -264,7 +266,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
                 rows = slice(end, end + 1)
                 looked = given or not self._model.asks or bool(self.should_ask(X[rows])[0])
                 if looked:
-                    self._grow(y, unseen[:1])
+                    self._grow(*(grown or self._grown(y, unseen[:1])))
+                grown = None
                 label = y[rows] if looked else np.array([None])
                 with placed([end]):
                     parts.append(super()._learn(X[rows], label, weights[rows], looked))
@@ -276,9 +279,8 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
         labelled = present(y).nonzero()[0]
         return labelled[class_numbers(self.classes_, y[labelled]) < 0]
 
-    def _grow(self, y: NDArray[Any], unseen: Ints) -> None:
-        """Learn of classes that appear later; what was learned of the others stays."""
-        found, model = self._grown(y, unseen)
+    def _grow(self, found: NDArray[Any], model: Model) -> None:
+        """Learn of classes that appear later, as `_grown` has them; what was learned stays."""
         self.__dict__.update(_model=model, classes_=found)
         self.__dict__.pop("_number", None)
 
@@ -307,7 +309,7 @@ class OnlineMKClassifier(ClassifierMixin, OnlineMachine):
     def _answer(self, oracle: Any, X: Any, i: int) -> Any:
         label = self._labels_of(answer_of(oracle, X, i))
         if len(unseen := self._unseen(label)):
-            self._grow(label, unseen)
+            self._grow(*self._grown(label, unseen))
         return self._numbers(label)[0]
 
     def _set_classes(self, y: NDArray[Any], classes: Any) -> None:

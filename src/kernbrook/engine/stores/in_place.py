@@ -422,10 +422,11 @@ class InPlaceInRows(InRows):
     """An `InPlace` store row by row, on arrays of its own."""
 
     def __init__(self, store: InPlace, state: State):
-        self.store, self.now = store, store.lighter(store.now(state))
+        self.store, self.state, self.now = store, state, store.lighter(store.now(state))
 
     def changing(self, state: State) -> list[NDArray[Any]]:
-        return [array for _, array in walk_arrays(self.store.lighter(self.store.now(state)))]
+        now = self.now if state is self.state else self.store.lighter(self.store.now(state))
+        return [array for _, array in walk_arrays(now)]
 
     def use(self, arrays: Sequence[NDArray[Any]]) -> None:
         self.now = with_arrays(self.now, iter(arrays))
