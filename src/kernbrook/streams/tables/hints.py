@@ -539,7 +539,7 @@ def undeclared(
     lines = [f"{len(columns):,} column{'s' * (len(columns) > 1)} to declare:"]
     lines += [f"  {quoted(column.column):{width}}  {column.text}" for column in columns[:_LISTED]]
     lines += [f"  and {len(columns) - _LISTED:,} more"] if len(columns) > _LISTED else []
-    lines += [finding.text for finding in found if finding not in columns]
+    lines += [finding.text for finding in found if finding.parameter == "missing"]
     lines += [label] if label else []
     groups = dict.fromkeys(option for finding in found for option in finding.options())
     options = [text for option in groups for text in option]
