@@ -218,12 +218,7 @@ def check(trees: Trees, inner: NDArray[np.int32]) -> None:
     every = np.sort(np.concatenate([trees.pairs[:pairs], *children]))
     if not np.array_equal(every, np.arange(roots, nodes - 1, 2)[: len(trees.pairs)]):
         raise InputError("links: expected trees, and each other node to be free")
-    mine = np.zeros(nodes, dtype=bool)
-    mine[:roots] = True
-    for node in children:
-        mine[node] = mine[node + 1] = True
-    taken = links[mine & ~cuts]
-    taken = taken[taken != NOBODY]
+    taken = links[~cuts & (links != NOBODY)]
     every = np.concatenate([taken, trees.slots[:held]])
     if not np.array_equal(np.sort(every), np.arange(slots)):
         raise InputError("links, slots: expected each slot to be free, or of one leaf")
