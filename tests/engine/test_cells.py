@@ -30,19 +30,19 @@ from kernbrook.learners.linear_cells import LinearContent
 
 GRIDS = kb.RandomBinning(10, inputs=[2, None], cells=1024)
 TREES = kb.GrownPartitions(5, nodes=60, inputs=4, slots=12)
-FEW = kb.GrownPartitions(5, nodes=6, inputs=4, slots=6)  # which are soon used up
+FEW = kb.GrownPartitions(4, nodes=4, inputs=4, slots=4)  # which are soon used up
 MAPS = {"both": [GRIDS, TREES], "grids": GRIDS, "trees": TREES, "few": [FEW, GRIDS]}
 BOTH = kb.Cells(MAPS["both"])
 TASKS = [2, 3, None]  # classes, or numbers
 
 
-def stream(C, n=700, d=5, seed=0):
+def stream(C, n=700, d=5, seed=0, turns=900):
     """What decides turns now and then; a feature of few values, and one of one value."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     X[:, 3], X[:, 4] = np.round(2 * X[:, 3]), 1.0
     value = 1.5 * np.sign(X[:, 0]) + np.sin(2 * X[:, 1])
-    value = np.where(np.arange(n) // 900 % 2, -value, value) + 0.5 * X[:, 2]
+    value = np.where(np.arange(n) // turns % 2, -value, value) + 0.5 * X[:, 2]
     value += 0.3 * rng.normal(size=n)
     return X, value if C is None else np.digitize(value, [0.0] if C == 2 else [-0.7, 0.7])
 
@@ -188,8 +188,8 @@ def compare_nodes(trees, number, node):
 
 @pytest.mark.parametrize(("C", "maps"), [*((C, "both") for C in TASKS), (2, "grids"), (3, "few")])
 def test_naive_twin(C, maps):
-    n = 2400 if maps == "grids" else 4200  # edges are set for the fifth time after 4,096
-    X, y = stream(C, n)
+    n = {"grids": 2400, "few": 6500}.get(maps, 4200)  # edges are set for the last time after 4,096
+    X, y = stream(C, n, turns=1200 if maps == "few" else 900)
     weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 1.0, 3.0], n) if C == 3 else None
     twin = assert_equals_its_twin(C, MAPS[maps], X, y, weights)
     assert twin.sample.met > 2000
@@ -413,6 +413,8 @@ class Forest:
             elif self.links[node] >= 0:
                 self.leaves.append(int(node))
         self.slot = self.links[self.leaves[0]]
+        free = np.append(pairs := self.own["pairs"][: self.own["free"][0]], pairs + 1)
+        self.nobody = free[self.inputs[free] < 0][0]  # a leaf of no tree
 
 
 TREES_ARE_NONE, SLOTS_ARE_NONE = "links: expected trees", "links, slots: expected each slot"
@@ -431,6 +433,7 @@ DISHONEST = {
         "links", lambda f: f.leaves[0], lambda f: f.links[f.leaves[1]], SLOTS_ARE_NONE
     ),
     "a slot of one and free": ("slots", lambda f: 0, lambda f: f.slot, SLOTS_ARE_NONE),
+    "a slot of no leaf": ("links", lambda f: f.nobody, lambda f: f.slot, SLOTS_ARE_NONE),
     "a slot that is lost": ("links", lambda f: f.leaves[0], lambda f: -1, SLOTS_ARE_NONE),
     "a bin less": (
         "begins", lambda f: (f.slot, -1), lambda f: f.own["begins"][f.slot, -1] - 1,

@@ -93,7 +93,8 @@ class BoostedTrees(OneSum):
     def pay(self):
         ring = self.rows[-self.window :]
         codes = sum(int(np.sum(np.array(row.bins) != self.usual_bins)) for row in ring)
-        self.credit += self.work if len(self.rows) >= 16 else 0
+        more = min(max(4096 // len(self.rows), 1), 8)
+        self.credit += self.work * more if len(self.rows) >= 16 else 0
         price = len(self.latest()) * (codes // len(ring) + 8) * (self.c + 1) // 2
         if len(self.rows) >= 16 and self.credit >= price:
             self.credit = 0

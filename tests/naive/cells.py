@@ -14,7 +14,7 @@ import numpy as np
 from .draws import BITS, mix, uniform
 
 COPIES, INPUTS, SAMPLE, GRIDS = (purpose * 2**20 for purpose in (6, 7, 8, 9))
-BINS, KEPT, EDGES_AT = 32, 1024, (16, 64, 256, 1024, 4096)
+BINS, KEPT, EDGES_AT = 32, 1024, [2**k for k in range(4, 13)]
 single = np.float32
 
 
@@ -33,11 +33,16 @@ class Feature:
         different, counts = np.unique(values, return_counts=True)
         below, n = np.cumsum(counts)[:-1].tolist(), len(values)
         edges, shares, filled = [], [], 0
+        ends = bins // 16
+        even = bins - 2 * ends
+        firsts = [-(-n * i // even) for i in range(1, even)]  # counts at which a bin may begin
+        firsts += [-(-n // (even << k)) for k in range(1, ends + 1)]
+        firsts += [n - n // (even << k) for k in range(1, ends + 1)]
         for lower, upper, count in zip(different[:-1], different[1:], below, strict=True):
             if len(different) <= bins:
                 edge = min(lower + (upper - lower) * single(0.5), upper)
-            elif len(edges) < bins - 1 and count * bins // n > filled * bins // n:
-                edge, filled = lower, count
+            elif (begun := sum(count >= first for first in firsts)) > filled:
+                edge, filled = lower, begun
             else:
                 continue
             edges.append(edge)

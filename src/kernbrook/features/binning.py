@@ -1,4 +1,4 @@
-"""Features cut into bins of about equal counts, and their ranks, by a sample of the rows so far."""
+"""Features cut into bins, and their ranks, by a sample of the rows so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from kernbrook.numerics.vectors import put_in_order
 
 BINS = 32  # of a feature
 SAMPLE = 1024  # rows
-FIRST, RATIO, LAST = 16, 4, 4096  # rows after which edges are set: 16, 64, ..., 4096
+FIRST, LAST = 16, 4096  # rows after which edges are set: 16, 32, ..., 4096
+PART = 16  # one of so many bins lies at either end, half as wide as the one before it
 HUGE = 1e30  # greater values count as this
 
 Singles = NDArray[np.float32]
@@ -118,7 +119,7 @@ def keep_row(bins, row, seed, number):
             bins.sample[at, j] = row.values[j]
     due = FIRST
     while due < met and due < LAST:
-        due *= RATIO
+        due *= 2
     if due != met or met > LAST:
         return False
     for j in range(row.values.shape[0]):
@@ -127,10 +128,23 @@ def keep_row(bins, row, seed, number):
 
 
 @njit(cache=True, nogil=True)
+def part_of(i, n, most):
+    """The number, from 0, of the part of n values, of `most`, in which value i lies."""
+    ends = most // PART
+    even = most - 2 * ends
+    part = i * even // n
+    for k in range(1, ends + 1):
+        part += 1 if (i * even) << k >= n else 0
+        part += 1 if ((n - i) * even) << k <= n else 0
+    return part
+
+
+@njit(cache=True, nogil=True)
 def set_edges(bins, j, n):
     """Set the edges of feature j by the first n rows of the sample.
 
-    Between all values, where these are few; else so that bins have about equal counts.
+    Between all values, where these are few; else so that bins have about equal counts, but for the
+    ends, where a few great values may decide.
     """
     values, edges, levels = np.empty(n, np.float32), bins.edges[j], bins.levels[j]
     most = edges.shape[0] - 1
@@ -145,14 +159,15 @@ def set_edges(bins, j, n):
     for i in range(1, n):
         if not values[i] > values[i - 1]:
             continue
+        part = part_of(i, n, most)
         if different <= most:
             middle = values[i - 1] + (values[i] - values[i - 1]) * np.float32(0.5)
             edge = min(middle, values[i])
-        elif inner < most - 1 and i * most // n > filled * most // n:
+        elif part > filled:
             edge = values[i - 1]
         else:
             continue
-        inner, filled = inner + 1, i
+        inner, filled = inner + 1, part
         edges[inner], levels[inner] = edge, i / n
     edges[inner + 1], levels[inner + 1] = values[n - 1], 1.0
     bins.inner[j] = inner

@@ -53,6 +53,7 @@ from kernbrook.numerics.vectors import copy, fill_with
 MOST_TREES, MOST_LEAVES, MOST_ROWS = 1000, 128, 2**16
 FIRST_TREE = 16  # rows, when the first bins are there
 BINS_BEFORE = 32  # of a feature, in older files
+FEW_ROWS, MOST_AHEAD = 4096, 8  # up to half as many rows a label pays for more, at most times 8
 STAYS = 300  # rows, of a window when errors have leapt
 CREDIT, TURN, GONE = range(3)  # what `work` holds
 LEARNING = {"bins.sample", "work"} | {f"window.{name}" for name in Window._fields}
@@ -103,8 +104,9 @@ class BoostedTrees(WithoutKernel):
     The score of a row is a sum of weights, of one leaf in each of n trees. Trees are fitted to the
     last rows, one at a time: the oldest tree goes, and a new one follows the gradients that the
     other trees leave. Leaves are cut where the loss can fall most, until there are enough of them.
-    Each label pays for the same work, so a tree on many rows comes more seldom. Where the errors of
-    classes have leapt, all trees go, and all rows but the last 300.
+    Each label pays for the same work, so a tree on many rows comes more seldom; each of the first
+    2,048 labels pays for more, up to 8 times as much. Where the errors of classes have leapt, all
+    trees go, and all rows but the last 300.
 
     Parameters
     ----------
@@ -141,6 +143,7 @@ class BoostedTrees(WithoutKernel):
     """
 
     n_experts = 1
+    adds_ahead = True  # far committees of numbers take it nearly as it is, beside their vote
     n: Annotated[int, Whole(most=MOST_TREES)] = 32
     leaves: Annotated[int, Whole(2, most=MOST_LEAVES)] = 32
     window: Annotated[int, Whole(FIRST_TREE, most=MOST_ROWS)] = 16384
@@ -300,7 +303,7 @@ def pay(form):
     there = window.total[0] // min(met, m) + PER_ROW
     if met < FIRST_TREE:
         return
-    work[CREDIT] += form.work
+    work[CREDIT] += form.work * min(max(FEW_ROWS // met, 1), MOST_AHEAD)
     if work[CREDIT] < rows * there * form.slopes.shape[0] // 2:
         return
     work[CREDIT] = 0
