@@ -57,7 +57,7 @@ def test_the_default_goes_on_with_more_slots():
     model = kb.OnlineMKClassifier(random_state=0, scaling=None)
     _, said, _ = with_classes(model)
     held = {one.learner.budget for one in model.experts_ if isinstance(one.learner, kb.BPAS)}
-    assert held == {1000, 2500}
+    assert held == {1000, 2500, 4000}
     assert np.mean(model.predict(X) == said) > 0.97
     model.learn(X[AT:], Y[AT:])
     assert model.score(X[AT:], Y[AT:]) > 0.9

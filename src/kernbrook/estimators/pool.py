@@ -43,10 +43,10 @@ ON_KERNELS_OF_NUMBERS = (GradientDescent(0.5, "normalized"), Ridge())
 LINE = Polynomial(1, offset=1.0)
 
 
-def default_pool(regression: bool, width: int, scores: int = 1, before: bool = False) -> list[Any]:
+def default_pool(regression: bool, width: int, scores: int = 1, before: int = 0) -> list[Any]:
     """Learners for rows of so many features: whatever the stream is like, some of them are good.
 
-    before : whether with the experts that were left out on 2026-11-28, as in files of before
+    before : as in files of before 2026-11-29 (1), of before 2026-11-28 (2), with what left then
 
     Where few labels are wrong: passive-aggressive steps under a budget. Where many are: ridge
     regressions and gradient steps on random features, of all inputs or of few, of moments and of
@@ -57,7 +57,7 @@ def default_pool(regression: bool, width: int, scores: int = 1, before: bool = F
         linear = [Cells(step=step) for step in (0.1, 0.2, 0.4)]
         return [*(ON_KERNELS_OF_NUMBERS if regression else [_few_kernels()]), *linear, LastLabel()]
     line: list[Kernel] = [LINE] if width <= SOLVED else []  # solved on the features themselves
-    pool = _of_numbers(line, before) if regression else _of_classes(line, scores > 1, before)
+    pool = _of_numbers(line, before > 1) if regression else _of_classes(line, scores > 1, before)
     window = min(16_384, max(4096, KEPT // width))
     return [*pool, Cells(), BoostedTrees(window=window), LastLabel()]
 
@@ -68,14 +68,21 @@ def _few_kernels() -> Group:
     return Group(BPAS(budget=1000, aggressiveness=0.5), kernels)
 
 
-def _of_classes(line: list[Kernel], many: bool, before: bool) -> list[Any]:
-    """Between two classes 500 examples tell as much as 2,500 do; between many they do not."""
+def _of_classes(line: list[Kernel], many: bool, before: int) -> list[Any]:
+    """Between two classes 500 examples tell as much as 4,000 do; between many they do not."""
     near, middle, wide = (gaussian(square) for square in (1.0, 3.16, 31.6))
     logistic = GradientDescent(0.5, "adagrad", loss="logistic")
     on_many = GradientDescent(
         0.5, "adagrad", loss="logistic", features=RandomFeatures(200, "orthogonal")
     )
     steady, slow, fast = Ridge(), Ridge(forgetting=0.998), Ridge(forgetting=0.98)
+    first, second, ranked = [Polynomial(1), Gaussian(sigma=0.25)], [gaussian(0.5), near], 2500
+    # Those of two classes go over where a third one comes: there are as many, in as many groups.
+    few, more = BPAS(1000 if many else 400, 0.5), BPAS(4000 if many else 500, 0.5)
+    kernels = [Group(few, first), Group(more, second)]
+    if before:
+        kernels = [Group(BPAS(2500 if many else 500, 0.5), [*first, near])]
+        ranked = 1000
     return [
         Group(logistic, [LINE, near, middle, wide]),
         Group(on_many, gaussian(10.0)),
@@ -83,15 +90,15 @@ def _of_classes(line: list[Kernel], many: bool, before: bool) -> list[Any]:
         Group(fast, [*line, middle, wide]),
         Group(steady, [middle, wide]),
         Group(steady, middle, "ranks"),
-        *([Group(slow, near, "ranks")] if before else []),
+        *([Group(slow, near, "ranks")] if before > 1 else []),
         Group(fast, [middle, wide], "ranks"),
         _on_few_inputs(1, 75, [1.0, 0.998], "ranks"),
-        *([_on_few_inputs(2, 100, [0.998], "ranks")] if before else []),
-        *([_on_few_inputs(2, 50, [1.0], "ranks")] if before else []),
+        *([_on_few_inputs(2, 100, [0.998], "ranks")] if before > 1 else []),
+        *([_on_few_inputs(2, 50, [1.0], "ranks")] if before > 1 else []),
         _on_few_inputs(4, 100, [1.0, 0.998]),
         _on_few_inputs(4, 100, [1.0], "ranks"),
-        Group(BPAS(2500 if many else 500, 0.5), [Polynomial(1), Gaussian(sigma=0.25), near]),
-        Group(BPAS(1000 if many else 500, 0.5), near, "ranks"),
+        *kernels,
+        Group(BPAS(ranked if many else 500, 0.5), near, "ranks"),
     ]
 
 

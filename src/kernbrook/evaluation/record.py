@@ -83,9 +83,9 @@ class Record:
     >>> record = kb.prequential(kb.OnlineMKClassifier(random_state=0), X, y)
     >>> from sklearn.metrics import accuracy_score, roc_auc_score
     >>> round(roc_auc_score(record.labels, record.scores), 2)
-    0.93
+    0.94
     >>> accuracy_score(record.labels[-200:], record.predictions[-200:])
-    0.93
+    0.94
     >>> record.confusion().sum(axis=1)
     array([273, 327])
     """
