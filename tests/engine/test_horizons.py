@@ -12,6 +12,7 @@ from naive import horizons as naive
 from sklearn.linear_model import SGDRegressor
 
 import kernbrook as kb
+from kernbrook.combiners.stack import split
 from kernbrook.engine.deciding import decide, read_boards
 from kernbrook.engine.horizons import horizons, kept
 from kernbrook.errors import InputError
@@ -231,6 +232,21 @@ def test_models_that_are_merged(C):
     assert all(np.isfinite(said).all() for said in all_said(one, X[:200], C))
     one.partial_fit(X[800:], y[800:])
     assert all(np.isfinite(said).all() for said in all_said(one, X[:200], C))
+
+
+def test_models_of_older_files_that_are_merged():
+    """Their far regressions were begun with less: what they know is averaged, not added up."""
+    models = [learned(None, 800), learned(None, 400)]
+
+    def matrix_of(model):
+        return split(far_of(model).late.progress.state, far_of(model).late.committee.n_experts)[3]
+
+    for model in models:
+        known = np.linalg.inv(matrix_of(model))
+        known[np.diag_indices_from(known)] -= np.where(np.diag(known) > 9000, 8000.0, 0.0)
+        matrix_of(model)[:] = np.linalg.inv(known)
+    models[0].merge(models[1])
+    assert np.linalg.eigvalsh(matrix_of(models[0]))[0] > 0
 
 
 def test_a_new_class_and_more_features_begin_anew():

@@ -1,5 +1,6 @@
 """Probabilities and intervals learned online, one label at a time, from their definitions."""
 
+import copy
 import math
 
 import numpy as np
@@ -25,7 +26,7 @@ class Probabilities:
 
     def __init__(self, scores, inputs=1, far=False):
         self.scores, self.inputs = scores, inputs
-        paces = (0.01, 0.001, 400) if far else (0.001, 0.02, 50)
+        paces = (0.01, 0.001, 1600) if far else (0.001, 0.02, 50)
         self.recent, self.forget, self.shrunk = paces
         self.parameters = np.zeros(inputs + scores)
         self.parameters[0] = 1.0
@@ -36,6 +37,20 @@ class Probabilities:
         self.means = np.full(max(2, scores), 1 / max(2, scores))
         self.middle = np.zeros(inputs * scores)
         self.errors = []  # of two classes: (probability, label, weight)
+
+    def far(self):
+        """One for rows far ahead, whose second input is another one; it goes on from the first."""
+        other = copy.deepcopy(self)
+        other.recent, other.forget, other.shrunk = Probabilities(1, far=True).paces
+        other.middle[self.scores :] = 0.0
+        other.parameters[1] = 0.5 * other.parameters[0]
+        other.hessian[1, :] = other.hessian[:, 1] = 0.0
+        other.hessian[1, 1] = 10.0
+        return other
+
+    @property
+    def paces(self):
+        return self.recent, self.forget, self.shrunk
 
     def scaled(self, s, sizes):
         total = sum(weight * size for size, weight in sizes)

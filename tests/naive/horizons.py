@@ -58,6 +58,10 @@ class Lines:
         on = line - trend(y, 0)
         return np.clip(said, y.min() + min(on, 0), y.max() + max(on, 0))
 
+    def now(self, later=()):
+        """The trend at the last label: it goes no farther."""
+        return trend(np.array([*self.y, *later]), 0)
+
     def broken(self, usual, rows):
         """Whether all lines have erred twice as far as is usual on the last labels.
 
@@ -103,7 +107,8 @@ class Committee:
         self.prior[own] = 1.0
         self.prior /= self.prior.sum()
         if numbers:
-            self.base, self.top = Begun(self.prior), stack.Numbers(m, 2000.0)
+            self.base, self.top = Begun(self.prior), stack.Numbers(m, 10_000.0)
+            self.top.A[-2, -2] = 10_000.0 / 333  # the steady line corrects the others freely
             self.top.held = False  # to the greatest label that was judged
         else:
             self.base, self.top = combiners.FixedShare(m, 0.9, 0.015, True), stack.Classes(m, 200.0)
@@ -198,7 +203,12 @@ class Horizons:
             self.old = self.now
 
     def _votes(self, committee, s):
-        return self.lines.held(committee.votes(s), s[-4]) if self.numbers else committee.votes(s)
+        return self._held(committee, committee.votes(s), s) if self.numbers else committee.votes(s)
+
+    def _held(self, committee, said, s, later=()):
+        """To what lines know, and beyond as the trend goes on, if that errs less than the mean."""
+        goes_on = committee.lost[3] < committee.lost[1]
+        return self.lines.held(said, s[-4] if goes_on else self.lines.now(later), later)
 
     def decides(self, model, x, place):
         for committee, first in ((self.late, FAR + 1), (self.soon, 2)):
@@ -210,5 +220,5 @@ class Horizons:
                     row for lap in self.errors for row in [None] * (len(lap) - 64) + lap[-64:]
                 ]
                 said = committee.decides(s, self.lines, errors)
-                return self.lines.held(said, s[-4], later) if self.numbers else said
+                return self._held(committee, said, s, later) if self.numbers else said
         return self.decided(model, x)

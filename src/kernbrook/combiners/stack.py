@@ -26,6 +26,7 @@ SURE = 1.0  # of classes: scores count up to it
 FAR = 3.0  # of numbers: differences count up to it, in deviations
 MEMORY = 0.999  # of the deviation, a label's factor
 FREER = 10.0  # how much less the coefficient of the vote is held to 0 than those of the experts
+FREE = 333.0  # the same of an expert that is one of few, far ahead
 FLATTEST = 1e-3  # least curvature of a logistic loss
 N_MEASURED = 4  # labels so far, their decayed count, sum of squared errors, greatest label
 
@@ -110,9 +111,15 @@ class Stack(BaseEstimator):
         Few of them are judged, so that coefficients that fit these by chance are held more to 0,
         and the greatest label among them is not the greatest that has come.
         """
-        far = Stack(self.base, (20.0 if regression else 2.0) * self.regularization)
+        far = Stack(self.base, (100.0 if regression else 2.0) * self.regularization)
         far._within = False
         return far
+
+    def adds_freely(self, state: NDArray[np.float64], n_experts: int, few: list[int]) -> None:
+        """Of a few experts coefficients are hardly held to 0; state : before the first label."""
+        variances = np.ones(n_experts + 1)
+        variances[np.array(few) + 1] = FREE
+        np.fill_diagonal(split(state, n_experts)[3], variances / self.regularization)
 
     @property
     def _base(self) -> Any:
@@ -146,7 +153,7 @@ class StackRule(NamedTuple):
     within : whether numbers are held to the greatest label so far.
 
     State: the base's, then `N_MEASURED` numbers, the coefficients (m + 1,), and (m + 1, m + 1) the
-    inverse of the regression's matrix, 0 before the first label.
+    inverse of the regression's matrix, 0 before the first label but for `adds_freely`.
     """
 
     base: Any
@@ -225,7 +232,7 @@ def _update(combiner, told, progress):
     everybody, mean = np.empty(m, np.bool_), np.bool_(True)
     fill_with(everybody, True)
     vote(everybody, told.loss == MISTAKES, mean, weights, told.scores, told.sizes, base)
-    if measured[0] == 0.0:
+    if measured[0] == 0.0 and matrix[0, 0] == 0.0:
         for i in range(m + 1):
             matrix[i, i] = 1.0 / combiner.regularization
         matrix[0, 0] = FREER / combiner.regularization
@@ -305,10 +312,12 @@ def _together(combiner: StackRule, apart: Apart) -> Weighing:
     measured = parts.of("measured")
     greatest = max(one[3] for one in measured.each)
     total = np.array([measured.added()[0], *measured.averaged()[1:3], greatest])
-    inverse = inverse_of(known.over(itemgetter(0)).added())
-    coefficients = inverse @ known.over(itemgetter(1)).added()
-    if total[0] == 0.0:
-        inverse[:] = 0.0
+    matrices, products = (known.over(itemgetter(at)) for at in (0, 1))
+    matrix, product = matrices.added(), products.added()
+    if not np.linalg.eigvalsh(matrix)[0] > 0:  # older: they began with another one
+        matrix, product = matrices.averaged(), products.averaged()
+    inverse = inverse_of(matrix)
+    coefficients = inverse @ product
     return Weighing(
         base.log_weights,
         np.concatenate([base.state, total, coefficients, (inverse + inverse.T).ravel() / 2]),
@@ -327,7 +336,7 @@ class Parts(NamedTuple):
 
 def _known(combiner: StackRule, one: Parts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The regression's matrix, and its product with the coefficients."""
-    if one.measured[0] > 0.0:
+    if one.inverse.any():
         matrix = inverse_of(one.inverse)
     else:
         matrix = np.diag(np.full(len(one.coefficients), combiner.regularization))

@@ -1145,17 +1145,23 @@ class OnlineMachine(Kept, Snapshots, MachineParameters, BaseEstimator):
         self._model, self.kernels_ = made, made.kernels
         names = self.state()
         of_before = (f"horizons.{kept}.{name}" for kept in ("now", "old") for name in names)
-        said = (name for name in reader.tensors if name.startswith("horizons.said."))
-        reader.used.update(names, of_before, said)  # older: kept models learn, others were judged
+        said = (
+            name
+            for name in reader.tensors
+            if name.startswith("horizons.said.") or name.endswith(".calibration.lead")
+        )
+        reader.used.update(names, of_before, said)  # older: kept models learn, leads are of others
 
     def _kept_pool(self, width: int, reader: Any) -> Pool:
         """A file of before some experts left the default goes on with all that it has."""
         pool = self._pool(width)
         if self.learner is None and is_auto(self.kernels) and not learns_itself(self.combiner):
             weights = np.shape(reader.tensors.get("progress.log_weights", ()))
-            if weights != (len(experts_of(*pool[:2])),):
-                self.learner = default_pool(self._of_numbers, width, self._scores, before=True)
-                return self._pool(width)
+            for before in (1, 2):
+                if weights == (len(experts_of(*pool[:2])),):
+                    break
+                self.learner = default_pool(self._of_numbers, width, self._scores, before)
+                pool = self._pool(width)
         return pool
 
     def _check_fitted(self, width: int) -> None:

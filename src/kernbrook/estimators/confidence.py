@@ -50,10 +50,13 @@ CALIBRATED = Table(
 )
 
 # Of rows far ahead few are judged, many of them of one day: what is learned has to outlast it.
-PACE, PACE_FAR = Pace(0.001, 0.02, 50.0), Pace(0.01, 0.001, 400.0)
+PACE, PACE_FAR = Pace(0.001, 0.02, 50.0), Pace(0.01, 0.001, 1600.0)
 FADING, FADING_LEAD = 0.99, 0.998  # weight of an error, and of a log loss, beside that of the next
+LINE, KNOWN = (
+    0.5,
+    10.0,
+)  # the line's slope at first, of the committee's; as known from so many labels
 LEAST_CHANCE = 1e-12  # of a label that came
-AS_BEFORE = np.array([-400.0])  # the lead in files of before there was a mean: none of the others
 
 
 class Calibration:
@@ -190,13 +193,15 @@ class Calibration:
 class FarCalibration(Calibration):
     """Probabilities of rows farther from the last label, few of which are judged: a mean of two.
 
-    Its own go by what the committee for such rows leans to, the others are those that the
-    calibration of the next row has for what the model's own committee leans to. The others weigh
-    exp(lead / 4) times its own; the lead is how much less log loss they had on the rows judged,
-    those of the calibration as it was when these rows were far ahead. The loss of each row counts
-    0.998 of that of the next one. Few rows a day are judged, which are alike: hence a quarter.
+    Its own go by what the committee for such rows leans to, and by the steady line, in the place of
+    the vote: it says what held on all days. The others are those that the calibration of the next
+    row has for what the model's own committee leans to. The others weigh exp(lead / 4) times its
+    own; the lead is how much less log loss they had on the rows judged, those of the calibration as
+    it was when these rows were far ahead. The loss of each row counts 0.998 of that of the next
+    one. Few rows a day are judged, which are alike: hence a quarter.
 
-    `learn` and `centre` take what its own committee leans to, (n, w), `probabilities` that of both.
+    `learn` and `centre` take what its own committee leans to, and the line, (n, w), `probabilities`
+    what the model's own leans to before these.
 
     Parameters
     ----------
@@ -211,6 +216,13 @@ class FarCalibration(Calibration):
 
     def __init__(self, near: Calibration):
         self._known, self.near, self.lead = copy_arrays(near._known), near, np.zeros(1)
+        self._begin_line()
+
+    def _begin_line(self) -> None:
+        """Forget the second input, the vote of the next row; begin with the line."""
+        known, c = self._known, len(self._known.intercepts)
+        known.middle[c:], known.vote[:] = 0.0, 0.0
+        known.vote[:2] = [LINE * known.slope[0], KNOWN][: len(known.vote)]
 
     @property
     def usual(self) -> Floats:
@@ -251,13 +263,15 @@ class FarCalibration(Calibration):
         self.lead = apart.of("lead").averaged()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {**super().arrays(), "lead": self.lead}
+        return {**super().arrays(), "ahead": self.lead}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         super().restore(arrays)
-        self.lead = check_array("lead", arrays.get("lead", AS_BEFORE), (1,), np.float64)
+        if "ahead" not in arrays:  # older: the second input was the vote, too
+            self._begin_line()
+        self.lead = check_array("ahead", arrays.get("ahead", np.zeros(1)), (1,), np.float64)
         if not np.isfinite(self.lead).all():
-            raise InputError("lead: NaN or infinity")
+            raise InputError("ahead: NaN or infinity")
 
 
 # -- the errors of late, and intervals that cover what they should ---------------------------------

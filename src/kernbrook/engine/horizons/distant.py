@@ -3,14 +3,15 @@
 It has four experts more than a model: what the model's own committee says, which begins with almost
 all of the weight; the mean of the labels; and two regressions, see `lines`. Of numbers a fifth one
 goes on along the line through the last labels. What is said is held to the range of all labels that
-have come, and as far beyond as that line goes on; a class that it has hardly judged is said where
-the model's own committee says it. Its loss on the rows judged is, but for the regret of its
-combiner, that of the best expert so far ahead, and so of the model's own committee and of the mean.
+have come, and as far beyond as that line goes on, if it errs less than the mean; a class that it
+has hardly judged is said where the model's own committee says it. Its loss on the rows judged is,
+but for the regret of its combiner, that of the best expert so far ahead, and so of the model's own
+committee and of the mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,9 @@ from kernbrook.gram.arrays import Flags, Floats, Ints, check_array, within
 TRUST = 4.0  # logarithm of the weight of the model's own committee, beside the others
 NO_SEED = 0  # nothing is drawn
 KEPT_LOSS, OF_NUMBERS = 0.9975, 0.995  # of a loss, for each row judged later
+STEADY = 1 - N_LINES  # the place of the regression that forgets nothing
 LEAST = 10  # rows judged before a committee counts
+MEAN, TREND = 1, 3  # among the losses of numbers
 
 
 class Distant(NamedTuple):
@@ -65,7 +68,7 @@ class Distant(NamedTuple):
     # -- deciding ---------------------------------------------------------------------------
 
     def says(self, board: Board, known: Lines) -> tuple[Floats, Floats]:
-        """Decisions, and what its experts lean to."""
+        """Decisions, and what its experts lean to; of classes the line in the place of votes."""
         return self._guarded(board, known, *self._voted(board, known))
 
     def knows(self, leading: Ints) -> Flags:
@@ -79,8 +82,13 @@ class Distant(NamedTuple):
         """As `says`, whatever its losses were; numbers are held to what is known of labels."""
         decisions = self.committee.decide(self.progress, board)
         if not self.committee.numbers:
-            return decisions, board.leanings.copy()
+            leanings = board.leanings.copy()
+            votes = leanings[:, self.committee.scores :]  # the line, without the mean
+            votes[:] = (board.scores[:, STEADY] - board.scores[:, -N_LINES])[:, : votes.shape[1]]
+            return decisions, leanings
         trend = board.scores[:, -N_LINES - 1, 0]
+        if not self.losses[TREND] < self.losses[MEAN]:
+            trend = lines.trended(known, np.zeros(len(trend)))  # it goes no farther
         return lines.held(known, decisions, trend), lines.held(known, board.leanings, trend)
 
     def _guarded(
@@ -168,9 +176,15 @@ class Distant(NamedTuple):
         return Distant(self.committee, progress, calibration, rows, losses)
 
 
-def begun(committee: Committee, own: int) -> Distant:
-    """Before it has judged a row: it follows the model's own committee, the expert of a number."""
+def begun(committee: Committee, own: int, added: Sequence[int] = ()) -> Distant:
+    """Before it has judged a row: it follows the model's own committee, the expert of a number.
+
+    added : of the model's experts, by which votes for numbers are corrected, and by the steady line
+    """
     progress = committee.begun(NO_SEED)
+    if committee.numbers and hasattr(committee.combiner, "adds_freely"):
+        few = [*added, committee.n_experts + STEADY]
+        committee.combiner.adds_freely(progress.state, committee.n_experts, few)
     progress.log_weights[:] = -TRUST
     progress.log_weights[own] = 0.0
     one = Distant(committee, progress, None, np.zeros(1, dtype=np.int64), np.empty(0))

@@ -99,7 +99,7 @@ class Horizons:
     start : rows that the model had met when this lap began
     lap, end : rows since then; rows that the model has met when the lap ends
     lines : regressions on all rows of the laps before
-    soon, late : the committees
+    soon, late : the committees; fresh : one that has judged nothing
     now, old : the model at the start of this lap, and of this or one of the last three; or None
     over : the lap before, until all is learned from it; `Model.judged` sees to that
     said : what `now` says of rows of this lap, once all those have come; then `now` is None
@@ -123,8 +123,14 @@ class Horizons:
         self.shortest, self.start = SHORTEST if blocks_fit else model.block_rows // 2, 0
         self.lines = lines.begun(setting.width, setting.scores)
         self.begin_lap(model)
-        one = distant.begun(Committee(choices, combiner, setting), model.n_experts)
-        self.soon = self.late = one
+        added = [
+            e
+            for store in model.stores
+            if getattr(getattr(store, "learner", None), "adds_ahead", False)
+            for e in store.experts
+        ]
+        one = distant.begun(Committee(choices, combiner, setting), model.n_experts, added)
+        self.fresh = self.soon = self.late = one
 
     def length(self, start: int) -> int:
         """Rows of the lap that begins there."""
@@ -318,6 +324,7 @@ class Horizons:
             nothing = np.full(len(which), np.nan)
             said, leant = one.says(one.board(scores[which], sizes[which], nothing, nothing), known)
             if said.shape[1] > 1:
+                found[which, said.shape[1] :] = leant[:, said.shape[1] :]  # of the line
                 judged = one.knows(decisions[which].argmax(axis=1))
                 which, said, leant = which[judged], said[judged], leant[judged]
             decisions[which], found[which] = said, leant
@@ -361,10 +368,9 @@ class Horizons:
             return
         with within("lines."):
             self.lines = lines.restored(self.lines, pick(arrays, "lines"))
-        fresh = distant.begun(self.soon.committee, model.n_experts)
         for name in NAMES[1:]:
             with within(f"{name}."):
-                one = fresh.restored(pick(arrays, name), model.calibration.begun_far())
+                one = self.fresh.restored(pick(arrays, name), model.calibration.begun_far())
             setattr(self, name, one)
         for name in ("now", "old"):
             if own := pick(arrays, name):
