@@ -13,7 +13,6 @@ from .oracles import best_fixed as best_fixed
 from .oracles import best_shifting as best_shifting
 from .oracles import hindsight as hindsight
 from .predicting import open_like as open_like
-from .predicting import predict as predict
 from .predicting import predict_stream as predict_stream
 from .predicting import predict_table as predict_table
 from .ranks import Ranking as Ranking

@@ -111,39 +111,6 @@ def with_threshold(model: Any, threshold: Any) -> Any:
     return other
 
 
-def predict(
-    model: Any, X: Features, scores: bool = False
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """The labels predicted for rows (n, d), and where asked for their scores, (n,) or (n, c).
-
-    The model learns no more: all rows are taken to be far from its last label, unless its own
-    `delay` says otherwise.
-
-    Parameters
-    ----------
-    model : a fitted estimator
-    X : (n, d) array or sparse matrix
-    scores : whether what `decision_function` gives is wanted, too
-
-    Raises
-    ------
-    InputError
-        Scores are asked of a model that has none.
-
-    Examples
-    --------
-    >>> import kernbrook as kb
-    >>> model = kb.OnlineMKClassifier([kb.Linear()], kb.Perceptron(), kb.Uniform(), scaling=None)
-    >>> model = model.fit([[1.0], [-1.0]], ["yes", "no"])
-    >>> predict(model, np.array([[-3.0], [2.0]]), scores=True)
-    (array(['no', 'yes'], dtype='<U3'), array([-3.,  2.]))
-    """
-    wanted = ExtraOutputs(scores)
-    wanted.check(model)
-    outputs = predict_frozen(model, X)
-    return outputs.predictions, wanted.values(outputs)
-
-
 def predict_stream(
     model: Any,
     data: Any,
