@@ -15,6 +15,7 @@ import kernbrook as kb
 from kernbrook.combiners.stack import split
 from kernbrook.engine.deciding import decide, read_boards
 from kernbrook.engine.horizons import horizons, kept
+from kernbrook.engine.horizons.distant import Distant
 from kernbrook.errors import InputError
 
 KERNELS = [kb.Gaussian(gamma=0.05), kb.Linear()]
@@ -247,6 +248,19 @@ def test_models_of_older_files_that_are_merged():
         matrix_of(model)[:] = np.linalg.inv(known)
     models[0].merge(models[1])
     assert np.linalg.eigvalsh(matrix_of(models[0]))[0] > 0
+
+
+def test_rows_of_hardly_judged_classes_have_the_line_in_the_place_of_votes(monkeypatch):
+    """What the committee leans to is not taken there; the line is."""
+    model, X = learned(3), stream(3)[0][:50]
+    views, raw = model._seen(X)
+    usual = decide(model._model, views, raw, np.full(50, 60)).leanings
+    monkeypatch.setattr(Distant, "knows", lambda self, leading: np.zeros(len(leading), dtype=bool))
+    now = decide(model._model, views, raw, np.full(50, 60)).leanings
+    assert usual.shape == (50, 12)  # own leanings and votes, those of the committee and the line
+    np.testing.assert_array_equal(now[:, 6:9], now[:, :3])
+    assert not np.array_equal(usual[:, 6:9], now[:, 6:9])
+    np.testing.assert_array_equal(usual[:, 9:], now[:, 9:])
 
 
 def test_a_new_class_and_more_features_begin_anew():
