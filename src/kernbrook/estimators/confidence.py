@@ -52,10 +52,7 @@ CALIBRATED = Table(
 # Of rows far ahead few are judged, many of them of one day: what is learned has to outlast it.
 PACE, PACE_FAR = Pace(0.001, 0.02, 50.0), Pace(0.01, 0.001, 1600.0)
 FADING, FADING_LEAD = 0.99, 0.998  # weight of an error, and of a log loss, beside that of the next
-LINE, KNOWN = (
-    0.5,
-    10.0,
-)  # the line's slope at first, of the committee's; as known from so many labels
+LINE, KNOWN = 0.5, 10.0  # the line's slope at first, of the committee's; labels it stands for
 LEAST_CHANCE = 1e-12  # of a label that came
 
 
